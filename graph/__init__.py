@@ -1,0 +1,1 @@
+"""What follows what: the LangGraph of one video and its lineages."""

@@ -1,0 +1,82 @@
+"""Every error the arena raises on purpose.
+
+    ArenaError                    a person can act on it: one line, exit code 1
+    ├── BadInput                  a value, file or flag that cannot be used
+    ├── UnusableVideo             a file that gives no frames
+    ├── FramesChanged             a video no longer gives the frames this run has seen
+    ├── StoreError                the run file cannot be used
+    │   ├── StoreTooNew           written by a newer version
+    │   ├── RunLocked             another process is running it
+    │   └── ForeignRun            it holds a run with other settings
+    ├── JournalMiss               a replay needed a call that was never recorded
+    └── CallFailed                a model call that failed for good; becomes a Forfeit or a Void
+        ├── UnusableReply         a reply that holds no answer in the asked form, twice
+        ├── EmptyReply            a reply without text
+        └── ProviderFailed        the provider refused or could not be reached
+"""
+
+
+class ArenaError(Exception):
+    """Something a person can act on; the command line prints it as one line."""
+
+
+class BadInput(ArenaError):
+    """A value, a file or a flag that cannot be used."""
+
+
+class UnusableVideo(ArenaError):
+    """A file that gives no frames; the message is the reason alone, without the name."""
+
+
+class FramesChanged(ArenaError):
+    """A video no longer gives the frames this run has seen."""
+
+
+class StoreError(ArenaError):
+    """The run file cannot be used."""
+
+
+class StoreTooNew(StoreError):
+    """The run file was written by a newer version."""
+
+
+class RunLocked(StoreError):
+    """Another process is running this run."""
+
+
+class ForeignRun(StoreError):
+    """The folder holds a run with other settings."""
+
+
+class JournalMiss(ArenaError):
+    """A replay needed a call that was never recorded."""
+
+
+class CallFailed(ArenaError):
+    """A model call that failed for good.
+
+    Attributes:
+        kind: short machine word: "unusable-reply", "empty", "http-400", "timeout", "connection" ...
+    """
+
+    def __init__(self, reason: str, *, kind: str = "failed") -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+class UnusableReply(CallFailed):
+    """A reply that holds no answer in the asked form, also after one repair round."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, kind="unusable-reply")
+
+
+class EmptyReply(CallFailed):
+    """A reply without text."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, kind="empty")
+
+
+class ProviderFailed(CallFailed):
+    """The provider refused the call, or could not be reached, after all retries."""

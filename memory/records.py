@@ -1,0 +1,301 @@
+"""The vocabulary: every word that travels between packages, as frozen pydantic records.
+
+Times are seconds from the first frame, digests are lower-case sha256 hex, `a` and `b` always mean
+the seat read first and second in the first judging of a battle.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = 1
+"""Version of every shape that other programs rely on."""
+
+Role = Literal["examiner", "persona", "questioner", "contestant", "judge", "evolver", "grader"]
+Origin = Literal["first", "evolved", "fresh"]
+Seats = Literal["ab", "ba"]
+Choice = Literal["a", "b", "tie", "tie_good", "tie_bad"]
+Verdict = Literal[
+    "a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b"
+]
+DECIDED: frozenset[str] = frozenset({"a", "b", "tie", "tie_good", "tie_bad", "split"})
+"""Verdicts that enter the ratings."""
+TIES: frozenset[str] = frozenset({"tie", "tie_good", "tie_bad", "split"})
+"""Decided verdicts that count half a win to each side."""
+
+CATEGORIES = (
+    "Movies",
+    "Life Vlogs",
+    "Geography",
+    "History",
+    "News Programs",
+    "Art",
+    "STEM",
+    "Computer Science",
+    "Cooking Recipes",
+    "Travel Guides",
+    "other",
+)
+"""The closed list of categories: VideoAutoArena's ten, plus "other"."""
+
+
+class Record(BaseModel):
+    """A frozen record that refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Video(Record):
+    """One usable video file, known by its content."""
+
+    id: str
+    """First 12 hex digits of `sha256`."""
+    sha256: str
+    path: str
+    """Relative to the folder that was given; may hold any character (invalid UTF-8 as surrogates)."""
+    size_bytes: int
+    duration_s: float
+    width_px: int
+    height_px: int
+    """Size as displayed: after rotation."""
+    fps: float
+    codec: str
+
+
+class Skipped(Record):
+    """One file that was not used, and why."""
+
+    path: str
+    reason: str
+
+
+class Frame(Record):
+    """One frame as the models see it: its time and the digest of its JPEG bytes."""
+
+    time_s: float
+    digest: str
+
+
+class Frames(Record):
+    """The frames of one video that a run uses, in time order."""
+
+    video: str
+    width_px: int
+    height_px: int
+    frames: tuple[Frame, ...]
+    damaged: int = 0
+    """How many frames could not be decoded exactly and stand in for a neighbour."""
+
+
+class Scene(Record):
+    """A stretch of a video."""
+
+    start_s: float
+    end_s: float
+    what: str
+
+
+class Brief(Record):
+    """What the examiner tells persona and questioner about a video."""
+
+    account: str
+    category: str
+    """One of CATEGORIES."""
+    scenes: tuple[Scene, ...] = ()
+
+
+class Persona(Record):
+    """One invented user of a video."""
+
+    index: int = Field(ge=1, le=3)
+    """1 close to the content, 2 less close, 3 unrelated."""
+    text: str
+
+
+class Grade(Record):
+    """How hard a question is, 1.0 to 5.0 with one decimal, on each standard and overall."""
+
+    instruction_following: float
+    accuracy: float
+    relevance: float
+    helpfulness: float
+    overall: float
+
+    @property
+    def total(self) -> float:
+        """The sum of the four scores, 4.0 to 20.0."""
+        return round(
+            self.instruction_following + self.accuracy + self.relevance + self.helpfulness, 1
+        )
+
+
+class Evolution(Record):
+    """One attempt of the evolver to make a harder question, and what the grader said of it."""
+
+    battle: str
+    """Id of the battle whose faults were found."""
+    pair: tuple[str, str]
+    """model_a and model_b of that battle."""
+    faults_a: tuple[str, ...]
+    faults_b: tuple[str, ...]
+    weaknesses_a: tuple[str, ...]
+    weaknesses_b: tuple[str, ...]
+    question: str
+    old: Grade
+    new: Grade
+    accepted: bool
+
+
+class Question(Record):
+    """A question as it was put to both contestants."""
+
+    text: str
+    origin: Origin
+    pair: tuple[str, str] | None = None
+    """For an evolved question the pair whose faults it was made from."""
+    difficulty: float | None = None
+    """The overall grade of an evolved question; None when none was given."""
+
+
+class Draw(Record):
+    """Who meets in a slot, decided before anybody answers."""
+
+    slot: str
+    model_a: str
+    model_b: str
+    propensity: float | None
+    """Probability of the unordered pair; None where the pair was dealt, not drawn."""
+    basis: int | None = None
+    """The latest wave whose results were looked at; None for rules that look at none."""
+    swap: bool = False
+    """Judge this battle from both seatings."""
+
+
+class Answer(Record):
+    """What a contestant said."""
+
+    model: str
+    text: str
+    frames: tuple[float, ...]
+    """Times in seconds of the frames it was sent."""
+
+
+class Forfeit(Record):
+    """A contestant that gave no answer; a record, not a loss."""
+
+    model: str
+    reason: str
+
+
+class Analyses(Record):
+    """The judge's words on the four standards, verbatim, in the judge's own seating (A, B)."""
+
+    instruction_following: str
+    accuracy: str
+    relevance: str
+    helpfulness: str
+
+
+class Judging(Record):
+    """One judge's view of one battle from one seating."""
+
+    judge: str
+    seats: Seats
+    """"ba" when the judge read model_b's answer first, as its answer A."""
+    verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
+    """Always in terms of model_a and model_b, whatever the seating."""
+    analyses: Analyses | None = None
+    reason: str | None = None
+    """Why there is no verdict, when it abstained or failed."""
+
+
+class Battle(Record):
+    """One settled slot, with everything that decided it. Holds no clock, cost, path or call key."""
+
+    schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    id: str
+    video: str
+    duration_s: float
+    category: str | None
+    persona: int
+    persona_text: str | None
+    round: int
+    """0 for the first question of a lineage."""
+    origin: Origin | None
+    question: str | None
+    aimed_at: tuple[str, str] | None
+    """The pair whose faults the question was made from."""
+    difficulty: float | None
+    model_a: str | None
+    model_b: str | None
+    answer_a: str | None
+    answer_b: str | None
+    frames_a: tuple[float, ...]
+    frames_b: tuple[float, ...]
+    verdict: Verdict
+    reason: str | None
+    """Why it is void or forfeit; None when decided."""
+    verdicts: tuple[Judging, ...]
+    evolution: tuple[Evolution, ...]
+    """The attempts that led to this battle's question; empty for a first or unforced fresh one."""
+    prompts: dict[str, str]
+    """Role to digest of the prompt file that role was given."""
+    propensity: float | None
+    basis: int | None
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Usage(Record):
+    """Tokens of one call as the provider counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class Nonce(Record):
+    """What makes an ask one of its own, so that equal prompts stay independent samples."""
+
+    scope: str
+    """The video id for examiner and persona, else the slot id."""
+    role: Role
+    generation: int = 0
+    ordinal: int = 0
+    """Counts deliberate asks: 2 * ask + 1 for its repair round. Never transport retries."""
+
+
+class Attempt(Record):
+    """One try of a call that failed on the way."""
+
+    kind: str
+    reason: str
+    waited_s: float
+    """Pause before the next try."""
+
+
+class CallRow(Record):
+    """One finished model call as the journal keeps it: a reply, or a failure for good."""
+
+    key: str
+    nonce: Nonce
+    model: str
+    """`provider:model` as sent."""
+    alias: str
+    """The roster's name for it."""
+    endpoint: str
+    """Where it went, without credentials; "in-process" for offline models."""
+    prompt: str
+    """Digest of the prompt file; empty where a role has none."""
+    reply: str | None
+    failure: str | None = None
+    """Why it failed for good; None when `reply` is there."""
+    failure_kind: str | None = None
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    """None means unknown, never free."""
+    latency_s: float = 0.0
+    attempts: tuple[Attempt, ...] = ()

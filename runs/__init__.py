@@ -1,0 +1,1 @@
+"""What a person starts: commands, configuration, the schedule, freezing, reading a run."""

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: Bradley-Terry, intervals, pairing. No names, no files."""
