@@ -89,6 +89,32 @@ class Frames(Record):
     """How many frames could not be decoded exactly and stand in for a neighbour."""
 
 
+class Sampling(Record):
+    """Which frames a video gives, and how they are encoded."""
+
+    frames: int = Field(default=128, ge=2, le=1024)
+    """At most this many, uniform over time, first and last included."""
+    size_px: int = Field(default=512, ge=16, le=4096)
+    """The longer side; both sides when `fit` is "stretch"."""
+    fit: Literal["keep", "stretch"] = "keep"
+    quality: int = Field(default=85, ge=1, le=95)
+    """JPEG quality as Pillow counts it."""
+
+
+class Slot(Record):
+    """One place for a battle: a lineage's round."""
+
+    id: str
+    """`<video>-p<persona>-r<round>`, with `~g` behind it for a superseding generation."""
+    generation: int
+    ordinal: int
+    """Place in the stored order of all slots, from 0."""
+    video: str
+    persona: int
+    round: int
+    block: int
+
+
 class Scene(Record):
     """A stretch of a video."""
 
