@@ -1,0 +1,101 @@
+"""The two commands, `simulate` and `arena`, and what their exit codes mean.
+
+Commands are loaded when they are called: `--help` answers without LangGraph, numpy or rich.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from memory.errors import ArenaError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "simulate": ("simulate", "Run a tournament over a folder of videos, or continue one."),
+    "resume": ("resume", "Continue what a folder holds."),
+    "replay": ("replay", "Run it all again from the journal, without a network, and compare."),
+    "status": ("status", "Tell how far a run is."),
+    "leaderboard": ("leaderboard", "Rate the models of a run."),
+    "battles": ("battles", "List every battle, one a line."),
+    "show": ("show", "Show one battle whole."),
+    "freeze": ("freeze", "Turn a run into a test set that outlives it."),
+    "bench": ("bench", "Work with frozen test sets."),
+    "samples": ("samples", "Make twelve sample clips."),
+    "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),
+}
+
+EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_BUG, EXIT_INTERRUPTED = 1, 2, 3, 4, 70, 130
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        return load(name) if name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def load(name: str) -> click.Command:
+    """Return the click command called `name`."""
+    module = importlib.import_module(f"runs.commands.{COMMANDS[name][0]}")
+    command: click.Command = module.command
+    return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="videoautoarena", prog_name="arena")
+def arena() -> None:
+    """Find out which multimodal model understands video best."""
+
+
+def arena_main() -> None:
+    """Run `arena`."""
+    sys.exit(guarded(lambda: arena.main(prog_name="arena", standalone_mode=False)))
+
+
+def simulate_main() -> None:
+    """Run `simulate`."""
+    sys.exit(guarded(lambda: load("simulate").main(prog_name="simulate", standalone_mode=False)))
+
+
+def guarded(run: Callable[[], Any]) -> int:
+    """Return the exit code of `run`; print what a person can act on as one line."""
+    try:
+        code = run()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as wrong:
+        wrong.show()
+        return EXIT_USAGE
+    except (KeyboardInterrupt, click.Abort):
+        _line("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except ArenaError as wrong:
+        _line(str(wrong))
+        return EXIT_USER
+    except Exception:  # noqa: BLE001 - the one place where a bug becomes an exit code
+        import traceback
+
+        traceback.print_exc()
+        _line("this is a bug in videoautoarena; please report it with the trace above")
+        return EXIT_BUG
+    return code if isinstance(code, int) else 0
+
+
+def _line(text: str) -> None:
+    from runs.console import safe
+
+    click.echo(f"arena: {safe(text)}", err=True)

@@ -1,0 +1,1 @@
+"""One file per command; each builds its values and calls one function."""

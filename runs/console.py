@@ -1,0 +1,57 @@
+"""Where words go: results to stdout, chatter to stderr, and nothing hostile to a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def safe(text: str, *, lines: bool = False) -> str:
+    r"""Return `text` with every control, bidi and invalid character as a visible escape.
+
+    Line feeds survive only when `lines` is set.
+    """
+    return "".join(_shown(c, lines) for c in text)
+
+
+def _shown(char: str, lines: bool) -> str:
+    if lines and char == "\n":
+        return char
+    if unicodedata.category(char) not in _UNSAFE:
+        return char
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+@cache
+def out() -> Console:
+    """Return the console of results (stdout)."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=True)
+
+
+@cache
+def err() -> Console:
+    """Return the console of chatter (stderr)."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """Print one line of chatter; `text` is taken as it is, without markup."""
+    err().print(text, markup=False)
+
+
+def tell(text: str) -> None:
+    """Print a result; `text` is taken as it is, without markup."""
+    out().print(text, markup=False)
