@@ -1,0 +1,48 @@
+"""What the graph is handed from outside: models, rules, and the ways to frames, draws and the store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from agents.desk import Desk
+from agents.models import Model
+from memory.records import Battle, Draw, Frames, Video
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The choices of a run that change what follows what."""
+
+    rounds: int
+    """Battles in each lineage, from 1."""
+    overall_only: bool = False
+    """The gate looks at the overall grade alone (the paper's rule)."""
+    share_analyses: bool = True
+    """The evolver reads the judge's analyses."""
+    seats_count: bool = False
+    """Seats that disagree make a split; otherwise a second seating is an audit only."""
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Everything a node may use that is not in its state."""
+
+    desk: Desk
+    examiner: Model
+    """Plays examiner, persona, questioner, evolver and grader."""
+    judges: tuple[Model, ...]
+    cast: Mapping[str, Model]
+    """Alias to contestant."""
+    rules: Rules
+    videos: Mapping[str, Video]
+    prompts: Mapping[str, str]
+    """Role to digest of its prompt file."""
+    frames: Callable[[str], Awaitable[Frames]]
+    """Video id to its frames; raises UnusableVideo or FramesChanged."""
+    draw: Callable[[str], Awaitable[Draw]]
+    """Slot id to the pair that meets there; written down before it is returned."""
+    settle: Callable[[Battle], Awaitable[None]]
+    """Write a battle down; returns when it is safe on disk."""
+    settled: Callable[[str], Battle | None]
+    """Slot id to the battle already settled there."""

@@ -1,0 +1,282 @@
+"""One persona's chain of questions on one video: ask, draw, answer twice, judge, evolve, repeat.
+
+Every slot ends as one battle. A call that failed for good ends its slot as a void or a forfeit and
+the next round asks afresh; nothing else is caught here.
+"""
+
+from __future__ import annotations
+
+from operator import add
+from typing import Annotated, Any, Literal, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from agents.contestant import answer
+from agents.evolver import Refusal, evolve
+from agents.grader import grade, is_harder
+from agents.judge import Case, judge
+from agents.questioner import put_question
+from graph.battles import ended, judged, unanswered
+from graph.context import Arena
+from graph.state import LineageState, lineage_id, slot_id
+from memory.errors import CallFailed, FramesChanged, UnusableVideo
+from memory.records import Answer, Battle, Evolution, Forfeit, Question
+
+Update = dict[str, Any]
+LOST = (CallFailed, FramesChanged, UnusableVideo)
+"""What may end a slot without a verdict; any other exception is a bug and ends the run."""
+REFUSALS = 2
+"""Refused so often, an evolved question gives way to a fresh one (protocol 1.4)."""
+
+
+class LineageOutput(TypedDict):
+    """Ids of the lineages that have ended."""
+
+    ended: Annotated[list[str], add]
+
+
+async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Ask the first question of a lineage, or a fresh one."""
+    arena, slot = runtime.context, _slot(state)
+    try:
+        text = await put_question(
+            arena.desk,
+            arena.examiner,
+            frames=await arena.frames(state["video"]),
+            brief=state["brief"],
+            persona=state["persona"],
+            asked=state["asked"],
+            slot=slot,
+        )
+    except LOST as failure:
+        return await _void(arena, state, f"no question: {failure}")
+    first = state["round"] == 0 and not state["asked"]
+    return {"question": Question(text=text, origin="first" if first else "fresh")}
+
+
+async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Turn the faults of the last battle into a harder question."""
+    arena, last = runtime.context, _last(state)
+    try:
+        proposal = await evolve(
+            arena.desk,
+            arena.examiner,
+            frames=await arena.frames(state["video"]),
+            case=_case(last),
+            analyses=last.verdicts[0].analyses if arena.rules.share_analyses else None,
+            refused=[
+                Refusal(question=e.question, old=e.old.overall, new=e.new.overall)
+                for e in state["evolution"]
+            ],
+            slot=_slot(state),
+        )
+    except LOST as failure:
+        return await _void(arena, state, f"no evolved question: {failure}")
+    return {"proposal": proposal}
+
+
+async def grader(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Let the proposal pass if it is harder than the question it came from."""
+    arena, last, proposal = runtime.context, _last(state), state["proposal"]
+    if proposal is None:
+        raise RuntimeError("the grader was reached without a proposal")
+    try:
+        old, new = await grade(
+            arena.desk,
+            arena.examiner,
+            frames=await arena.frames(state["video"]),
+            persona=state["persona"],
+            old=last.question or "",
+            new=proposal.question,
+            slot=_slot(state),
+            attempt=len(state["evolution"]),
+        )
+    except LOST as failure:
+        return await _void(arena, state, f"no grade: {failure}")
+    accepted = is_harder(old, new, overall_only=arena.rules.overall_only)
+    pair = _pair(last)
+    attempt = Evolution(
+        battle=last.id,
+        pair=pair,
+        **proposal.model_dump(),
+        old=old,
+        new=new,
+        accepted=accepted,
+    )
+    update: Update = {"evolution": (*state["evolution"], attempt), "proposal": None}
+    if accepted:
+        update["question"] = Question(
+            text=proposal.question, origin="evolved", pair=pair, difficulty=new.overall
+        )
+    return update
+
+
+async def draw(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Say who meets, before anybody answers."""
+    return {"draw": await runtime.context.draw(_slot(state))}
+
+
+async def contestant_a(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Let the first seat answer."""
+    return {"answer_a": await _answer(runtime.context, state, 0)}
+
+
+async def contestant_b(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Let the second seat answer."""
+    return {"answer_b": await _answer(runtime.context, state, 1)}
+
+
+async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Judge the battle and settle its slot."""
+    arena = runtime.context
+    battle = unanswered(arena, state)
+    if battle is None:
+        try:
+            verdicts = await judge(
+                arena.desk,
+                arena.judges,
+                frames=await arena.frames(state["video"]),
+                case=_asked_case(state),
+                slot=_slot(state),
+            )
+            battle = judged(arena, state, verdicts)
+        except LOST as failure:
+            battle = ended(arena, state, verdict="void", reason=f"no verdict: {failure}")
+    return await _next(arena, state, battle)
+
+
+async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Answer | Forfeit:
+    draw, question = state["draw"], state["question"]
+    if draw is None or question is None:
+        raise RuntimeError("a contestant was reached without a draw and a question")
+    model = arena.cast[(draw.model_a, draw.model_b)[seat]]
+    try:
+        return await answer(
+            arena.desk,
+            model,
+            frames=await arena.frames(state["video"]),
+            question=question.text,
+            slot=_slot(state),
+            seat=seat,
+        )
+    except LOST as failure:
+        return Forfeit(model=model.alias, reason=str(failure))
+
+
+async def _void(arena: Arena, state: LineageState, reason: str) -> Update:
+    return await _next(arena, state, ended(arena, state, verdict="void", reason=reason))
+
+
+async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:
+    """Settle this round and make room for the next one."""
+    await arena.settle(battle)
+    asked = (*state["asked"], battle.question) if battle.question else state["asked"]
+    update: Update = {
+        "last": battle,
+        "round": state["round"] + 1,
+        "asked": asked,
+        "evolution": (),
+        "proposal": None,
+        "question": None,
+        "draw": None,
+        "answer_a": None,
+        "answer_b": None,
+    }
+    if update["round"] >= arena.rules.rounds:
+        update["ended"] = [lineage_id(state["video"], state["persona"].index)]
+    return update
+
+
+def _slot(state: LineageState) -> str:
+    return slot_id(state["video"], state["persona"].index, state["round"])
+
+
+def _last(state: LineageState) -> Battle:
+    last = state["last"]
+    if last is None:
+        raise RuntimeError("the evolver was reached before any battle")
+    return last
+
+
+def _pair(battle: Battle) -> tuple[str, str]:
+    return battle.model_a or "", battle.model_b or ""
+
+
+def _case(battle: Battle) -> Case:
+    return Case(
+        persona=battle.persona_text or "",
+        question=battle.question or "",
+        answer_a=battle.answer_a or "",
+        answer_b=battle.answer_b or "",
+    )
+
+
+def _asked_case(state: LineageState) -> Case:
+    a, b, question, draw = state["answer_a"], state["answer_b"], state["question"], state["draw"]
+    if not (isinstance(a, Answer) and isinstance(b, Answer) and question and draw):
+        raise RuntimeError("the judge was reached without two answers")
+    return Case(
+        persona=state["persona"].text,
+        question=question.text,
+        answer_a=a.text,
+        answer_b=b.text,
+        swap=draw.swap,
+    )
+
+
+
+Opening = Literal["questioner", "evolver", "__end__"]
+
+
+def opening(state: LineageState, runtime: Runtime[Arena]) -> Opening:
+    """Evolve what was judged; after a void, a forfeit or nothing, ask afresh."""
+    if state["round"] >= runtime.context.rules.rounds:
+        return "__end__"
+    last = state["last"]
+    has_faults = last is not None and bool(last.verdicts) and last.verdict != "void"
+    return "evolver" if has_faults else "questioner"
+
+
+def after_question(
+    state: LineageState, runtime: Runtime[Arena]
+) -> Literal["draw", "questioner", "evolver", "__end__"]:
+    """Draw a pair, unless the question never came and its slot is void."""
+    return "draw" if state["question"] else opening(state, runtime)
+
+
+def after_evolver(
+    state: LineageState, runtime: Runtime[Arena]
+) -> Literal["grader", "questioner", "evolver", "__end__"]:
+    """Grade the proposal, unless there is none and its slot is void."""
+    return "grader" if state["proposal"] else opening(state, runtime)
+
+
+def gate(
+    state: LineageState, runtime: Runtime[Arena]
+) -> Literal["draw", "questioner", "evolver", "__end__"]:
+    """Pass a harder question on; refused once, evolve again; refused twice, ask afresh."""
+    if state["question"]:
+        return "draw"
+    if not state["evolution"]:
+        return opening(state, runtime)
+    return "questioner" if len(state["evolution"]) >= REFUSALS else "evolver"
+
+
+builder = StateGraph(LineageState, context_schema=Arena, output_schema=LineageOutput)
+builder.add_node("questioner", questioner)
+builder.add_node("evolver", evolver)
+builder.add_node("grader", grader)
+builder.add_node("draw", draw)
+builder.add_node("contestant_a", contestant_a)
+builder.add_node("contestant_b", contestant_b)
+builder.add_node("judge", referee)
+builder.add_conditional_edges(START, opening)
+builder.add_conditional_edges("questioner", after_question)
+builder.add_conditional_edges("evolver", after_evolver)
+builder.add_conditional_edges("grader", gate)
+builder.add_edge("draw", "contestant_a")
+builder.add_edge("draw", "contestant_b")
+builder.add_edge(["contestant_a", "contestant_b"], "judge")
+builder.add_conditional_edges("judge", opening)
+lineage = builder.compile(name="lineage")

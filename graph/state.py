@@ -1,0 +1,62 @@
+"""What changes while a video is played: ids, digests and short text. Never frames, never base64."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from memory.records import (
+    Answer,
+    Battle,
+    Brief,
+    Draw,
+    Evolution,
+    Forfeit,
+    Persona,
+    Question,
+)
+
+from agents.contracts import EvolverReply
+
+PERSONAS = (1, 2, 3)
+"""Every video gets three users."""
+
+
+class LineageState(TypedDict, total=False):
+    """One persona's chain of questions on one video."""
+
+    video: str
+    brief: Brief
+    persona: Persona
+    round: int
+    """The round that is being played; equal to `Rules.rounds` when the lineage has ended."""
+    last: Battle | None
+    """The battle settled before this round."""
+    asked: tuple[str, ...]
+    """Every question put to contestants so far in this lineage."""
+    proposal: EvolverReply | None
+    evolution: tuple[Evolution, ...]
+    """Attempts of this round."""
+    question: Question | None
+    draw: Draw | None
+    answer_a: Answer | Forfeit | None
+    answer_b: Answer | Forfeit | None
+
+
+class VideoState(TypedDict, total=False):
+    """One video, up to its three lineages."""
+
+    video: str
+    brief: Brief | None
+    personas: tuple[Persona, ...]
+    failure: str | None
+    """Why this video cannot be played; its slots become void."""
+
+
+def lineage_id(video: str, persona: int) -> str:
+    """Return the id that all slots of one lineage begin with."""
+    return f"{video}-p{persona}"
+
+
+def slot_id(video: str, persona: int, round_: int) -> str:
+    """Return the id of one slot, which is also its battle's."""
+    return f"{lineage_id(video, persona)}-r{round_}"
