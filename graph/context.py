@@ -46,3 +46,5 @@ class Arena:
     """Write a battle down; returns when it is safe on disk."""
     settled: Callable[[str], Battle | None]
     """Slot id to the battle already settled there."""
+    wanted: Callable[[str], bool]
+    """Whether a slot is to be played; a lineage ends before the first that is not."""

@@ -6,10 +6,9 @@ the next round asks afresh; nothing else is caught here.
 
 from __future__ import annotations
 
-from operator import add
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Any, Literal
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from agents.contestant import answer
@@ -19,7 +18,7 @@ from agents.judge import Case, judge
 from agents.questioner import put_question
 from graph.battles import ended, judged, unanswered
 from graph.context import Arena
-from graph.state import LineageState, lineage_id, slot_id
+from graph.state import LineageState, Settled, slot_id
 from memory.errors import CallFailed, FramesChanged, UnusableVideo
 from memory.records import Answer, Battle, Evolution, Forfeit, Question
 
@@ -28,12 +27,6 @@ LOST = (CallFailed, FramesChanged, UnusableVideo)
 """What may end a slot without a verdict; any other exception is a bug and ends the run."""
 REFUSALS = 2
 """Refused so often, an evolved question gives way to a fresh one (protocol 1.4)."""
-
-
-class LineageOutput(TypedDict):
-    """Ids of the lineages that have ended."""
-
-    ended: Annotated[list[str], add]
 
 
 async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
@@ -172,7 +165,8 @@ async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:
     """Settle this round and make room for the next one."""
     await arena.settle(battle)
     asked = (*state["asked"], battle.question) if battle.question else state["asked"]
-    update: Update = {
+    return {
+        "settled": [battle.id],
         "last": battle,
         "round": state["round"] + 1,
         "asked": asked,
@@ -183,9 +177,6 @@ async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:
         "answer_a": None,
         "answer_b": None,
     }
-    if update["round"] >= arena.rules.rounds:
-        update["ended"] = [lineage_id(state["video"], state["persona"].index)]
-    return update
 
 
 def _slot(state: LineageState) -> str:
@@ -231,7 +222,8 @@ Opening = Literal["questioner", "evolver", "__end__"]
 
 def opening(state: LineageState, runtime: Runtime[Arena]) -> Opening:
     """Evolve what was judged; after a void, a forfeit or nothing, ask afresh."""
-    if state["round"] >= runtime.context.rules.rounds:
+    arena = runtime.context
+    if state["round"] >= arena.rules.rounds or not arena.wanted(_slot(state)):
         return "__end__"
     last = state["last"]
     has_faults = last is not None and bool(last.verdicts) and last.verdict != "void"
@@ -263,7 +255,7 @@ def gate(
     return "questioner" if len(state["evolution"]) >= REFUSALS else "evolver"
 
 
-builder = StateGraph(LineageState, context_schema=Arena, output_schema=LineageOutput)
+builder = StateGraph(LineageState, context_schema=Arena, output_schema=Settled)
 builder.add_node("questioner", questioner)
 builder.add_node("evolver", evolver)
 builder.add_node("grader", grader)

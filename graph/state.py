@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from operator import add
+from typing import Annotated, TypedDict
 
+from agents.contracts import EvolverReply
 from memory.records import (
     Answer,
     Battle,
@@ -15,13 +17,17 @@ from memory.records import (
     Question,
 )
 
-from agents.contracts import EvolverReply
-
 PERSONAS = (1, 2, 3)
 """Every video gets three users."""
 
 
-class LineageState(TypedDict, total=False):
+class Settled(TypedDict):
+    """Ids of the battles that were settled: all that a graph gives back."""
+
+    settled: Annotated[list[str], add]
+
+
+class LineageState(Settled, total=False):
     """One persona's chain of questions on one video."""
 
     video: str
@@ -42,12 +48,13 @@ class LineageState(TypedDict, total=False):
     answer_b: Answer | Forfeit | None
 
 
-class VideoState(TypedDict, total=False):
+class VideoState(Settled, total=False):
     """One video, up to its three lineages."""
 
     video: str
-    brief: Brief | None
-    personas: tuple[Persona, ...]
+    brief: Brief
+    starts: list[LineageState]
+    """Each unfinished lineage at its first unsettled slot."""
     failure: str | None
     """Why this video cannot be played; its slots become void."""
 

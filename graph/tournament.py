@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from operator import add
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -13,20 +12,14 @@ from agents.examiner import examine
 from agents.persona import invent_personas
 from graph.battles import unplayed
 from graph.context import Arena
-from graph.lineage import LOST, LineageOutput, lineage
-from graph.state import PERSONAS, LineageState, VideoState, slot_id
-from memory.records import Battle, Persona
+from graph.lineage import LOST, lineage
+from graph.state import PERSONAS, LineageState, Settled, VideoState, slot_id
+from memory.records import Battle, Brief, Persona
 
 Update = dict[str, Any]
 
 
-class TournamentState(VideoState, total=False):
-    """A video's state, with the ids of the lineages that have ended."""
-
-    ended: Annotated[list[str], add]
-
-
-async def examiner(state: TournamentState, runtime: Runtime[Arena]) -> Update:
+async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Watch the video and write its brief."""
     arena = runtime.context
     try:
@@ -36,20 +29,19 @@ async def examiner(state: TournamentState, runtime: Runtime[Arena]) -> Update:
         return {"failure": f"the video could not be examined: {failure}"}
 
 
-async def persona(state: TournamentState, runtime: Runtime[Arena]) -> Update:
+async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Invent the video's three users."""
     arena, brief = runtime.context, state["brief"]
-    if brief is None:
-        raise RuntimeError("personas were asked for without a brief")
     try:
         frames = await arena.frames(state["video"])
-        invented = await invent_personas(arena.desk, arena.examiner, frames=frames, brief=brief)
+        users = await invent_personas(arena.desk, arena.examiner, frames=frames, brief=brief)
     except LOST as failure:
         return {"failure": f"no personas: {failure}"}
-    return {"personas": invented}
+    starts = [opened(arena, state["video"], brief=brief, persona=user) for user in users]
+    return {"starts": [start for start in starts if start["round"] < arena.rules.rounds]}
 
 
-async def abandon(state: TournamentState, runtime: Runtime[Arena]) -> Update:
+async def abandon(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Settle every slot of a video that cannot be played as void."""
     arena = runtime.context
     reason = state["failure"] or ""
@@ -59,28 +51,26 @@ async def abandon(state: TournamentState, runtime: Runtime[Arena]) -> Update:
     return {}
 
 
-def after_examiner(state: TournamentState) -> Literal["persona", "abandon"]:
+def after_examiner(state: VideoState) -> Literal["persona", "abandon"]:
     """Go on to the personas, unless the video could not be examined."""
     return "abandon" if state.get("failure") else "persona"
 
 
-def after_persona(state: TournamentState, runtime: Runtime[Arena]) -> list[Send] | Literal["abandon"]:
-    """Send each user down a lineage of its own, to its first unsettled slot."""
+def after_persona(state: VideoState) -> list[Send] | Literal["abandon"]:
+    """Send each user down a lineage of its own."""
     if state.get("failure"):
         return "abandon"
-    return [Send("lineage", resumed(runtime.context, state, user)) for user in state["personas"]]
+    return [Send("lineage", start) for start in state["starts"]]
 
 
-def resumed(arena: Arena, state: TournamentState, user: Persona) -> LineageState:
+def opened(arena: Arena, video: str, *, brief: Brief, persona: Persona) -> LineageState:
     """Return a lineage's state at its first unsettled slot."""
-    brief = state["brief"]
-    if brief is None:
-        raise RuntimeError("a lineage was started without a brief")
-    done = settled_rounds(arena, state["video"], user.index)
+    done = settled_rounds(arena, video, persona.index)
     return LineageState(
-        video=state["video"],
+        settled=[],
+        video=video,
         brief=brief,
-        persona=user,
+        persona=persona,
         round=len(done),
         last=done[-1] if done else None,
         asked=tuple(battle.question for battle in done if battle.question),
@@ -109,15 +99,20 @@ def is_finished(arena: Arena, video: str) -> bool:
     return all(len(settled_rounds(arena, video, p)) == arena.rules.rounds for p in PERSONAS)
 
 
-async def play(arena: Arena, video: str) -> None:
-    """Play a video from where its slots stand to the end; what is settled stays as it is."""
+async def play(arena: Arena, video: str) -> list[str]:
+    """Play a video from where its slots stand to the end, and return the battles settled now.
+
+    Costs 2 model calls a video, and in each slot 2 for answers, 1 a judge and seating, and 1 for a
+    first question or 2 to 5 for an evolved one.
+    """
     if is_finished(arena, video):
-        return
+        return []
     config = {"recursion_limit": 8 * arena.rules.rounds + 16}
-    await tournament.ainvoke({"video": video}, config, context=arena)
+    result = await tournament.ainvoke({"video": video, "settled": []}, config, context=arena)
+    return list(result["settled"])
 
 
-builder = StateGraph(TournamentState, context_schema=Arena, output_schema=LineageOutput)
+builder = StateGraph(VideoState, context_schema=Arena, output_schema=Settled)
 builder.add_node("examiner", examiner)
 builder.add_node("persona", persona)
 builder.add_node("abandon", abandon)
