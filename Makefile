@@ -1,0 +1,64 @@
+# Two commands from a fresh clone: `make install`, `make demo`. Needs make and Python 3.11 or newer.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTHONS := python3.13 python3.12 python3.11 python3 python
+VIDEOS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test slow check bench-order bench-overhead clean
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+install: $(STAMP) ## make .venv and install everything into it; done once
+
+# A name on PATH may be a launcher without an interpreter behind it, so each is run before it is trusted.
+$(STAMP): pyproject.toml
+	@if [ ! -x $(BIN)/python ]; then \
+	  for name in $(PYTHONS); do \
+	    if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	      found=$$name; break; \
+	    fi; \
+	  done; \
+	  if [ -z "$$found" ]; then \
+	    echo "no Python 3.11 or newer among: $(PYTHONS); install one and run make install again" >&2; \
+	    exit 1; \
+	  fi; \
+	  echo "making $(VENV) with $$($$found -V)"; \
+	  $$found -m venv $(VENV) || { \
+	    rm -rf $(VENV); \
+	    echo "$$found -m venv failed; Debian and Ubuntu keep it in the package python3-venv" >&2; \
+	    exit 1; \
+	  }; \
+	fi
+	@echo "installing into $(VENV); this takes a few minutes the first time"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+demo: $(STAMP) ## draw sample clips, run a tournament on them, show the leaderboard; no key needed
+	@$(BIN)/arena demo
+
+test: $(STAMP) ## the suite, without what takes minutes
+	$(BIN)/python -m pytest -n 2 -m "not slow and not live"
+
+slow: $(STAMP) ## the checks that take minutes, among them a hundred kills
+	$(BIN)/python -m pytest -m "slow and not live" -s
+
+check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(MAKE) test
+
+bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR for your own clips
+	$(BIN)/python -m benchmarks.order $(if $(VIDEOS),--videos "$(VIDEOS)")
+
+bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
+	$(BIN)/python -m benchmarks.overhead
+
+clean: ## remove .venv, caches and build products; runs in arena-out/ stay
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
