@@ -1,0 +1,55 @@
+"""What holds for every test: no way out of the machine, no key, a home of its own."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SEALED = Path(__file__).parent / "support" / "sealed"
+sys.path.append(str(SEALED))
+
+import sealed_sockets  # noqa: E402, F401  importing it seals this process
+
+LEFT_OUT_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY")
+LEFT_OUT_STARTS = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", "ARENA_")
+HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+TESTS_SO_FAR = itertools.count()
+
+
+def is_left_out(name: str) -> bool:
+    """Say whether an environment variable could carry a key, a way out or a setting into a test."""
+    upper = name.upper()
+    return upper.endswith(LEFT_OUT_ENDINGS) or upper.startswith(LEFT_OUT_STARTS)
+
+
+def move_in(home: Path, env: pytest.MonkeyPatch) -> None:
+    """Point every variable that names somebody's home or cache into `home`."""
+    for name in HOMES:
+        place = home if name == "HOME" else home / name.lower()
+        place.mkdir(parents=True, exist_ok=True)
+        env.setenv(name, str(place))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sealed_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Leave no key in the environment, and seal every Python that a test starts."""
+    home = tmp_path_factory.mktemp("homes")
+    with pytest.MonkeyPatch.context() as env:
+        for name in filter(is_left_out, list(os.environ)):
+            env.delenv(name)
+        env.setenv("PYTHONPATH", str(SEALED), prepend=os.pathsep)
+        move_in(home / "session", env)
+        yield home
+
+
+@pytest.fixture(autouse=True)
+def home(sealed_environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test an empty home, with empty caches and no configuration."""
+    place = sealed_environment / str(next(TESTS_SO_FAR))
+    move_in(place, monkeypatch)
+    return place

@@ -1,0 +1,301 @@
+"""A provider on 127.0.0.1: OpenAI's and Gemini's protocol, answers as the offline models give them.
+
+The request travels as bytes: the body is parsed back into messages, and those go to the offline
+model that the request names. Run it as `python -m tests.support.loopback --port 0 --log FILE`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+from tests.support import wire
+
+Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
+Deed = Literal["status", "not-json", "no-choice", "prose", "empty", "close", "cut"]
+
+
+@dataclass(frozen=True)
+class Mishap:
+    """One thing that goes wrong: what, for which requests.
+
+    Attributes:
+        do: "status" answers with `status`; "not-json" is a page of HTML with status 200;
+            "no-choice" a reply without candidates; "prose" and "empty" are replies that hold no
+            JSON and no text; "close" hangs up without a word; "cut" in the middle of the body.
+        model: which model's requests; "*" for all.
+        nth: the first request it befalls, counted from 1 over those of `model`.
+        times: how many requests it befalls from there on.
+    """
+
+    do: Deed
+    model: str = "*"
+    nth: int = 1
+    times: int = 1
+    status: int = 500
+    retry_after: float | None = None
+
+    def befalls(self, model: str, seen: Counter[str]) -> bool:
+        """Say whether it strikes the request that `seen` was just counted up for."""
+        return self.model in {model, "*"} and self.nth <= seen[self.model] < self.nth + self.times
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How the server behaves.
+
+    Attributes:
+        latency_s: bounds of the pause before each answer; drawn from `seed` and the request's key.
+        mishaps: what goes wrong; the first that strikes a request decides.
+        api_key: the key a request must carry, else 401; None asks for none.
+    """
+
+    latency_s: tuple[float, float] = (0.0, 0.0)
+    seed: int = 0
+    mishaps: tuple[Mishap, ...] = ()
+    api_key: str | None = None
+
+    def pause_s(self, key: str, attempt: int) -> float:
+        """Return how long the answer to a request takes, equal for the equal request."""
+        low, high = self.latency_s
+        drawn = hashlib.sha256(f"{self.seed} {key} {attempt}".encode()).digest()
+        return low + (high - low) * int.from_bytes(drawn[:6]) / 2**48
+
+
+class Ledger:
+    """A JSONL file of what arrived and what was sent, each line whole as soon as it is true."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def write(self, event: str, **facts: Any) -> None:
+        """Append one event with the time on the clock that all processes of the machine share."""
+        line = json.dumps({"event": event, "at": time.monotonic(), **facts})
+        os.write(self._file, line.encode() + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+@cache
+def offline_model(kind: str) -> Any:
+    """Return the one offline model of a kind."""
+    from agents.offline import OfflineModel
+
+    return OfflineModel(kind=kind)
+
+
+def ask_offline(kind: str, messages: Sequence[BaseMessage]) -> AIMessage:
+    """Return what the offline model of that name answers."""
+    reply = offline_model(kind).invoke(list(messages))
+    assert isinstance(reply, AIMessage)
+    return reply
+
+
+class Server(ThreadingHTTPServer):
+    """The listening socket and everything its requests share."""
+
+    daemon_threads = True
+    request_queue_size = 512
+
+    def __init__(self, port: int, ledger: Ledger, manners: Manners, brain: Brain) -> None:
+        super().__init__(("127.0.0.1", port), Conversation)
+        self.ledger, self.manners, self.brain = ledger, manners, brain
+        self.seen: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self.server_address[1])
+
+    def count(self, model: str, key: str) -> tuple[Mishap | None, int]:
+        """Count a request in; return what befalls it and how often its key has come."""
+        with self._lock:
+            self.seen.update(("*", model, f"key {key}"))
+            befallen = (m for m in self.manners.mishaps if m.befalls(model, self.seen))
+            return next(befallen, None), self.seen[f"key {key}"]
+
+    def handle_error(self, *_: Any) -> None:
+        """Write down what went wrong, unless it is a client that was killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            self.ledger.write("failed", trace=traceback.format_exc())
+
+
+class Conversation(BaseHTTPRequestHandler):
+    """One kept-alive connection."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    server: Server
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        """Answer one request, and write down when it came and when its answer had gone."""
+        body = json.loads(self._body())
+        request = wire.read(self.path, body)
+        key = self.headers.get("Idempotency-Key", "")
+        facts = {"key": key, "model": request.model, "protocol": request.protocol}
+        self.server.ledger.write("arrived", **facts, images=request.images)
+        status = self._answer(request, key)
+        self.server.ledger.write("sent", **facts, status=status)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        return b"".join(self._chunks())
+
+    def _chunks(self) -> Iterator[bytes]:
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            yield self.rfile.read(size)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+
+    def _answer(self, request: wire.Request, key: str) -> int:
+        manners = self.server.manners
+        mishap, attempt = self.server.count(request.model, key)
+        if not self._is_known():
+            return self._send(401, wire.error(request.protocol, 401, "no such key"))
+        time.sleep(manners.pause_s(key, attempt))
+        if mishap is None or mishap.do in {"prose", "empty"}:
+            return self._send(200, self._reply(request, mishap))
+        return self._misbehave(request, mishap)
+
+    def _is_known(self) -> bool:
+        given = self.headers.get("x-goog-api-key") or self.headers.get("Authorization", "")
+        wanted = self.server.manners.api_key
+        return wanted is None or given.removeprefix("Bearer ") == wanted
+
+    def _reply(self, request: wire.Request, mishap: Mishap | None) -> bytes:
+        reply = self.server.brain(request.model, request.messages)
+        if mishap is not None:
+            words = "" if mishap.do == "empty" else "I would rather not say."
+            reply = reply.model_copy(update={"content": words})
+        return wire.reply(request, reply)
+
+    def _misbehave(self, request: wire.Request, mishap: Mishap) -> int:
+        if mishap.do == "status":
+            words = wire.error(request.protocol, mishap.status, "as planned")
+            return self._send(mishap.status, words, retry_after=mishap.retry_after)
+        if mishap.do == "not-json":
+            return self._send(200, b"<html>please try again</html>", kind="text/html")
+        if mishap.do == "no-choice":
+            return self._send(200, wire.no_choice(request))
+        if mishap.do == "cut":
+            self._send(200, self._reply(request, None)[:-20], missing=20)
+        self._hang_up()
+        return 0
+
+    def _send(
+        self,
+        status: int,
+        body: bytes,
+        *,
+        kind: str = "application/json",
+        retry_after: float | None = None,
+        missing: int = 0,
+    ) -> int:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body) + missing))
+        if retry_after is not None:
+            self.send_header("Retry-After", str(retry_after))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+        return status
+
+    def _hang_up(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+
+@dataclass
+class Loopback:
+    """A running server as a test sees it."""
+
+    port: int
+    log: Path
+    openai_url: str = field(init=False)
+    gemini_url: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gemini_url = f"http://127.0.0.1:{self.port}"
+        self.openai_url = f"{self.gemini_url}/v1"
+
+    def events(self, event: str | None = None) -> list[dict[str, Any]]:
+        """Return what the log holds so far, or one kind of event, in the order it happened."""
+        rows = [json.loads(line) for line in self.log.read_text().splitlines()]
+        return [row for row in rows if event in {None, row["event"]}]
+
+
+@contextmanager
+def serving(
+    log: Path, manners: Manners | None = None, *, brain: Brain = ask_offline, port: int = 0
+) -> Iterator[Loopback]:
+    """Serve from threads of this process for as long as the block lasts."""
+    ledger = Ledger(log)
+    server = Server(port, ledger, manners or Manners(), brain)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield Loopback(server.port, log)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        ledger.close()
+
+
+def read_manners(arguments: argparse.Namespace) -> Manners:
+    """Return the manners that the command line asks for."""
+    plan = json.loads(arguments.mishaps)
+    return Manners(
+        latency_s=(arguments.latency_s[0], arguments.latency_s[-1]),
+        seed=arguments.seed,
+        mishaps=tuple(Mishap(**mishap) for mishap in plan),
+        api_key=arguments.api_key,
+    )
+
+
+def main() -> None:
+    """Serve until killed; the first line on stdout is the port."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--log", type=Path, required=True)
+    parser.add_argument("--latency-s", type=float, nargs=2, default=(0.0, 0.0))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mishaps", default="[]", help="JSON list of Mishap fields")
+    parser.add_argument("--api-key")
+    arguments = parser.parse_args()
+    ledger = Ledger(arguments.log)
+    server = Server(arguments.port, ledger, read_manners(arguments), ask_offline)
+    os.write(1, f"{server.port}\n".encode())
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

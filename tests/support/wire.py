@@ -1,0 +1,170 @@
+"""Two providers' wire formats, read back into messages and written from replies."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+Protocol = Literal["openai", "gemini"]
+
+DATA_URL = re.compile(r"data:(?P<type>image/[\w.+-]+);base64,(?P<data>.*)", re.DOTALL)
+GEMINI_PATH = re.compile(r"/v1(?:beta)?/models/(?P<model>[^:]+):generateContent")
+GEMINI_STATUS = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, whichever protocol it came in."""
+
+    protocol: Protocol
+    model: str
+    messages: tuple[BaseMessage, ...]
+
+    @property
+    def images(self) -> int:
+        """How many images it carries."""
+        return sum(block["type"] == "image" for m in self.messages for block in blocks(m))
+
+
+def blocks(message: BaseMessage) -> list[dict[str, Any]]:
+    """Return a message's content as blocks, whatever form it has."""
+    if isinstance(message.content, str):
+        return [{"type": "text", "text": message.content}]
+    return [block for block in message.content if isinstance(block, dict)]
+
+
+def read(path: str, body: dict[str, Any]) -> Request:
+    """Return the request that a body is.
+
+    Raises:
+        ValueError: neither protocol, or a part that no model here reads.
+    """
+    if path == "/v1/chat/completions":
+        return Request("openai", body["model"], tuple(map(_openai_message, body["messages"])))
+    if match := GEMINI_PATH.fullmatch(path):
+        return Request("gemini", match["model"], tuple(_gemini_messages(body)))
+    raise ValueError(f"{path} is no path of this server")
+
+
+def _image(kind: str, data: str) -> dict[str, Any]:
+    # Gemini's client writes the URL-safe alphabet, LangChain's blocks hold the standard one.
+    standard = data.replace("-", "+").replace("_", "/")
+    base64.b64decode(standard, validate=True)
+    return {"type": "image", "base64": standard, "mime_type": kind}
+
+
+def _openai_block(part: dict[str, Any]) -> dict[str, Any]:
+    if part["type"] == "text":
+        return {"type": "text", "text": part["text"]}
+    url = DATA_URL.fullmatch(part["image_url"]["url"])
+    if url is None:
+        raise ValueError("an image that is no data URL")
+    return _image(url["type"], url["data"])
+
+
+def _openai_message(message: dict[str, Any]) -> BaseMessage:
+    content = message["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if message["role"] in {"system", "developer"}:
+        return SystemMessage("".join(part["text"] for part in parts))
+    return HumanMessage(content=[_openai_block(part) for part in parts])
+
+
+def _gemini_block(part: dict[str, Any]) -> dict[str, Any]:
+    if "text" in part:
+        return {"type": "text", "text": part["text"]}
+    inline = part["inlineData"]
+    # Gemini reads either spelling, and its client sends the second within the first.
+    return _image(inline.get("mimeType") or inline["mime_type"], inline["data"])
+
+
+def _gemini_messages(body: dict[str, Any]) -> Iterator[BaseMessage]:
+    if "systemInstruction" in body:
+        yield SystemMessage("".join(part["text"] for part in body["systemInstruction"]["parts"]))
+    for content in body["contents"]:
+        yield HumanMessage(content=[_gemini_block(part) for part in content["parts"]])
+
+
+def reply(request: Request, message: AIMessage) -> bytes:
+    """Return the body of a good answer, its tokens counted as the offline model counts them."""
+    usage = message.usage_metadata
+    read_in = usage["input_tokens"] if usage else 0
+    said = usage["output_tokens"] if usage else 0
+    write = _openai_reply if request.protocol == "openai" else _gemini_reply
+    return json.dumps(write(request.model, str(message.text), (read_in, said))).encode()
+
+
+def _openai_reply(model: str, text: str, tokens: tuple[int, int]) -> dict[str, Any]:
+    read_in, said = tokens
+    return {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "created": 1,
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": read_in,
+            "completion_tokens": said,
+            "total_tokens": read_in + said,
+            "prompt_tokens_details": {"cached_tokens": read_in // 2},
+            "completion_tokens_details": {"reasoning_tokens": said // 4},
+        },
+    }
+
+
+def _gemini_reply(model: str, text: str, tokens: tuple[int, int]) -> dict[str, Any]:
+    read_in, said = tokens
+    thought = said // 4
+    return {
+        "candidates": [
+            {
+                "content": {"role": "model", "parts": [{"text": text}]},
+                "finishReason": "STOP",
+                "index": 0,
+            }
+        ],
+        "usageMetadata": {
+            "promptTokenCount": read_in,
+            "candidatesTokenCount": said - thought,
+            "thoughtsTokenCount": thought,
+            "totalTokenCount": read_in + said,
+            "cachedContentTokenCount": read_in // 2,
+        },
+        "modelVersion": model,
+        "responseId": "loopback",
+    }
+
+
+def no_choice(request: Request) -> bytes:
+    """Return a well-formed body that holds no answer."""
+    if request.protocol == "openai":
+        return json.dumps({**_openai_reply(request.model, "", (0, 0)), "choices": []}).encode()
+    return json.dumps({**_gemini_reply(request.model, "", (0, 0)), "candidates": []}).encode()
+
+
+def error(protocol: Protocol, status: int, words: str) -> bytes:
+    """Return the body of a refusal in the provider's own form."""
+    if protocol == "openai":
+        told: dict[str, Any] = {"message": words, "type": "loopback", "param": None, "code": None}
+    else:
+        told = {"code": status, "message": words, "status": GEMINI_STATUS.get(status, "INTERNAL")}
+    return json.dumps({"error": told}).encode()
