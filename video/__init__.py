@@ -1,1 +1,1 @@
-"""Files into frames: finding, probing, choosing instants, decoding, JPEG. The only place that imports a decoder."""
+"""Files into frames: finding, probing, choosing instants, decoding. Nobody else may decode."""

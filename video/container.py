@@ -1,0 +1,61 @@
+"""Opening a file that may be hostile: local bytes, known containers, moving pictures only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import av
+import av.error
+from av.container import InputContainer
+from av.video.stream import VideoStream
+
+from memory.errors import UnusableVideo
+
+FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg,ivf,mxf"
+"""Demuxers that are tried. Playlists, subtitles and images are not among them: an `ffconcat` text
+named .mp4 would make libav read whatever files it names."""
+ATTACHED_PICTURE = 0x400
+OPTIONS = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+
+Unreadable = (av.error.FFmpegError, OSError, ValueError)
+"""What libav raises for bytes it cannot use."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """Yield the container and its first stream of moving pictures, and close them.
+
+    Raises:
+        UnusableVideo: not readable, no known container, no picture, or no decoder for it.
+    """
+    try:
+        container = av.open(
+            f"file:{path}", options=OPTIONS, metadata_errors="ignore", timeout=(30.0, 30.0)
+        )
+    except Unreadable as error:
+        raise UnusableVideo(_reason(error)) from None
+    with container:
+        yield container, _pictures(container)
+
+
+def _pictures(container: InputContainer) -> VideoStream:
+    streams = [s for s in container.streams.video if not int(s.disposition) & ATTACHED_PICTURE]
+    if not streams:
+        heard = "only sound" if container.streams.audio else "no pictures"
+        raise UnusableVideo(f"holds {heard}, no video stream")
+    # PyAV leaves the context out where libav was built without the codec.
+    if streams[0].codec_context is None:
+        raise UnusableVideo("is in a codec this build of libav cannot decode")
+    return streams[0]
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, PermissionError):
+        return "may not be read by this user"
+    if isinstance(error, FileNotFoundError):
+        return "is not there any more"
+    if isinstance(error, av.error.InvalidDataError | EOFError | ValueError):
+        return "is damaged, cut short or in no video format known here"
+    return f"cannot be opened ({type(error).__name__})"

@@ -1,0 +1,158 @@
+"""Decoding beside the event loop: long-lived worker processes, each with one video at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from memory.errors import BadInput, FramesChanged, UnusableVideo
+from memory.records import Frames, Sampling, Video
+from video.cache import FrameCache, NotCached
+
+LONGEST_REPLY = 1 << 22
+# The parent's path, not its main module: a worker must not import the command line.
+START = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from video.worker import main; main()"
+)
+
+
+class Decoders:
+    """Frames on demand: from the cache, else decoded by the next idle worker.
+
+    Lives in one event loop; close it there, or use it as `async with`. Workers start when first
+    needed. One that dies or overruns its deadline costs its video and is replaced.
+    """
+
+    def __init__(
+        self, cache: FrameCache, *, workers: int | None = None, deadline_s: float = 300.0
+    ) -> None:
+        self.cache = cache
+        self._deadline_s = deadline_s
+        self._seats = asyncio.Semaphore(workers or os.cpu_count() or 1)
+        self._idle: list[Process] = []
+        self._making: dict[tuple[str, Sampling], asyncio.Lock] = {}
+
+    async def frames(self, path: Path, video: Video, sampling: Sampling) -> Frames:
+        """Return the frames of a video, whose JPEG bytes are then in the cache.
+
+        Raises:
+            UnusableVideo: no frame could be decoded, within the deadline, from these bytes.
+            BadInput: the cache cannot be written.
+        """
+        async with self._making.setdefault((video.sha256, sampling), asyncio.Lock()):
+            cached = await asyncio.to_thread(self.cache.get, video.sha256, sampling)
+            return cached or await self._decode(path, video, sampling)
+
+    async def jpegs(
+        self, path: Path, video: Video, *, sampling: Sampling, digests: Sequence[str]
+    ) -> list[bytes]:
+        """Return the JPEG bytes of the digests; decodes again where the cache has lost them.
+
+        Raises:
+            FramesChanged: decoding gives other bytes now than these digests were made from.
+            UnusableVideo: the video is gone or cannot be decoded any more.
+        """
+        read = self.cache.jpegs
+        try:
+            return await asyncio.to_thread(read, video.sha256, sampling, digests)
+        except NotCached:
+            await self.frames(path, video, sampling)
+        try:
+            return await asyncio.to_thread(read, video.sha256, sampling, digests)
+        except NotCached:
+            raise FramesChanged(
+                f"video {video.id} no longer gives the frames this run has seen; "
+                "start a new run, or go back to the versions of av and pillow it began with"
+            ) from None
+
+    async def close(self) -> None:
+        """End all idle workers and wait for them."""
+        workers, self._idle = self._idle, []
+        await asyncio.gather(*(_end(worker) for worker in workers))
+
+    async def __aenter__(self) -> Decoders:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def _decode(self, path: Path, video: Video, sampling: Sampling) -> Frames:
+        request = {
+            "path": os.fspath(path),
+            "sha256": video.sha256,
+            "sampling": sampling.model_dump(),
+            "cache": os.fspath(self.cache.folder),
+        }
+        reply = await self._ask(json.dumps(request).encode() + b"\n")
+        if "UnusableVideo" in reply:
+            raise UnusableVideo(reply["UnusableVideo"])
+        if "BadInput" in reply:
+            raise BadInput(reply["BadInput"])
+        return Frames.model_validate(reply["frames"])
+
+    async def _ask(self, request: bytes) -> dict[str, Any]:
+        """Return a worker's reply; the worker is kept only if it gave one."""
+        async with self._seats:
+            worker = self._idle.pop() if self._idle else await _start()
+            try:
+                async with asyncio.timeout(self._deadline_s):
+                    line = await _exchange(worker, request)
+            except TimeoutError:
+                await _kill(worker)
+                raise UnusableVideo(f"could not be decoded within {self._deadline_s:g} s") from None
+            except BaseException:
+                await _kill(worker)
+                raise
+            if not line.endswith(b"\n"):
+                await _kill(worker)
+                raise UnusableVideo("brought the decoder down")
+            self._idle.append(worker)
+            reply: dict[str, Any] = json.loads(line)
+            return reply
+
+
+async def _start() -> Process:
+    # A group of its own keeps the terminal's Ctrl-C away until the worker can ignore it itself.
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-c", START, json.dumps(sys.path)),
+        stdin=PIPE,
+        stdout=PIPE,
+        limit=LONGEST_REPLY,
+        process_group=0,
+    )
+
+
+async def _exchange(worker: Process, request: bytes) -> bytes:
+    """Return the worker's line; one without its end when the worker died."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    try:
+        worker.stdin.write(request)
+        await worker.stdin.drain()
+    except ConnectionError:
+        return b""
+    return await worker.stdout.readline()
+
+
+async def _end(worker: Process) -> None:
+    assert worker.stdin is not None
+    worker.stdin.close()
+    await worker.wait()
+
+
+async def _kill(worker: Process) -> None:
+    if worker.returncode is None:
+        worker.kill()
+    await _end(worker)

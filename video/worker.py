@@ -1,0 +1,71 @@
+"""One decoding process: a request a line on standard input, an answer a line on standard output.
+
+It ends when its input does, so a parent that dies leaves none behind. Started by `video.studio`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from memory.errors import BadInput, UnusableVideo
+from memory.records import Frames, Sampling
+from video.cache import FrameCache
+from video.find import sha256_of
+from video.frames import sample
+
+
+def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache) -> Frames:
+    """Return the frames of a video after putting them into the cache.
+
+    Raises:
+        UnusableVideo: no frame could be decoded, or the file no longer has these bytes.
+        BadInput: the cache cannot be written.
+    """
+    try:
+        actual = sha256_of(path)
+    except OSError as error:
+        raise UnusableVideo(f"cannot be read: {error.strerror}") from None
+    if actual != sha256:
+        raise UnusableVideo("has changed since it was found")
+    sampled = sample(path, sampling=sampling, video=sha256[:12])
+    cache.put(sha256, sampling, sampled)
+    return sampled.frames
+
+
+def reply_to(line: bytes) -> bytes:
+    """Return the answer to one request: the frames, or why there are none."""
+    ask = json.loads(line)
+    try:
+        frames = decode_into_cache(
+            Path(ask["path"]),
+            ask["sha256"],
+            sampling=Sampling.model_validate(ask["sampling"]),
+            cache=FrameCache(Path(ask["cache"])),
+        )
+    except (UnusableVideo, BadInput) as error:
+        return json.dumps({type(error).__name__: str(error)}).encode()
+    return json.dumps({"frames": frames.model_dump()}).encode()
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    for line in requests:
+        try:
+            replies.write(reply_to(line) + b"\n")
+            replies.flush()
+        except BrokenPipeError:
+            return
+
+
+def main() -> None:
+    """Serve on the standard streams; Ctrl-C is the parent's business."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Native libraries may print: whatever they say must not land among the replies.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    serve(sys.stdin.buffer, replies)
