@@ -9,7 +9,6 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from memory.errors import BadInput, FramesChanged, UnusableVideo
@@ -18,9 +17,12 @@ from video.cache import FrameCache, NotCached
 
 LONGEST_REPLY = 1 << 22
 # The parent's path, not its main module: a worker must not import the command line.
-START = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from video.worker import main; main()"
-)
+START = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from video.worker import main
+main()
+"""
 
 
 class Decoders:
@@ -80,12 +82,7 @@ class Decoders:
     async def __aenter__(self) -> Decoders:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
     async def _decode(self, path: Path, video: Video, sampling: Sampling) -> Frames:
@@ -102,10 +99,18 @@ class Decoders:
             raise BadInput(reply["BadInput"])
         return Frames.model_validate(reply["frames"])
 
+    async def _seated(self) -> Process:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.returncode is None:
+                return worker
+            await _end(worker)
+        return await _start()
+
     async def _ask(self, request: bytes) -> dict[str, Any]:
         """Return a worker's reply; the worker is kept only if it gave one."""
         async with self._seats:
-            worker = self._idle.pop() if self._idle else await _start()
+            worker = await self._seated()
             try:
                 async with asyncio.timeout(self._deadline_s):
                     line = await _exchange(worker, request)
