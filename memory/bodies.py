@@ -1,0 +1,30 @@
+"""How records stand in a row: as canonical JSON, which any program can read."""
+
+from __future__ import annotations
+
+import json
+from typing import TypeVar
+
+from memory.digests import canonical_json
+from memory.errors import StoreError
+from memory.records import Record
+
+R = TypeVar("R", bound=Record)
+
+
+def write_body(record: Record, *, without: frozenset[str] = frozenset()) -> str:
+    """Return the record as canonical JSON; `without` leaves out what has columns of its own."""
+    # Not model_dump_json: it refuses the surrogates of file names that are no UTF-8.
+    return canonical_json(
+        record.model_dump(mode="json", by_alias=True, exclude=set(without) or None)
+    )
+
+
+def read_body(kind: type[R], body: str, **columns: object) -> R:
+    """Return the record that `write_body` wrote; raises StoreError for anything else."""
+    try:
+        return kind.model_validate({**json.loads(body), **columns})
+    except ValueError as error:
+        raise StoreError(
+            f"the run file holds a {kind.__name__} that this version cannot read"
+        ) from error

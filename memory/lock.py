@@ -1,0 +1,67 @@
+"""One process per run: a lock that the kernel lets go of when its process dies, however it dies."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from typing import ClassVar
+
+from memory.errors import RunLocked, StoreError
+
+
+class RunLock:
+    """The right to write one run, held from construction until `release`.
+
+    Raises:
+        RunLocked: somebody holds it; the message names the process.
+        StoreError: no lock file can be made there.
+    """
+
+    # A process is never refused its own POSIX lock, and loses it when it closes any descriptor of
+    # the file; so what this process holds is known before the file is opened. flock would be
+    # refused, but a forked child would go on holding it after its parent was killed.
+    _held: ClassVar[set[tuple[int, int]]] = set()
+
+    def __init__(self, path: Path) -> None:
+        self._refuse_own(path)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"{path} cannot be made ({error.strerror}); use a folder you may write"
+            ) from error
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
+            os.close(self._file)
+            raise _locked(path, holder) from error
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        self._identity = _identity(os.fstat(self._file))
+        self._held.add(self._identity)
+
+    def release(self) -> None:
+        """Let the next process in; the file stays: removing it could split the lock in two."""
+        if self._identity in self._held:
+            self._held.remove(self._identity)
+            os.close(self._file)
+
+    @classmethod
+    def _refuse_own(cls, path: Path) -> None:
+        try:
+            known = _identity(path.stat()) in cls._held
+        except FileNotFoundError:
+            return
+        if known:
+            raise _locked(path, str(os.getpid()))
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _locked(path: Path, holder: str) -> RunLocked:
+    who = f"process {holder}" if holder.isdigit() else "another process"
+    return RunLocked(f"{path.parent} is being run by {who}; wait for it to end, or stop it")

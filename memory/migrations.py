@@ -1,0 +1,88 @@
+"""The layout of a run file: numbered steps, of which only the newest may still change.
+
+A step's number is its place in MIGRATIONS, counted from 1; the file keeps the number reached.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from sqlite_utils import Database
+
+from memory.errors import StoreError, StoreTooNew
+
+Step = Callable[[Database], None]
+
+APPLICATION_ID = 0x56414121
+"""Marks a SQLite file as a run ("VAA!"), so that no other program's file is ever touched."""
+
+
+def _first(db: Database) -> None:
+    """Bodies are JSON; what has a column of its own is there to be searched or to bind."""
+    body = {"body": str}
+    db.create_table("manifest", {"id": int, **body}, pk="id", not_null={"body"})
+    db.create_table("files", {"name": str, "digest": str, "text": str}, pk="name")
+    videos = {"place": int, "id": str, "sha256": str, **body}
+    db.create_table("videos", videos, pk="place", not_null={"id", "sha256", "body"}).create_index(
+        ["id"], unique=True
+    )
+    db.create_table("skipped", {"place": int, **body}, pk="place").create_index(
+        ["body"], unique=True
+    )
+    of_video, of_slot = [("video", "videos", "id")], [("slot", "slots", "id")]
+    slots = {"ordinal": int, "id": str, "video": str, **body}
+    db.create_table("slots", slots, pk="ordinal", foreign_keys=of_video).create_index(
+        ["id"], unique=True
+    )
+    db.create_table("frames", {"video": str, **body}, pk="video", foreign_keys=of_video)
+    db.create_table("draws", {"slot": str, **body}, pk="slot", foreign_keys=of_slot)
+    of_slot = [("id", "slots", "id")]
+    db.create_table("battles", {"id": str, **body}, pk="id", foreign_keys=of_slot)
+    calls = {"place": int, "key": str, "scope": str, "role": str, "generation": int}
+    calls |= {"ordinal": int, "model": str, **body}
+    table = db.create_table("calls", calls, pk="place", not_null=set(calls) - {"place"})
+    table.create_index(["key"], unique=True).create_index(["scope"])
+
+
+MIGRATIONS: tuple[Step, ...] = (_first,)
+
+
+def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
+    """Make sure that this version may use the file; changes nothing.
+
+    Raises:
+        StoreTooNew: a newer version wrote it.
+        StoreError: it is no run, or an older one that is only to be read.
+    """
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise StoreError(f"{name} is no run of this program; pass another --out")
+    layout = _pragma(connection, "user_version")
+    if layout > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"{name} has layout {layout}, this version knows {len(MIGRATIONS)}; "
+            "update videoautoarena"
+        )
+    if layout < len(MIGRATIONS) and not write:
+        raise StoreError(
+            f"{name} has the older layout {layout}; `arena resume` brings it up to date"
+        )
+
+
+def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = MIGRATIONS) -> None:
+    """Bring the file up to the newest layout; each step is done whole or not at all."""
+    db = Database(connection, execute_plugins=False)
+    for number in range(_pragma(connection, "user_version") + 1, len(steps) + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            steps[number - 1](db)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -1,0 +1,256 @@
+"""One run, one SQLite file: what was found, who met, what was said, how it was judged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
+
+from memory.bodies import read_body, write_body
+from memory.connection import Reader, connect, open_writing
+from memory.digests import canonical_json, digest
+from memory.errors import StoreError
+from memory.journal import Journal
+from memory.lock import RunLock
+from memory.migrations import migrate
+from memory.records import Battle, Draw, Frames, Record, Skipped, Slot, Video
+from memory.writer import Writer
+
+R = TypeVar("R", bound=Record)
+
+
+class StoredFile(NamedTuple):
+    """A text that was copied into the run, such as a prompt."""
+
+    name: str
+    digest: str
+    text: str
+
+
+class Store:
+    """A run that is open; make it with `create` or `open`, and close it.
+
+    Every write is committed when it returns, and what is there is never overwritten: to write a
+    thing again changes nothing. Reads go to the file each time, so that memory holds no more than
+    what is asked for.
+
+    Raises:
+        StoreError: from reads of a damaged file, from writes that failed, and from every write to a
+            run that was opened for reading.
+    """
+
+    def __init__(self, reader: Reader, writer: Writer | None, lock: RunLock | None) -> None:
+        self.journal = Journal(reader, writer)
+        self._reader = reader
+        self._writer = writer
+        self._lock = lock
+
+    @classmethod
+    def create(cls, path: Path, manifest: dict[str, Any], *, fsync: bool = False) -> Self:
+        """Begin a run at `path`, whole from the first moment, and open it for writing.
+
+        Raises:
+            StoreError: there is something at `path`, or it cannot be written.
+            RunLocked: another process is at it.
+        """
+        body = canonical_json(manifest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = RunLock(_lock_path(path))
+        try:
+            if path.exists():
+                raise StoreError(f"{path} exists already; continue it, or pass another --out")
+            _lay_out(path, body)
+            return cls._writing(path, lock, fsync=fsync)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def open(cls, path: Path, *, write: bool, fsync: bool = False) -> Self:
+        """Open the run at `path`; for reading it takes no lock, changes nothing, leaves no file.
+
+        Raises:
+            StoreError: no run, a damaged one, or an older layout that is only to be read.
+            StoreTooNew: a newer version wrote it.
+            RunLocked: it is to be written, and another process is at it.
+        """
+        if not path.is_file():
+            raise StoreError(f"{path} does not exist; pass the --out of a run")
+        if not write:
+            return cls(Reader(path), None, None)
+        Reader(path).close()
+        lock = RunLock(_lock_path(path))
+        try:
+            return cls._writing(path, lock, fsync=fsync)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def _writing(cls, path: Path, lock: RunLock, *, fsync: bool) -> Self:
+        writer = Writer(open_writing(path, fsync=fsync))
+        return cls(Reader(path), writer, lock)
+
+    def close(self) -> None:
+        """Write what is under way, then let go of file and lock; again is harmless."""
+        self._reader.close()
+        if self._writer:
+            self._writer.close()
+        if self._lock:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what the run was begun with, or was last changed to."""
+        row = self._reader.row("SELECT body FROM manifest")
+        if row is None:
+            raise StoreError("the run file has no manifest; pass the --out of a run")
+        manifest: dict[str, Any] = json.loads(row[0])
+        return manifest
+
+    def put_manifest(self, manifest: dict[str, Any]) -> None:
+        """Replace the manifest; the one thing that may change, since rounds are added."""
+        self._writing_only.write_now("UPDATE manifest SET body = ?", (canonical_json(manifest),))
+
+    def add_videos(self, videos: Iterable[Video]) -> None:
+        """Append the videos that are not there yet; raises StoreError where two share an id."""
+        known = {video.id: video.sha256 for video in self.videos()}
+        rows = []
+        for video in videos:
+            if known.setdefault(video.id, video.sha256) != video.sha256:
+                raise StoreError(f"two different videos have the id {video.id}; leave one out")
+            rows.append((video.id, video.sha256, write_body(video)))
+        self._writing_only.write_now(
+            "INSERT INTO videos (id, sha256, body) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
+            *rows,
+        )
+
+    def videos(self) -> list[Video]:
+        """Return the videos in the order in which they were added."""
+        return self._all(Video, "SELECT body FROM videos ORDER BY place")
+
+    def add_skipped(self, skipped: Iterable[Skipped]) -> None:
+        """Append the files that were not used and are not there yet."""
+        self._writing_only.write_now(
+            "INSERT INTO skipped (body) VALUES (?) ON CONFLICT (body) DO NOTHING",
+            *((write_body(one),) for one in skipped),
+        )
+
+    def skipped(self) -> list[Skipped]:
+        """Return the files that were not used, in the order in which they were added."""
+        return self._all(Skipped, "SELECT body FROM skipped ORDER BY place")
+
+    def add_slots(self, slots: Iterable[Slot]) -> None:
+        """Append the slots that are not there yet; their videos must be."""
+        self._writing_only.write_now(
+            "INSERT INTO slots (id, ordinal, video, body) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (id) DO NOTHING",
+            *((slot.id, slot.ordinal, slot.video, write_body(slot)) for slot in slots),
+        )
+
+    def slots(self) -> list[Slot]:
+        """Return all slots by their ordinals."""
+        return self._all(Slot, "SELECT body FROM slots ORDER BY ordinal")
+
+    def put_file(self, name: str, text: str) -> None:
+        """Copy a text into the run, unless it has one of that name."""
+        self._writing_only.write_now(
+            "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+            (name, digest(text), text),
+        )
+
+    def file(self, name: str) -> StoredFile | None:
+        """Return the text of that name as it was copied into the run."""
+        row = self._reader.row("SELECT name, digest, text FROM files WHERE name = ?", name)
+        return StoredFile(*row) if row else None
+
+    def files(self) -> list[StoredFile]:
+        """Return all texts that were copied into the run, by name."""
+        rows = self._reader.rows("SELECT name, digest, text FROM files ORDER BY name")
+        return [StoredFile(*row) for row in rows]
+
+    async def put_frames(self, frames: Frames) -> None:
+        """Keep times and digests of a video's frames; the video must be there."""
+        await self._put("INSERT INTO frames (video, body)", frames.video, frames)
+
+    def frames(self, video: str) -> Frames | None:
+        """Return the frames of the video with this id."""
+        return self._one(Frames, "SELECT body FROM frames WHERE video = ?", video)
+
+    async def put_draw(self, draw: Draw) -> None:
+        """Keep who meets in a slot; the slot must be there."""
+        await self._put("INSERT INTO draws (slot, body)", draw.slot, draw)
+
+    def draw(self, slot: str) -> Draw | None:
+        """Return who meets in the slot with this id."""
+        return self._one(Draw, "SELECT body FROM draws WHERE slot = ?", slot)
+
+    async def put_battle(self, battle: Battle) -> None:
+        """Keep a settled slot; the slot must be there."""
+        await self._put("INSERT INTO battles (id, body)", battle.id, battle)
+
+    def battle(self, battle: str) -> Battle | None:
+        """Return the battle with this id."""
+        return self._one(Battle, "SELECT body FROM battles WHERE id = ?", battle)
+
+    def battle_bytes(self, battle: str) -> bytes | None:
+        """Return the battle's canonical JSON: what two equal runs have in common, byte for byte."""
+        row = self._reader.row("SELECT body FROM battles WHERE id = ?", battle)
+        return row[0].encode() if row else None
+
+    def battles(self) -> list[Battle]:
+        """Return all battles by the ordinals of their slots."""
+        return self._all(
+            Battle, "SELECT b.body FROM slots s JOIN battles b ON b.id = s.id ORDER BY s.ordinal"
+        )
+
+    def settled_ids(self) -> set[str]:
+        """Return the ids of all battles."""
+        return {row[0] for row in self._reader.rows("SELECT id FROM battles")}
+
+    @property
+    def _writing_only(self) -> Writer:
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; nothing can be written")
+        return self._writer
+
+    async def _put(self, insert: str, key: str, record: Record) -> None:
+        sql = f"{insert} VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await self._writing_only.write(sql, (key, write_body(record)))
+
+    def _one(self, kind: type[R], sql: str, key: str) -> R | None:
+        row = self._reader.row(sql, key)
+        return read_body(kind, row[0]) if row else None
+
+    def _all(self, kind: type[R], sql: str) -> list[R]:
+        return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")
+
+
+def _lay_out(path: Path, manifest: str) -> None:
+    """Make the file under another name first, so that a kill leaves a whole run or none."""
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    connection = connect(draft, "mode=rwc")
+    try:
+        migrate(connection)
+        connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
+    finally:
+        connection.close()
+    os.replace(draft, path)
