@@ -44,11 +44,13 @@ async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
 async def abandon(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Settle every slot of a video that cannot be played as void."""
     arena = runtime.context
-    reason = state["failure"] or ""
-    for battle in unplayed(arena, state["video"], reason=reason, brief=state.get("brief")):
-        if arena.settled(battle.id) is None:
-            await arena.settle(battle)
-    return {}
+    lost = unplayed(
+        arena, state["video"], reason=state["failure"] or "", brief=state.get("brief")
+    )
+    open_ = [b for b in lost if arena.wanted(b.id) and arena.settled(b.id) is None]
+    for battle in open_:
+        await arena.settle(battle)
+    return {"settled": [battle.id for battle in open_]}
 
 
 def after_examiner(state: VideoState) -> Literal["persona", "abandon"]:

@@ -1,0 +1,77 @@
+"""The frames of a run's videos: decided once, kept by digest, fetched as bytes only to be sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memory.errors import UnusableVideo
+from memory.records import Frames, Sampling, Video
+from memory.store import Store
+from video.studio import Decoders
+
+KEPT = 48
+"""Videos whose frames' times and digests are kept at hand: two blocks, about 30 KB each."""
+
+
+class Footage:
+    """Frames of the videos of one run; `folder` is None where nothing may be decoded."""
+
+    def __init__(
+        self,
+        store: Store,
+        decoders: Decoders | None,
+        *,
+        folder: Path | None,
+        sampling: Sampling,
+        videos: Mapping[str, Video],
+    ) -> None:
+        self._store = store
+        self._decoders = decoders
+        self._folder = folder
+        self._sampling = sampling
+        self._videos = videos
+        self._kept: OrderedDict[str, Frames] = OrderedDict()
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def frames(self, video: str) -> Frames:
+        """Return times and digests of a video's frames; the first time decides them for the run.
+
+        Raises:
+            UnusableVideo: no frame could be decoded.
+        """
+        if video in self._kept:
+            self._kept.move_to_end(video)
+            return self._kept[video]
+        async with self._locks.setdefault(video, asyncio.Lock()):
+            frames = self._kept.get(video) or self._store.frames(video)
+            if frames is None:
+                frames = await self._first(video)
+            self._kept[video] = frames
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return frames
+
+    async def _first(self, video: str) -> Frames:
+        if self._decoders is None or self._folder is None:
+            raise UnusableVideo("this run never saw its frames")
+        known = self._videos[video]
+        frames = await self._decoders.frames(self._folder / known.path, known, self._sampling)
+        await self._store.put_frames(frames)
+        return frames
+
+    async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
+        """Return the JPEG bytes of a video's frames.
+
+        Raises:
+            FramesChanged: the file now gives other frames than this run has seen.
+            UnusableVideo: the file is gone or broken.
+        """
+        if self._decoders is None or self._folder is None:
+            raise UnusableVideo("a replay sends nothing")
+        known = self._videos[video]
+        return await self._decoders.jpegs(
+            self._folder / known.path, known, sampling=self._sampling, digests=digests
+        )

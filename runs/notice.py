@@ -1,0 +1,43 @@
+"""What leaves the machine, said before the first call that does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from runs.config import RunConfig
+
+REPAIR = 2
+"""A reply in a form that is asked for may be asked for once more."""
+
+
+def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter[str]:
+    """Return the most model calls each name may cost, transport retries aside.
+
+    A slot costs at most 5 asks for its question (evolve, grade, evolve, grade, ask afresh), 2
+    answers, and 1 ask a judge and seating; a video 2 asks on top.
+    """
+    calls: Counter[str] = Counter()
+    seatings = 1 if config.swap == 0 else 2
+    calls[config.examiner] += REPAIR * (2 * videos + 5 * open_slots)
+    for judge in config.judges:
+        calls[judge] += REPAIR * seatings * open_slots
+    for model in config.models:
+        calls[model] += open_slots
+    return calls
+
+
+def remote_notice(config: RunConfig, *, videos: int, open_slots: int) -> Iterable[str]:
+    """Yield one line a host: whose frames go there, to which models, in how many calls at most."""
+    hosts: dict[str, list[str]] = {}
+    for alias, entry in config.cast.items():
+        if not entry.model.startswith("offline:"):
+            hosts.setdefault(entry.endpoint, []).append(alias)
+    calls = calls_at_most(config, videos=videos, open_slots=open_slots)
+    for host, aliases in hosts.items():
+        most = sum(calls[alias] for alias in aliases)
+        frames = max(min(config.cast[a].max_frames, config.sampling.frames) for a in aliases)
+        yield (
+            f"frames of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
+            f"{host} for {', '.join(aliases)}: at most {most:,} calls"
+        )

@@ -1,0 +1,181 @@
+"""Beginning a run, or finding the one that a folder holds and checking that it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from agents.prompts import PromptSet
+from memory.errors import BadInput, ForeignRun
+from memory.records import Video
+from memory.store import Store
+from runs.config import RunConfig
+from runs.console import safe
+from runs.reading import RUN_FILE
+from runs.slots import in_order, new_slots
+from video.find import Findings
+
+PROMPT_FILE = "prompts/"
+FOLDER_FILE = "local/videos"
+"""Where the videos lay when the run began; a convenience for `arena resume`, no part of the run."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run that is open for writing."""
+
+    store: Store
+    config: RunConfig
+    prompts: PromptSet
+    notes: tuple[str, ...]
+    """What a person should know about how it was continued."""
+
+
+def holds_run(out: Path) -> bool:
+    """Return whether `out` holds a run.
+
+    Raises:
+        BadInput: it is a file, or a folder with other things in it.
+    """
+    if (out / RUN_FILE).is_file():
+        return True
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out} is a file; pass a folder with --out")
+    foreign = [p.name for p in out.iterdir() if not p.name.startswith(RUN_FILE)] if out.is_dir() else []
+    if foreign:
+        raise BadInput(f"{out} holds other things ({sorted(foreign)[0]}); pass a new --out")
+    return False
+
+
+def begin(out: Path, config: RunConfig, *, prompts: PromptSet, found: Findings, folder: Path) -> Opened:
+    """Begin a run in `out` over the videos found, `config.limit` of them at most."""
+    manifest = config.manifest(version("videoautoarena"), prompts.digests)
+    store = Store.create(out / RUN_FILE, manifest)
+    try:
+        return _filled(store, config, prompts=prompts, found=found, folder=folder)
+    except BaseException:
+        store.close()
+        raise
+
+
+def go_on(
+    out: Path, config: RunConfig | None, *, prompts: PromptSet | None, found: Findings, folder: Path
+) -> Opened:
+    """Open the run in `out`; its own configuration and prompts bind.
+
+    Args:
+        out: the run's folder.
+        config: what was asked for now; None takes the run as it is.
+        prompts: the prompts as they stand on disk now, for a warning where they differ.
+        found: the videos as they are now; new ones are appended.
+        folder: where they are.
+
+    Raises:
+        ForeignRun: it holds a run with other settings.
+        BadInput: fewer rounds than it has, or a video that it still needs is gone.
+    """
+    store = Store.open(out / RUN_FILE, write=True)
+    try:
+        manifest = store.manifest()
+        kept = RunConfig.of_manifest(manifest)
+        _refuse_other(out, kept, config)
+        rounds = _rounds(kept, config)
+        kept = kept.model_copy(update={"rounds": rounds})
+        own = _own_prompts(store, prompts)
+        if manifest["rounds"] != rounds:
+            store.put_manifest({**manifest, "rounds": rounds})
+        _refuse_lost(store, found.videos, folder)
+        opened = _filled(store, kept, prompts=own, found=found, folder=folder)
+        notes = (*opened.notes, *_changed(own, prompts))
+        return Opened(store, kept, own, notes)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _filled(
+    store: Store, config: RunConfig, *, prompts: PromptSet, found: Findings, folder: Path
+) -> Opened:
+    """Write down what the run consists of: prompts, videos, skipped files, slots."""
+    for role, text in prompts.texts.items():
+        store.put_file(f"{PROMPT_FILE}{role}", text)
+    store.put_file(FOLDER_FILE, str(folder.resolve()))
+    before = store.videos()
+    known = {video.id for video in before}
+    ordered = in_order((v for v in found.videos if v.id not in known), config.seed)
+    added = ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
+    store.add_videos(added)
+    store.add_skipped(found.skipped)
+    slots = new_slots(
+        store.videos(), rounds=config.rounds, block=config.block, existing=store.slots()
+    )
+    store.add_slots(slots)
+    grown = f"{len(added)} videos are new and were appended" if before and added else None
+    return Opened(store, config, prompts, (grown,) if grown else ())
+
+
+def _own_prompts(store: Store, prompts: PromptSet | None) -> PromptSet:
+    texts = {
+        file.name.removeprefix(PROMPT_FILE): file.text
+        for file in store.files()
+        if file.name.startswith(PROMPT_FILE)
+    }
+    # A kill between the run's first moments may have left some out.
+    missing = dict(prompts.texts) if prompts else {}
+    return PromptSet.from_texts({**missing, **texts})
+
+
+def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
+    changed = [r for r, d in own.digests.items() if now and now.digests.get(r) != d]
+    if changed:
+        yield (
+            f"prompts changed on disk since this run began ({', '.join(sorted(changed))}); "
+            "the run goes on with its own"
+        )
+
+
+def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig | None) -> None:
+    if asked is None:
+        return
+    mine, theirs = kept.identity(), asked.identity()
+    different = [key for key in mine if mine[key] != theirs[key]]
+    if different:
+        key = different[0]
+        raise ForeignRun(
+            f"{out} holds another run ({key} {_brief(mine[key])}, here {_brief(theirs[key])}); "
+            "pass another --out, or the settings it began with"
+        )
+
+
+def _brief(value: Any) -> str:
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple | Mapping) else str(value)
+    return safe(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _rounds(kept: RunConfig, asked: RunConfig | None) -> int:
+    if asked is None or asked.rounds == kept.rounds:
+        return kept.rounds
+    if asked.rounds < kept.rounds:
+        raise BadInput(f"this run has {kept.rounds} rounds; --rounds can only grow")
+    return asked.rounds
+
+
+def _refuse_lost(store: Store, videos: Sequence[Video], folder: Path) -> None:
+    here = {video.id for video in videos}
+    settled = store.settled_ids()
+    needed = {slot.video for slot in store.slots() if slot.id not in settled}
+    lost = [video for video in store.videos() if video.id in needed - here]
+    if lost:
+        raise BadInput(
+            f"{folder} lacks {len(lost)} of this run's videos ({safe(lost[0].path)}); "
+            "pass the folder that has them"
+        )
+
+
+def videos_folder(store: Store) -> Path | None:
+    """Return where the run's videos lay when it began."""
+    file = store.file(FOLDER_FILE)
+    return Path(file.text) if file else None
