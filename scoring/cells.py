@@ -47,7 +47,7 @@ class Cells:
     @property
     def battles(self) -> Floats:
         """Battles of each pair, shape (P,)."""
-        return self.counts.sum(axis=1)
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
 
     @property
     def points(self) -> Floats:

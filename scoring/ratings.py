@@ -67,6 +67,7 @@ def _rate_component(ratings: Ratings, members: Ints, *, part: Cells, level: floa
 
 
 def _unrated(models: int, components: list[Ints]) -> Ratings:
-    unknown = [np.full(models, np.nan) for _ in range(3)]
-    nowhere = [np.zeros(models, dtype=np.int64) for _ in range(3)]
-    return Ratings(*unknown, *nowhere, np.zeros(models, dtype=np.bool_), components, [])
+    rating, low, high = np.full((3, models), np.nan)
+    place, best, worst = np.zeros((3, models), dtype=np.int64)
+    one_sided = np.zeros(models, dtype=np.bool_)
+    return Ratings(rating, low, high, place, best, worst, one_sided, components, [])

@@ -36,7 +36,9 @@ def tally(cells: Cells) -> Tally:
     opponents = _sum_seats(cells, np.ones(len(won)), np.ones(len(won)))
     rate = np.full(cells.models, np.nan)
     np.divide(shares, opponents, out=rate, where=opponents > 0)
-    return Tally(*(_whole(x) for x in (wins + losses + ties, wins, losses, ties)), win_rate=rate)
+    return Tally(
+        _whole(wins + losses + ties), _whole(wins), _whole(losses), _whole(ties), win_rate=rate
+    )
 
 
 def _sum_seats(cells: Cells, of_i: Floats, of_j: Floats) -> Floats:

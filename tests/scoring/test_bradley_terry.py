@@ -1,0 +1,156 @@
+"""Strengths: worked examples, other people's programs, properties, and what has no answer."""
+
+from __future__ import annotations
+
+import choix
+import evalica
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.bradley_terry import PHANTOM, SCALE, fit_strengths, to_ratings
+from scoring.cells import Cells, Floats, Ints, count_cells
+from scoring.pairing import roster_pairs
+from tests.support.tournament import fought
+
+PAPER_ELO = np.array(
+    [1505.69, 1323.25, 1187.01, 1149.52, 1119.99, 886.52, 875.56, 836.62, 765.61, 763.71, 586.52]
+)
+PAPER_WIN_PERCENT = np.array(
+    [89.19, 76.90, 65.11, 62.07, 59.54, 35.61, 34.90, 30.25, 23.52, 23.11, 9.86]
+)
+
+
+def draw_battles(seed: int, models: int, *, battles: int) -> tuple[Ints, Ints, Floats]:
+    """Every pair four ways and random battles behind, so that the win graph is dense."""
+    rng = np.random.default_rng(seed)
+    pairs = np.concatenate([roster_pairs(models), roster_pairs(models)[:, ::-1]])
+    extra = pairs[rng.integers(0, len(pairs), battles)]
+    rows = np.concatenate([pairs, pairs, extra])
+    certain = np.repeat([1.0, 0.5], len(pairs))
+    chance = 1 / (1 + np.exp((extra[:, 0] - extra[:, 1]) / 3))
+    drawn = np.where(rng.random(battles) < 0.1, 0.5, rng.random(battles) < chance)
+    return rows[:, 0], rows[:, 1], np.concatenate([certain, drawn])
+
+
+def test_three_wins_in_four_are_a_gap_of_ln_3() -> None:
+    strengths = fit_strengths(fought("A>B*3 B>A"))
+    assert strengths[0] - strengths[1] == pytest.approx(np.log(3))
+
+
+def test_two_ties_weigh_as_a_win_and_a_loss() -> None:
+    assert fit_strengths(fought("A>B*2 A=B*2")) == pytest.approx(fit_strengths(fought("A>B*3 B>A")))
+
+
+def test_ten_to_one_is_four_hundred_points_about_a_mean_of_a_thousand() -> None:
+    assert to_ratings(fit_strengths(fought("A>B*10 B>A"))) == pytest.approx([1200, 800])
+
+
+def test_a_ladder_of_two_to_one_has_equal_rungs() -> None:
+    strengths = fit_strengths(fought("A>B*2 B>A B>C*2 C>B"))
+    assert strengths == pytest.approx([np.log(2), 0, -np.log(2)])
+
+
+def test_the_two_seats_of_the_paper_are_nine_points_apart() -> None:
+    first, second, ties = 5620, 5941, 918
+    assert first + second + ties == 12479
+    ratings = to_ratings(fit_strengths(fought(f"A>B*{first} B>A*{second} A=B*{ties}")))
+    assert ratings[1] - ratings[0] == pytest.approx(SCALE * np.log(6400 / 6079))
+    assert ratings[1] - ratings[0] == pytest.approx(8.94, abs=0.01)
+
+
+def test_shares_made_of_the_papers_ratings_give_them_back() -> None:
+    i, j = roster_pairs(11).T
+    share = 1 / (1 + 10 ** ((PAPER_ELO[j] - PAPER_ELO[i]) / 400))
+    cells = Cells(11, i, j, np.stack([1 - share, 0 * share, share], axis=1))
+    assert to_ratings(fit_strengths(cells)) == pytest.approx(PAPER_ELO, abs=1e-6)
+
+
+def test_the_papers_win_percent_is_its_expected_score_less_half_the_ties() -> None:
+    share = 1 / (1 + 10 ** ((PAPER_ELO[None] - PAPER_ELO[:, None]) / 400))
+    expected = 100 * (share.sum(axis=1) - 0.5) / 10
+    assert (expected - PAPER_WIN_PERCENT).mean() == pytest.approx(100 * 918 / 12479 / 2, abs=0.05)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_evalica_finds_the_same_ratings(seed: int) -> None:
+    a, b, y = draw_battles(seed, 9, battles=900)
+    name = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
+    theirs = evalica.bradley_terry(
+        a.astype(str).tolist(), b.astype(str).tolist(), [name[v] for v in y], tolerance=1e-12
+    )
+    scores = np.array([theirs.scores[str(k)] for k in range(9)])
+    ours = to_ratings(fit_strengths(count_cells(a, b, outcome=y, models=9)))
+    assert ours == pytest.approx(to_ratings(np.log(scores)), abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_choix_finds_the_same_ratings(seed: int) -> None:
+    a, b, y = draw_battles(seed, 9, battles=900)
+    wins = np.zeros((9, 9))
+    np.add.at(wins, (a, b), y)
+    np.add.at(wins, (b, a), 1 - y)
+    ours = to_ratings(fit_strengths(count_cells(a, b, outcome=y, models=9)))
+    assert ours == pytest.approx(to_ratings(choix.ilsr_pairwise_dense(wins, tol=1e-12)), abs=1e-4)
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds)
+def test_renaming_the_models_renames_the_strengths(seed: int) -> None:
+    a, b, y = draw_battles(seed, 5, battles=30)
+    order = np.random.default_rng(seed).permutation(5)
+    plain = fit_strengths(count_cells(a, b, outcome=y, models=5))
+    renamed = fit_strengths(count_cells(order[a], order[b], outcome=y, models=5))
+    assert renamed[order] == pytest.approx(plain, abs=1e-8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds)
+def test_rows_may_stand_in_any_order_and_seats_may_be_swapped(seed: int) -> None:
+    a, b, y = draw_battles(seed, 5, battles=30)
+    order = np.random.default_rng(seed).permutation(len(a))
+    plain = fit_strengths(count_cells(a, b, outcome=y, models=5))
+    mixed = fit_strengths(count_cells(b[order], a[order], outcome=1 - y[order], models=5))
+    assert mixed == pytest.approx(plain, abs=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, st.integers(2, 50))
+def test_telling_every_battle_again_changes_no_strength(seed: int, times: int) -> None:
+    a, b, y = draw_battles(seed, 5, battles=30)
+    once = fit_strengths(count_cells(a, b, outcome=y, models=5))
+    again = [np.tile(x, times) for x in (a, b, y)]
+    often = fit_strengths(count_cells(again[0], again[1], outcome=again[2], models=5))
+    assert often == pytest.approx(once, abs=1e-8)
+
+
+@pytest.mark.parametrize("phantom", [0.0, PHANTOM])
+def test_a_million_to_one_is_still_found(phantom: float) -> None:
+    strengths = fit_strengths(fought("A>B*1000000 B>A"), phantom=phantom)
+    assert strengths[0] - strengths[1] == pytest.approx(np.log(1e6), rel=0.05)
+
+
+def test_an_unbeaten_model_has_no_finite_strength() -> None:
+    with pytest.raises(ArithmeticError, match="never beaten"):
+        fit_strengths(fought("A>B*5"))
+
+
+def test_half_a_phantom_battle_holds_an_unbeaten_model() -> None:
+    # At rest: 5 (1 - s(2x)) = 0.5 (s(x) - 0.5) with strengths x and -x.
+    x = fit_strengths(fought("A>B*5"), phantom=PHANTOM)[0]
+    assert 5 * (1 - 1 / (1 + np.exp(-2 * x))) == pytest.approx(0.5 / (1 + np.exp(-x)) - 0.25)
+
+
+def test_half_a_phantom_battle_hardly_moves_a_model_with_many() -> None:
+    plain = to_ratings(fit_strengths(fought("A>B*3000 B>A*1000")))
+    held = to_ratings(fit_strengths(fought("A>B*3000 B>A*1000"), phantom=PHANTOM))
+    assert np.abs(held - plain).max() < 0.02
+
+
+def test_strengths_that_do_not_come_to_rest_are_refused() -> None:
+    with pytest.raises(ArithmeticError, match="did not settle"):
+        fit_strengths(fought("A>B*3 B>A"), tolerance=0.0)

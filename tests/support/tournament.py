@@ -1,0 +1,36 @@
+"""Tournaments written as a line of text, so that a test's numbers can be checked by hand."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from scoring.cells import Cells, count_cells
+
+_BATTLE = re.compile(r"([A-Z])([>=])([A-Z])(?:\*(\d+))?(?:@(\d+))?")
+
+
+def fought(text: str, *, models: int | None = None) -> Cells:
+    """Cells of "A>B*3@1 B=C": A beats B three times in cluster 1, B and C tie once.
+
+    Clusters count only where every battle names one. A is model 0.
+    """
+    found = [_BATTLE.fullmatch(word) for word in text.split()]
+    rows = [match.groups() for match in found if match for _ in range(int(match[4] or 1))]
+    assert all(found)
+    a, b = (np.array([ord(row[k]) - 65 for row in rows], dtype=np.int64) for k in (0, 2))
+    clusters = [int(row[4]) for row in rows if row[4]]
+    return count_cells(
+        a,
+        b,
+        outcome=[1.0 if row[1] == ">" else 0.5 for row in rows],
+        models=models or int(max(a.max(), b.max())) + 1,
+        cluster=clusters if len(clusters) == len(rows) else None,
+    )
+
+
+def in_cells(cells: Cells) -> list[tuple[int, int, list[float]]]:
+    """Cells as (i, j, [losses, ties, wins of i]), to compare with."""
+    rows = zip(cells.i.tolist(), cells.j.tolist(), cells.counts.tolist(), strict=True)
+    return list(rows)
