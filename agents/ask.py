@@ -1,0 +1,245 @@
+"""The one way out to a model: every call has a key, is made once in effect, and leaves a row.
+
+A call that the journal knows is answered from it. Any other waits for its turn at the gate, is
+sent, tried again where that can help, and written down before its reply goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+from agents.clients import ChatClient, Client, Load, Received, Sending
+from agents.contracts import SYSTEM
+from agents.layout import fragment
+from agents.models import Model
+from agents.retry import MOST_TRIES, Fault, fault_of, pause_s, sound, told
+from memory.digests import canonical_json
+from memory.errors import ArenaError, CallFailed, EmptyReply, JournalMiss, ProviderFailed
+from memory.records import SCHEMA, Attempt, CallRow, Frames, Nonce, Role, Usage
+
+NO_USAGE = Usage()
+_SYSTEM_JSON = canonical_json(SYSTEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One deliberate ask."""
+
+    role: Role
+    text: str
+    frames: Frames | None
+    nonce: Nonce
+    prompt: str = ""
+    """Digest of the prompt file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a call; its texts may come from a model and are not escaped."""
+
+    kind: Literal["started", "retry", "finished", "recalled"]
+    alias: str
+    nonce: Nonce
+    fault: str | None = None
+    """Machine word of what went wrong: of a try, or for good."""
+    seconds: float = 0.0
+    """The pause before the next try, or how long the last one took."""
+    usage: Usage = NO_USAGE
+
+
+class Journal(Protocol):
+    """What is kept of calls."""
+
+    def find(self, key: str) -> CallRow | None:
+        """Return the row of a finished call."""
+
+    async def record(self, row: CallRow) -> None:
+        """Return when the row is safe on disk."""
+
+
+class _Outcome(NamedTuple):
+    """How a call ended after all its tries."""
+
+    received: Received | None
+    fault: Fault | None
+    attempts: tuple[Attempt, ...]
+    latency_s: float
+
+
+def _ignore(_event: Event) -> None:
+    """Let an event pass."""
+
+
+@dataclass
+class Asker:
+    """Makes calls; one for a whole run, within one event loop."""
+
+    journal: Journal
+    load: Load
+    _: KW_ONLY
+    seed: int = 0
+    concurrency: int = 8
+    """Most tries under way at once; pauses between them hold no place."""
+    on_event: Callable[[Event], None] = _ignore
+    is_replay: bool = False
+    """Answer from the journal alone."""
+    make_client: Callable[[Model, Load], Client] = ChatClient
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _clients: dict[Model, Client] = field(default_factory=dict, init=False, repr=False)
+    _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
+    _gate: asyncio.Semaphore = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Open the gate."""
+        self._gate = asyncio.Semaphore(self.concurrency)
+
+    async def ask(self, model: Model, request: Request) -> str:
+        """Return the model's reply, from the journal where it is there. At most one paid call.
+
+        Raises:
+            EmptyReply: it said nothing.
+            ProviderFailed: the call failed for good; recorded, so that it fails so ever after.
+            JournalMiss: a replay came to a call that was never recorded.
+            RuntimeError: a call with the same key is under way.
+        """
+        key = journal_key(model, request)
+        row = self.journal.find(key)
+        if row is not None:
+            self.on_event(Event("recalled", model.alias, request.nonce, fault=row.failure_kind))
+            return _reply_of(row)
+        if self.is_replay:
+            nonce = request.nonce
+            raise JournalMiss(f"no recorded call of {nonce.role} in {nonce.scope}; resume the run")
+        if key in self._in_flight:
+            raise RuntimeError(f"two calls under way share the key of {request.nonce!r}")
+        self._in_flight.add(key)
+        try:
+            row = await self._make(key, model, request)
+        finally:
+            self._in_flight.discard(key)
+        return _reply_of(row)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        while self._clients:
+            await self._clients.popitem()[1].aclose()
+
+    async def _make(self, key: str, model: Model, request: Request) -> CallRow:
+        outcome = await self._try(key, model, request)
+        row = _row(key, model, request, outcome)
+        await self.journal.record(row)
+        self.on_event(
+            Event(
+                "finished",
+                model.alias,
+                request.nonce,
+                fault=row.failure_kind,
+                seconds=row.latency_s,
+                usage=row.usage,
+            )
+        )
+        return row
+
+    async def _try(self, key: str, model: Model, request: Request) -> _Outcome:
+        sending = Sending(key, request.role, request.text, request.frames)
+        attempts: list[Attempt] = []
+        while True:
+            tries = len(attempts) + 1
+            async with self._gate:
+                if tries == 1:
+                    self.on_event(Event("started", model.alias, request.nonce))
+                started = time.monotonic()
+                got = await self._send(model, sending)
+                took_s = time.monotonic() - started
+            if isinstance(got, Received):
+                return _Outcome(got, None, tuple(attempts), took_s)
+            if not got.is_transient or tries == MOST_TRIES:
+                return _Outcome(None, got, tuple(attempts), took_s)
+            wait_s = pause_s(self.seed, key, tries=tries, hint_s=got.hint_s)
+            attempts.append(Attempt(kind=got.kind, reason=got.reason, waited_s=wait_s))
+            self.on_event(
+                Event("retry", model.alias, request.nonce, fault=got.kind, seconds=wait_s)
+            )
+            await self.pause(wait_s)
+
+    async def _send(self, model: Model, sending: Sending) -> Received | Fault:
+        """Return what came back of one try, or what went wrong with the provider."""
+        if model not in self._clients:
+            self._clients[model] = self.make_client(model, self.load)
+        try:
+            return await self._clients[model].send(sending)
+        except ArenaError:
+            raise
+        except Exception as error:
+            fault = None if model.is_offline else fault_of(error, key_env=model.key_env)
+            if fault is None:
+                raise
+            return fault
+
+
+def journal_key(model: Model, request: Request) -> str:
+    """Return the sha256 of everything that makes this call what it is.
+
+    That is the canonical JSON of [schema, provider, model id, sampling parameters, system text,
+    frames as [(label, digest) ...], role text, nonce]. Where the model is served, time-outs,
+    retries and the roster's name for it are no part of it.
+    """
+    nonce = request.nonce
+    parts = (
+        str(SCHEMA),
+        canonical_json(model.provider),
+        canonical_json(model.name),
+        canonical_json(model.sampling(request.role)),
+        _SYSTEM_JSON,
+        fragment(request.frames),
+        canonical_json(request.text),
+        canonical_json([nonce.scope, nonce.role, nonce.generation, nonce.ordinal]),
+    )
+    return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
+
+
+def _reply_of(row: CallRow) -> str:
+    """Return a row's reply, or raise its failure as it was raised the first time."""
+    if row.reply is not None:
+        return row.reply
+    raise _failure(row.failure or "", row.failure_kind or "failed")
+
+
+def _failure(reason: str, kind: str) -> CallFailed:
+    return EmptyReply(reason) if kind == "empty" else ProviderFailed(reason, kind=kind)
+
+
+def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow:
+    received, fault = outcome.received, outcome.fault
+    reply, failure, kind = None, None, None
+    if fault is not None:
+        failure, kind = fault.reason, fault.kind
+    elif received is not None and received.text.strip():
+        reply = sound(received.text)
+    else:
+        failure, kind = _empty(received), "empty"
+    return CallRow(
+        key=key,
+        nonce=request.nonce,
+        model=model.resolved,
+        alias=model.alias,
+        endpoint=model.endpoint,
+        prompt=request.prompt,
+        reply=reply,
+        failure=failure,
+        failure_kind=kind,
+        usage=received.usage if received else NO_USAGE,
+        cost_usd=0.0 if model.is_offline else None,
+        latency_s=round(outcome.latency_s, 4),
+        attempts=outcome.attempts,
+    )
+
+
+def _empty(received: Received | None) -> str:
+    ending = told(received.ending) if received else ""
+    return f"the reply holds no text ({ending})" if ending else "the reply holds no text"

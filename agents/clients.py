@@ -1,0 +1,102 @@
+"""The last step of a call: frames become bytes, bytes become messages, a chat model replies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agents.contracts import SYSTEM
+from agents.layout import messages
+from agents.models import Model, build_chat_model, call_options, close_chat_model
+from memory.records import Frames, Role, Usage
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+
+Load = Callable[[str, list[str]], Awaitable[list[bytes]]]
+"""Video id and frame digests to the frames' JPEG bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """One try of one call."""
+
+    key: str
+    """The call's journal key."""
+    role: Role
+    text: str
+    frames: Frames | None
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came back."""
+
+    text: str
+    usage: Usage
+    ending: str = ""
+    """Why the provider says it stopped."""
+
+
+class Client(Protocol):
+    """What sends a call once, to one model."""
+
+    async def send(self, sending: Sending) -> Received:
+        """Return what the model replied, or raise what went wrong."""
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+
+
+class ChatClient:
+    """Sends calls to one model through LangChain; builds its chat model at the first one."""
+
+    def __init__(self, model: Model, load: Load) -> None:
+        self._model = model
+        self._load = load
+
+    @cached_property
+    def _chat(self) -> BaseChatModel:
+        return build_chat_model(self._model)
+
+    async def send(self, sending: Sending) -> Received:
+        """Return what the model replied to one request."""
+        frames = sending.frames.frames if sending.frames else ()
+        digests = [frame.digest for frame in frames]
+        jpegs = await self._load(sending.frames.video, digests) if sending.frames and frames else []
+        laid_out = messages(SYSTEM, sending.text, frames=frames, jpegs=jpegs)
+        options = call_options(self._model, sending.role, key=sending.key)
+        # The clients' own limits count single reads and writes; this one counts the whole try.
+        limit_s = None if self._model.is_offline else self._model.timeout_s
+        async with asyncio.timeout(limit_s):
+            reply = await self._chat.ainvoke(laid_out, **options)
+        return received(reply)
+
+    async def aclose(self) -> None:
+        """Close the chat model's connections, if it was ever built."""
+        if "_chat" in self.__dict__:
+            await close_chat_model(self._chat)
+
+
+def received(message: BaseMessage) -> Received:
+    """Return a chat model's message as text, tokens and ending."""
+    metadata = message.response_metadata
+    ending = metadata.get("finish_reason") or metadata.get("block_reason") or ""
+    return Received(
+        text=str(message.text),
+        usage=_usage(getattr(message, "usage_metadata", None) or {}),
+        ending=str(ending),
+    )
+
+
+def _usage(counted: dict[str, Any]) -> Usage:
+    return Usage(
+        input_tokens=counted.get("input_tokens"),
+        output_tokens=counted.get("output_tokens"),
+        cached_tokens=(counted.get("input_token_details") or {}).get("cache_read"),
+        reasoning_tokens=(counted.get("output_token_details") or {}).get("reasoning"),
+    )

@@ -1,0 +1,27 @@
+"""The contestant: sees its frames and a question, knows of nothing else, and answers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agents.desk import Desk, Task
+from agents.layout import thinned
+from agents.models import Model
+from memory.records import Answer, Frames
+
+
+async def answer(
+    desk: Desk, model: Model, *, frames: Frames, question: str, slot: str, seat: Literal[0, 1]
+) -> Answer:
+    """Return what `model` says from its own share of the frames. One model call.
+
+    Raises:
+        EmptyReply: it said nothing.
+        CallFailed: the call failed for good; either way the contestant forfeits.
+
+    Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
+    """
+    seen = thinned(frames, model.frame_limit("contestant"))
+    task = Task("contestant", seen, scope=slot, ask=seat, question=question)
+    text = await desk.ask_text(model, task)
+    return Answer(model=model.alias, text=text, frames=tuple(f.time_s for f in seen.frames))

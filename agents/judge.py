@@ -1,0 +1,145 @@
+"""The judge: reads two anonymous answers on four standards; a panel of judges settles a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.contracts import JudgeReply
+from agents.desk import Desk, Task
+from agents.models import Model
+from memory.errors import CallFailed
+from memory.records import TIES, Analyses, Frames, Judging, Seats, Verdict
+
+_CHOICES: dict[tuple[str, Seats], Literal["a", "b"]] = {
+    ("A", "ab"): "a",
+    ("B", "ab"): "b",
+    ("A", "ba"): "b",
+    ("B", "ba"): "a",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a judge is shown, and whether from both seatings."""
+
+    persona: str
+    question: str
+    answer_a: str
+    answer_b: str
+    swap: bool = False
+    """Judge a second time with the answers in each other's place."""
+
+    def texts(self, seats: Seats = "ab") -> dict[str, str]:
+        """Return the fenced texts of this case, answers in the order of `seats`."""
+        first, second = self.answer_a, self.answer_b
+        if seats == "ba":
+            first, second = second, first
+        return {
+            "persona": self.persona,
+            "question": self.question,
+            "answer_a": first,
+            "answer_b": second,
+        }
+
+
+async def judge(
+    desk: Desk, judges: Sequence[Model], *, frames: Frames, case: Case, slot: str
+) -> tuple[Judging, ...]:
+    """Return every judge's view: from seats ab, then from ba where the case is swapped.
+
+    One model call per judge and seating, all at the same time; a call that fails becomes a
+    judging with verdict "failed" and its reason.
+
+    Source: VideoAutoArena, Automatic Judging (A.3); the second seating is our own.
+    """
+    seatings: tuple[Seats, ...] = ("ab", "ba") if case.swap else ("ab",)
+    judgings = [
+        _judge_once(desk, model, frames=frames, case=case, place=(slot, 2 * panel, seats))
+        for panel, model in enumerate(judges)
+        for seats in seatings
+    ]
+    # Every call is waited for even if one raises: its sibling's reply is paid and must be kept.
+    done = await asyncio.gather(*judgings, return_exceptions=True)
+    for outcome in done:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return tuple(outcome for outcome in done if isinstance(outcome, Judging))
+
+
+async def _judge_once(
+    desk: Desk, model: Model, *, frames: Frames, case: Case, place: tuple[str, int, Seats]
+) -> Judging:
+    slot, panel_ask, seats = place
+    ask = panel_ask + (seats == "ba")
+    task = Task("judge", frames, scope=slot, ask=ask, texts=case.texts(seats))
+    try:
+        reply = await desk.ask_json(model, task, JudgeReply)
+    except CallFailed as failure:
+        return Judging(judge=model.alias, seats=seats, verdict="failed", reason=str(failure))
+    return _judging(model.alias, seats, reply)
+
+
+def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
+    said = reply.verdict
+    verdict = _CHOICES[said, seats] if said == "A" or said == "B" else said
+    return Judging(
+        judge=alias,
+        seats=seats,
+        verdict=verdict,
+        analyses=Analyses(**reply.model_dump(exclude={"verdict"})),
+        reason="the judge could not tell" if said == "abstain" else None,
+    )
+
+
+def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Verdict, str | None]:
+    """Return the panel's verdict, and why when it is void.
+
+    The plurality of the judgings from seats ab decides; without one, it is "split". Judges that
+    abstained or failed do not vote. Unless the second seating is an audit only, it decides too:
+    where both seatings have a verdict and they differ, it is "split". Ties of both kinds are one
+    camp; it keeps its kind where its voters agree.
+    """
+    front = _plurality([j.verdict for j in judgings if j.seats == "ab"])
+    back = None if audit_only else _plurality([j.verdict for j in judgings if j.seats == "ba"])
+    if front is None and back is None:
+        return "void", _why_void(judgings)
+    if front is None or back is None:
+        return front or back or "void", None
+    return _agreed(front, back), None
+
+
+def _plurality(verdicts: Sequence[str]) -> Verdict | None:
+    """Return what most voters chose, "split" where two camps are equally large, None of none."""
+    votes = [v for v in verdicts if v not in ("abstain", "failed")]
+    camps = Counter("tie" if v in TIES else v for v in votes)
+    if not camps:
+        return None
+    (winner, most), *rest = camps.most_common(2)
+    if rest and rest[0][1] == most:
+        return "split"
+    if winner == "tie":
+        return _kind_of_tie(votes)
+    return "a" if winner == "a" else "b"
+
+
+def _kind_of_tie(votes: Sequence[str]) -> Verdict:
+    kinds = {v for v in votes if v in TIES}
+    if kinds == {"tie_good"}:
+        return "tie_good"
+    return "tie_bad" if kinds == {"tie_bad"} else "tie"
+
+
+def _agreed(front: Verdict, back: Verdict) -> Verdict:
+    if front == back:
+        return front
+    both_tied = {front, back} <= TIES - {"split"}
+    return "tie" if both_tied else "split"
+
+
+def _why_void(judgings: Sequence[Judging]) -> str:
+    reasons = "; ".join(f"{j.judge} ({j.seats}): {j.reason}" for j in judgings)
+    return f"no judge decided: {reasons}" if reasons else "no judge was asked"

@@ -1,0 +1,127 @@
+"""The prompts: one text file a role, whose slots are filled with fenced blocks by code.
+
+A file is a `string.Template`; `$persona` on a line of its own is where the persona's block goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from string import Template
+
+from agents.fences import fence
+from memory.digests import digest
+from memory.errors import BadInput
+from memory.records import Role
+
+SLOTS: dict[str, tuple[str, ...]] = {
+    "examiner": (),
+    "persona": ("brief",),
+    "questioner": ("brief", "persona", "asked"),
+    "contestant": (),
+    "judge": ("persona", "question", "answer_a", "answer_b"),
+    "evolver": ("persona", "question", "answer_a", "answer_b", "analyses", "refused"),
+    "grader": ("persona", "question_1", "question_2"),
+}
+"""Role to the slots that its file must have, each exactly once, on a line of its own."""
+
+_OWN = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """The prompt of every role, checked."""
+
+    texts: Mapping[str, str]
+    """Role to the text of its file."""
+
+    def __post_init__(self) -> None:
+        """Refuse a prompt that is missing, empty, or has other slots than its role."""
+        if unknown := sorted(set(self.texts) - set(SLOTS)):
+            raise BadInput(f"{unknown[0]!a} is no role; prompts are for {', '.join(SLOTS)}")
+        for role in SLOTS:
+            if role not in self.texts:
+                raise BadInput(f"{role}.txt is missing; give every role its prompt")
+            _check(role, self.texts[role])
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> PromptSet:
+        """Return this project's prompts, with the files in `folder` in place of its own.
+
+        Raises:
+            BadInput: no such folder, a file that is not a role's, or a prompt that cannot be used.
+        """
+        texts = {role: _read(_OWN / f"{role}.txt") for role in SLOTS}
+        if folder is not None:
+            texts |= _overrides(folder)
+        return cls(texts)
+
+    @classmethod
+    def from_texts(cls, texts: Mapping[str, str]) -> PromptSet:
+        """Return the prompts that a run has copied; BadInput where one cannot be used."""
+        return cls(dict(texts))
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """Role to the digest of its prompt file's text."""
+        return {role: digest(text) for role, text in self.texts.items()}
+
+    def fill(self, role: Role, texts: Mapping[str, str], *, code: str) -> str:
+        """Return the role's prompt with each slot filled by its fenced text."""
+        blocks = {name: fence(name, code, texts[name]) for name in SLOTS[role]}
+        return self._templates[role].substitute(blocks)
+
+    @cached_property
+    def _templates(self) -> dict[str, Template]:
+        return {role: Template(text.strip()) for role, text in self.texts.items()}
+
+
+def _overrides(folder: Path) -> dict[str, str]:
+    if not folder.is_dir():
+        raise BadInput(f"{str(folder)!a} is no folder; give one with files like judge.txt")
+    found = sorted(folder.glob("*.txt"))
+    for path in found:
+        if path.stem not in SLOTS:
+            raise BadInput(f"{path.name!a} is no role's prompt; name it after {', '.join(SLOTS)}")
+    if not found:
+        raise BadInput(f"{str(folder)!a} holds no prompt; put files like judge.txt into it")
+    return {path.stem: _read(path) for path in found}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path.name!a} cannot be read as UTF-8 text: {error}") from None
+
+
+def _check(role: str, text: str) -> None:
+    name = f"{role}.txt"
+    if not text.strip():
+        raise BadInput(f"{name} is empty; write what the {role} is to do")
+    template = Template(text)
+    if not template.is_valid():
+        raise BadInput(f"{name} has a $ that starts no slot; write $$ for the sign itself")
+    found = template.get_identifiers()
+    for slot in found:
+        if slot not in SLOTS[role]:
+            raise BadInput(f"{name} has the unknown slot ${slot}; {_known(role)}")
+    lines = [line.rstrip() for line in text.splitlines()]
+    for slot in SLOTS[role]:
+        if slot not in found:
+            raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
+        standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")
+        if standing != 1 or _mentions(text, slot) != 1:
+            raise BadInput(f"{name} must have ${slot} once, on a line of its own")
+
+
+def _mentions(text: str, slot: str) -> int:
+    found = Template.pattern.finditer(text)
+    return sum((match["named"] or match["braced"]) == slot for match in found)
+
+
+def _known(role: str) -> str:
+    slots = " ".join(f"${slot}" for slot in SLOTS[role])
+    return f"it takes {slots}" if slots else "it takes none"

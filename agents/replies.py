@@ -1,0 +1,66 @@
+"""Reading a reply: the last complete JSON object in it binds, held to the role's schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from agents.contracts import Reply
+
+R = TypeVar("R", bound=Reply)
+
+_DECODER = json.JSONDecoder()
+MOST_FAULTS = 5
+"""So many faults of one reply are told to its model."""
+
+
+class BadReply(ValueError):
+    """A reply that is not in the asked form; the message tells its model why."""
+
+
+def read_reply(text: str, schema: type[R]) -> R:
+    """Return the last complete JSON object in `text` as `schema`.
+
+    Raises:
+        BadReply: there is no object, or it breaks the schema.
+    """
+    found = last_object(text)
+    if found is None:
+        raise BadReply("there is no complete JSON object in the reply")
+    try:
+        return schema.model_validate(found)
+    except ValidationError as error:
+        raise BadReply(_faults(error)) from None
+
+
+def last_object(text: str) -> dict[str, Any] | None:
+    """Return the complete JSON object that starts last outside all others; None without one."""
+    found: dict[str, Any] | None = None
+    start = text.find("{")
+    while start >= 0:
+        value, end = _object_at(text, start)
+        if value is not None:
+            found = value
+        start = text.find("{", end)
+    return found
+
+
+def _object_at(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the object that begins at `start` and where it ends; None and the next place."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None, start + 1
+    return (value, end) if isinstance(value, dict) else (None, start + 1)
+
+
+def _faults(error: ValidationError) -> str:
+    """Return what is wrong and where, without the values, which may be anything."""
+    faults = [
+        f"{'.'.join(str(part) for part in fault['loc']) or 'the object'}: {fault['msg']}"
+        for fault in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
+    return "; ".join(faults[:MOST_FAULTS]) + more

@@ -1,0 +1,142 @@
+"""When to try a call again, and what may be told of its failure."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from memory.digests import unit_interval
+
+MOST_TRIES = 6
+LONGEST_HINT_S = 120.0
+"""A server that asks for more patience is asked again after this much."""
+FIRST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 60.0
+LONGEST_REASON = 300
+
+_TRANSIENT = frozenset({408, 409, 425, 429})
+_TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
+_CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
+_PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
+_GARBLED = (ValueError, TypeError, AttributeError, LookupError)
+_KEYS = ("OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
+
+_SECRET = re.compile(
+    r"""(?ix)
+    (?<=://)[^\s/@]+(?=@)                                       # user:password in an address
+    | \b(?:bearer|basic)\s+[^\s"',;}]+
+    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?[^\s"',;}]+(?:\s[^\s"',;}]{16,})?
+    | \b(?:x-goog-api-key|api[-_ ]?key|key|token)["']?\s*[:=]\s*["']?[^\s"',;&}]+
+    | \bsk-[\w*.\-]{4,}
+    | \bAIza[\w\-*.]{8,}
+    """
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong in one try."""
+
+    kind: str
+    """`http-429`, `timeout`, `connection`, `malformed` or `provider`."""
+    reason: str
+    """Short, printable, and without any key."""
+    is_transient: bool
+    hint_s: float | None = None
+    """What the server said to wait."""
+
+
+def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
+    """Return what a remote call's exception means; None for one that is a bug of ours.
+
+    Goes by attributes and class names, so that no provider's package has to be imported.
+    """
+    reason = told(f"{type(error).__name__}: {error}", key_env=key_env)
+    status = _status(error)
+    if status is not None and status >= 400:
+        transient = status in _TRANSIENT or status >= 500
+        return Fault(f"http-{status}", reason, transient, _hint_s(error))
+    names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
+    if names & _TIMEOUTS:
+        return Fault("timeout", reason, True)
+    if names & _CONNECTIONS:
+        return Fault("connection", reason, True)
+    if isinstance(error, _GARBLED):
+        return Fault("malformed", reason, False)
+    packages = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
+    return Fault("provider", reason, False) if packages & _PROVIDERS else None
+
+
+def pause_s(seed: int, key: str, *, tries: int, hint_s: float | None) -> float:
+    """Return the seconds to wait after `tries` tries, at least what the server asked for, capped.
+
+    Doubles from 1 s to 60 s, times 0.5 to 1.0 as seed, key and count have it.
+    """
+    doubled = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (tries - 1))
+    own = doubled * (0.5 + 0.5 * unit_interval(seed, "pause", key, tries))
+    return round(own if hint_s is None else min(max(hint_s, 0.0), LONGEST_HINT_S), 3)
+
+
+def told(text: str, *, key_env: str | None = None) -> str:
+    """Return `text` on one printable line, shortened, every key in it replaced."""
+    for name in (*_KEYS, *([key_env] if key_env else [])):
+        if value := os.environ.get(name, "").strip():
+            text = text.replace(value, "[key]")
+    text = _CONTROL.sub(" ", _SECRET.sub("[key]", sound(text))).strip()
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def sound(text: str) -> str:
+    """Return `text` as it can be stored: lone surrogates become replacement characters."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__
+
+
+def _status(error: Exception) -> int | None:
+    """Return the HTTP status an exception carries, itself or in its causes."""
+    for link in _chain(error):
+        for name in ("status_code", "code"):
+            status = getattr(link, name, None)
+            if isinstance(status, int) and not isinstance(status, bool):
+                return status
+    return None
+
+
+def _hint_s(error: Exception) -> float | None:
+    for link in _chain(error):
+        headers: Any = getattr(getattr(link, "response", None), "headers", None)
+        value = headers.get("retry-after") if hasattr(headers, "get") else None
+        if value is not None:
+            return _seconds(str(value))
+    return None
+
+
+def _seconds(value: str) -> float | None:
+    """Return what a Retry-After header asks for: seconds, or the time until a date."""
+    try:
+        return float(value) if value.strip().replace(".", "", 1).isdigit() else _until(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _until(date: str) -> float:
+    when = parsedate_to_datetime(date)
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return (when - datetime.now(UTC)).total_seconds()
