@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from memory.digests import canonical_json
 from memory.errors import StoreError
@@ -23,8 +25,15 @@ def write_body(record: Record, *, without: frozenset[str] = frozenset()) -> str:
 def read_body(kind: type[R], body: str, **columns: object) -> R:
     """Return the record that `write_body` wrote; raises StoreError for anything else."""
     try:
-        return kind.model_validate({**json.loads(body), **columns})
+        return kind.model_validate({**read_json(body), **columns})
+    except ValidationError as error:
+        raise StoreError(f"the run holds a {kind.__name__} that cannot be read") from error
+
+
+def read_json(body: str) -> dict[str, Any]:
+    """Return the object that stands in a body; raises StoreError for anything else."""
+    try:
+        found: dict[str, Any] = json.loads(body)
     except ValueError as error:
-        raise StoreError(
-            f"the run file holds a {kind.__name__} that this version cannot read"
-        ) from error
+        raise StoreError(f"the run holds a row that is no JSON ({error})") from error
+    return found

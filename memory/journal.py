@@ -44,10 +44,9 @@ class Journal:
 
     def calls(self, scope: str | None = None) -> list[CallRow]:
         """Return all calls, or those of one scope, in the order in which they were recorded."""
-        which = ("", ()) if scope is None else ("WHERE scope = ?", (scope,))
-        found = self._reader.rows(
-            f"SELECT {_COLUMNS} FROM calls {which[0]} ORDER BY place", which[1]
-        )
+        which, *values = ("",) if scope is None else ("WHERE scope = ?", scope)
+        sql = f"SELECT {_COLUMNS} FROM calls {which} ORDER BY place"
+        found = self._reader.rows(sql, *values)
         return [_call(row) for row in found]
 
 

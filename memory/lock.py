@@ -25,18 +25,7 @@ class RunLock:
 
     def __init__(self, path: Path) -> None:
         self._refuse_own(path)
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise StoreError(
-                f"{path} cannot be made ({error.strerror}); use a folder you may write"
-            ) from error
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
-            os.close(self._file)
-            raise _locked(path, holder) from error
+        self._file = _take(path)
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         self._identity = _identity(os.fstat(self._file))
@@ -56,6 +45,21 @@ class RunLock:
             return
         if known:
             raise _locked(path, str(os.getpid()))
+
+
+def _take(path: Path) -> int:
+    """Return a descriptor through which this process holds the lock."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.pread(file, 32, 0).decode("ascii", "replace").strip()
+        os.close(file)
+        raise _locked(path, holder) from error
+    except OSError as error:
+        reason = f"{path} cannot be locked ({error.strerror}); use a folder you may write"
+        raise StoreError(reason) from error
+    return file
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

@@ -48,24 +48,28 @@ def _first(db: Database) -> None:
 MIGRATIONS: tuple[Step, ...] = (_first,)
 
 
+def check_is_run(connection: sqlite3.Connection, name: str) -> None:
+    """Make sure that the file was made by this program; raises StoreError if not."""
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise StoreError(f"{name} is no run of this program; pass another --out")
+
+
 def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
-    """Make sure that this version may use the file; changes nothing.
+    """Make sure that this version may use the run; changes nothing.
 
     Raises:
         StoreTooNew: a newer version wrote it.
         StoreError: it is no run, or an older one that is only to be read.
     """
-    if _pragma(connection, "application_id") != APPLICATION_ID:
-        raise StoreError(f"{name} is no run of this program; pass another --out")
-    layout = _pragma(connection, "user_version")
-    if layout > len(MIGRATIONS):
+    check_is_run(connection, name)
+    layout, ours = _pragma(connection, "user_version"), len(MIGRATIONS)
+    if layout > ours:
         raise StoreTooNew(
-            f"{name} has layout {layout}, this version knows {len(MIGRATIONS)}; "
-            "update videoautoarena"
+            f"{name} has layout {layout}, this version knows {ours}; update videoautoarena"
         )
-    if layout < len(MIGRATIONS) and not write:
+    if layout < ours and not write:
         raise StoreError(
-            f"{name} has the older layout {layout}; `arena resume` brings it up to date"
+            f"{name} has the older layout {layout}; continue the run once to update it"
         )
 
 

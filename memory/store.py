@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
-from memory.bodies import read_body, write_body
-from memory.connection import Reader, connect, open_writing
+from memory.bodies import read_body, read_json, write_body
+from memory.connection import Reader, blaming, connect, open_writing, refuse_stranger, wal_of
 from memory.digests import canonical_json, digest
 from memory.errors import StoreError
 from memory.journal import Journal
@@ -57,7 +57,7 @@ class Store:
             RunLocked: another process is at it.
         """
         body = canonical_json(manifest)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
         lock = RunLock(_lock_path(path))
         try:
             if path.exists():
@@ -81,7 +81,7 @@ class Store:
             raise StoreError(f"{path} does not exist; pass the --out of a run")
         if not write:
             return cls(Reader(path), None, None)
-        Reader(path).close()
+        refuse_stranger(path)
         lock = RunLock(_lock_path(path))
         try:
             return cls._writing(path, lock, fsync=fsync)
@@ -92,7 +92,7 @@ class Store:
     @classmethod
     def _writing(cls, path: Path, lock: RunLock, *, fsync: bool) -> Self:
         writer = Writer(open_writing(path, fsync=fsync))
-        return cls(Reader(path), writer, lock)
+        return cls(Reader(path, live=True), writer, lock)
 
     def close(self) -> None:
         """Write what is under way, then let go of file and lock; again is harmless."""
@@ -118,8 +118,7 @@ class Store:
         row = self._reader.row("SELECT body FROM manifest")
         if row is None:
             raise StoreError("the run file has no manifest; pass the --out of a run")
-        manifest: dict[str, Any] = json.loads(row[0])
-        return manifest
+        return read_json(row[0])
 
     def put_manifest(self, manifest: dict[str, Any]) -> None:
         """Replace the manifest; the one thing that may change, since rounds are added."""
@@ -243,14 +242,24 @@ def _lock_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.lock")
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be made ({error.strerror}); pass another --out"
+        ) from error
+
+
 def _lay_out(path: Path, manifest: str) -> None:
     """Make the file under another name first, so that a kill leaves a whole run or none."""
     draft = path.with_name(f"{path.name}.new")
-    draft.unlink(missing_ok=True)
-    connection = connect(draft, "mode=rwc")
-    try:
+    # A log without its file would be taken for the log of the new one.
+    for left_over in (draft, wal_of(path)):
+        left_over.unlink(missing_ok=True)
+    with blaming(path), closing(connect(draft, "mode=rwc")) as connection:
+        # A journal on disk could outlive a kill, and be played back into the next draft.
+        connection.execute("PRAGMA journal_mode = MEMORY")
         migrate(connection)
         connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
-    finally:
-        connection.close()
     os.replace(draft, path)
