@@ -1,0 +1,30 @@
+"""`arena bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group("bench", epilog="Example: arena bench verify my-bench --videos clips")
+def command() -> None:
+    """Work with frozen test sets."""
+
+
+@command.command("verify", epilog="Example: arena bench verify my-bench --videos clips")
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.option("--videos", type=click.Path(path_type=Path), help="Check the videos in here, too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) -> None:
+    """Check that every byte of BENCH is as it was frozen; exit 1 and name what is not."""
+    import json
+
+    from runs import bench as benches
+
+    checked = benches.verify(bench, videos)
+    click.echo(
+        json.dumps(checked.as_json(), indent=2) if as_json else "\n".join(checked.as_lines())
+    )
+    ctx.exit(1 if checked.problems else 0)

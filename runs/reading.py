@@ -1,0 +1,110 @@
+"""Opening a run folder for reading, and the words in which battles are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from memory.errors import BadInput
+from memory.records import Battle, Slot
+from memory.store import Store
+from runs.console import safe
+
+RUN_FILE = "run.sqlite"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder that is open for reading."""
+
+    folder: Path
+    store: Store
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The settings of the run."""
+        return self.store.manifest()
+
+    @cached_property
+    def slots(self) -> list[Slot]:
+        """The slots that count, in stored order: of each place the latest generation."""
+        latest: dict[tuple[str, int, int], Slot] = {}
+        for slot in self.store.slots():
+            place = (slot.video, slot.persona, slot.round)
+            if place not in latest or latest[place].generation < slot.generation:
+                latest[place] = slot
+        return sorted(latest.values(), key=lambda slot: slot.ordinal)
+
+    @cached_property
+    def battles(self) -> list[Battle]:
+        """The battles that count, in slot order; superseded ones are left out."""
+        standing = {slot.id for slot in self.slots}
+        return [battle for battle in self.store.battles() if battle.id in standing]
+
+
+@contextmanager
+def open_run(folder: Path) -> Iterator[Run]:
+    """Open the run in `folder`; nothing is written or made.
+
+    Raises:
+        BadInput: there is no such folder, or no run in it.
+    """
+    store = Store.open(run_file(folder), write=False)
+    try:
+        yield Run(folder, store)
+    finally:
+        store.close()
+
+
+def run_file(folder: Path) -> Path:
+    """Return the run file in `folder`, which is there."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder; pass the --out folder of a simulate run")
+    if not (folder / RUN_FILE).is_file():
+        raise BadInput(f"{folder} holds no run ({RUN_FILE}); pass the --out folder of a run")
+    return folder / RUN_FILE
+
+
+def outcome(battle: Battle) -> str:
+    """Return who beat whom, or why nobody did, in a few words."""
+    a, b = safe(battle.model_a or "?"), safe(battle.model_b or "?")
+    match battle.verdict:
+        case "a":
+            return f"{a} beat {b}"
+        case "b":
+            return f"{b} beat {a}"
+        case "forfeit_a":
+            return f"{a} forfeits to {b}: {_reason(battle)}"
+        case "forfeit_b":
+            return f"{b} forfeits to {a}: {_reason(battle)}"
+        case "void":
+            return f"void: {_reason(battle)}"
+        case tie:
+            return f"{a} and {b} {_TIES[tie]}"
+
+
+_TIES = {
+    "tie": "tie",
+    "tie_good": "tie, both good",
+    "tie_bad": "tie, both bad",
+    "split": "split: the seatings disagree",
+}
+
+
+def _reason(battle: Battle) -> str:
+    return one_line(battle.reason or "no reason recorded", 100)
+
+
+def one_line(text: str, length: int) -> str:
+    """Return `text` on one line, safe for a terminal, cut to `length` characters."""
+    flat = safe(" ".join(text.split()))
+    return flat if len(flat) <= length else flat[: length - 3].rstrip() + "..."
+
+
+def winner(battle: Battle) -> str | None:
+    """Return the model whose answer was selected; None for ties, splits, voids, forfeits."""
+    return {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)

@@ -1,0 +1,104 @@
+"""One battle, whole: how its question came about, what was said, who judged it and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from memory.errors import BadInput
+from memory.records import SCHEMA, Battle, CallRow, Evolution
+from runs.battles import as_json
+from runs.reading import Run, open_run
+
+NAMED = 8
+"""How many battles an error names."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A battle with everything around it."""
+
+    battle: Battle
+    earlier: tuple[Battle, ...]
+    """The rounds before it in its lineage, from the first question on."""
+    found: tuple[Evolution, ...]
+    """What the evolver made of this battle; empty in the last round, or where nothing was."""
+    calls: tuple[CallRow, ...]
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what the slot's calls cost together; None when any is unknown."""
+        costs = [row.cost_usd for row in self.calls if row.cost_usd is not None]
+        return sum(costs) if costs and len(costs) == len(self.calls) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena show --json`."""
+        return {
+            "schema": SCHEMA,
+            "battle": as_json(self.battle),
+            "earlier": [as_json(battle) for battle in self.earlier],
+            "found": [attempt.model_dump() for attempt in self.found],
+            "calls": [_call(row) for row in self.calls],
+            "cost_usd": self.cost_usd,
+        }
+
+
+def show(folder: Path, wanted: str) -> Shown:
+    """Return the battle that `wanted` names or begins, with all that belongs to it.
+
+    Raises:
+        BadInput: no battle is called so, or several begin so.
+    """
+    with open_run(folder) as run:
+        battle = find(run, wanted)
+        lineage = [other for other in run.battles if _same_lineage(other, battle)]
+        return Shown(
+            battle=battle,
+            earlier=tuple(other for other in lineage if other.round < battle.round),
+            found=tuple(e for other in lineage for e in other.evolution if e.battle == battle.id),
+            calls=tuple(run.store.journal.calls(battle.id)),
+        )
+
+
+def find(run: Run, wanted: str) -> Battle:
+    """Return the one battle of `run` whose id is `wanted`, or begins with it."""
+    exact = run.store.battle(wanted)
+    if exact is not None:
+        return exact
+    fitting = [battle for battle in run.battles if battle.id.startswith(wanted)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise BadInput(f"{wanted!r} begins {len(fitting)} battles: {_named(fitting)}")
+    raise BadInput(f"no battle is called {wanted!r}; {_nearest(run.battles, wanted)}")
+
+
+def _named(battles: list[Battle]) -> str:
+    names = ", ".join(battle.id for battle in battles[:NAMED])
+    more = len(battles) - NAMED
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def _nearest(battles: list[Battle], wanted: str) -> str:
+    if not battles:
+        return "no battle of this run is settled yet"
+    ids = {battle.id: battle for battle in battles}
+    near = get_close_matches(wanted[:64], ids, n=NAMED, cutoff=0.5)
+    return f"there are {_named([ids[id_] for id_ in near] or battles)}"
+
+
+def _same_lineage(one: Battle, other: Battle) -> bool:
+    return (one.video, one.persona) == (other.video, other.persona)
+
+
+def _call(row: CallRow) -> dict[str, Any]:
+    """Return a call without the reply, which stands in the battle."""
+    return {
+        "key": row.key,
+        "role": row.nonce.role,
+        "ordinal": row.nonce.ordinal,
+        **row.model_dump(include={"model", "alias", "endpoint", "prompt", "failure"}),
+        **row.model_dump(include={"failure_kind", "usage", "cost_usd", "latency_s", "attempts"}),
+    }

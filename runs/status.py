@@ -1,0 +1,201 @@
+"""How far a run is: what is settled and how, what the calls came to, what to type next."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+import struct
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memory.records import DECIDED, SCHEMA, TIES, Battle, CallRow, Skipped
+from runs.console import safe
+from runs.reading import Run, one_line, open_run, run_file
+
+
+@dataclass
+class Calls:
+    """What the calls of one role came to."""
+
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    untold_tokens: int = 0
+    """Calls whose provider did not count tokens."""
+    cost_usd: float = 0.0
+    unknown_cost: int = 0
+    """Calls of unknown cost; never taken as free."""
+
+    def add(self, row: CallRow) -> None:
+        """Count one more call."""
+        self.calls += 1
+        self.failures += row.reply is None
+        told = row.usage.input_tokens is not None and row.usage.output_tokens is not None
+        self.untold_tokens += not told
+        self.input_tokens += row.usage.input_tokens or 0
+        self.output_tokens += row.usage.output_tokens or 0
+        self.cost_usd += row.cost_usd or 0.0
+        self.unknown_cost += row.cost_usd is None
+
+
+@dataclass
+class Status:
+    """How far a run is."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    slots: int
+    verdicts: Counter[str] = field(default_factory=Counter)
+    void_reasons: Counter[str] = field(default_factory=Counter)
+    forfeits: Counter[str] = field(default_factory=Counter)
+    calls: dict[str, Calls] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    process: int | None = None
+    """Id of the process that is running it now."""
+
+    @property
+    def settled(self) -> int:
+        """Return how many slots have ended, in whatever way."""
+        return self.verdicts.total()
+
+    @property
+    def decided(self) -> int:
+        """Return how many battles enter the ratings."""
+        return sum(count for verdict, count in self.verdicts.items() if verdict in DECIDED)
+
+    @property
+    def next(self) -> str:
+        """Return the command to type next."""
+        out = shlex.quote(str(self.folder))
+        if self.process is not None:
+            return f"arena status {out}"
+        if self.settled < self.slots:
+            return f"arena resume {out}"
+        return f"arena leaderboard {out}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena status --json`."""
+        return {
+            "schema": SCHEMA,
+            "slots": self.slots,
+            "settled": self.settled,
+            "decided": self.decided,
+            "verdicts": dict(sorted(self.verdicts.items())),
+            "void_reasons": dict(self.void_reasons.most_common()),
+            "forfeits": dict(sorted(self.forfeits.items())),
+            "calls": {role: vars(calls) for role, calls in sorted(self.calls.items())},
+            "models": _models(self.manifest),
+            "seed": self.manifest.get("seed"),
+            "skipped": [one.model_dump() for one in self.skipped],
+            "process": self.process,
+            "next": self.next,
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        return [
+            f"{self.settled} of {self.slots} slots settled, {self.decided} decided; {self._pace()}",
+            *_verdict_lines(self),
+            *(_call_line(role, calls) for role, calls in sorted(self.calls.items())),
+            f"seed {safe(str(self.manifest.get('seed')))}; models: "
+            + safe(", ".join(f"{a} ({m})" for a, m in _models(self.manifest).items())),
+            *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
+            f"next: {safe(self.next)}",
+        ]
+
+    def _pace(self) -> str:
+        if self.process is not None:
+            return f"process {self.process} is running it"
+        return "finished" if self.settled >= self.slots else "stopped; nobody is running it"
+
+
+def status_of(folder: Path) -> Status:
+    """Return how far the run in `folder` is."""
+    with open_run(folder) as run:
+        status = Status(folder, run.manifest, len(run.slots), skipped=run.store.skipped())
+        for battle in run.battles:
+            _count(status, battle)
+        _count_calls(status, run)
+    status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
+    return status
+
+
+def _count(status: Status, battle: Battle) -> None:
+    status.verdicts[battle.verdict] += 1
+    if battle.verdict == "void":
+        status.void_reasons[battle.reason or "no reason recorded"] += 1
+    elif battle.verdict in ("forfeit_a", "forfeit_b"):
+        loser = battle.model_a if battle.verdict == "forfeit_a" else battle.model_b
+        status.forfeits[loser or "?"] += 1
+
+
+def _count_calls(status: Status, run: Run) -> None:
+    for row in run.store.journal.calls():
+        status.calls.setdefault(row.nonce.role, Calls()).add(row)
+
+
+def _models(manifest: dict[str, Any]) -> dict[str, str]:
+    cast = manifest.get("cast") or {}
+    return {alias: cast.get(alias, {}).get("model", "?") for alias in manifest.get("models") or []}
+
+
+def _verdict_lines(status: Status) -> list[str]:
+    won = sum(status.verdicts[verdict] for verdict in ("a", "b"))
+    ties = sum(status.verdicts[verdict] for verdict in TIES)
+    void, forfeits = status.verdicts["void"], status.forfeits.total()
+    reasons = [
+        f"  void, {count}: {one_line(reason, 120)}"
+        for reason, count in status.void_reasons.most_common()
+    ]
+    gave_up = [f"  forfeits of {safe(m)}: {n}" for m, n in sorted(status.forfeits.items())]
+    kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"
+    return [kinds, *reasons, *gave_up]
+
+
+def _call_line(role: str, calls: Calls) -> str:
+    tokens = f"{calls.input_tokens} tokens in, {calls.output_tokens} out"
+    untold = f" ({calls.untold_tokens} calls uncounted)" if calls.untold_tokens else ""
+    known = f"${calls.cost_usd:.4f}" if calls.unknown_cost < calls.calls else "unknown"
+    partly = calls.cost_usd and calls.unknown_cost
+    unknown = f" and {calls.unknown_cost} calls of unknown cost" if partly else ""
+    return (
+        f"{role}: {calls.calls} calls, {calls.failures} failed; {tokens}{untold}; "
+        f"cost {known}{unknown}"
+    )
+
+
+def holder(lock: Path) -> int | None:
+    """Return the id of the process that holds the lock of a run; None when nobody does.
+
+    Only asks: taking the lock, however shortly, could refuse a run that is just starting.
+    """
+    try:
+        file = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        answer = fcntl.fcntl(file, fcntl.F_GETLK, _asked_lock())
+    finally:
+        os.close(file)
+    return _holder_in(answer)
+
+
+_MAC = sys.platform == "darwin"
+_FLOCK = "qqihh" if _MAC else "hhqqi4x"
+"""struct flock: start, length, pid, type, whence on macOS; else type first, pid last."""
+
+
+def _asked_lock() -> bytes:
+    fields = (0, 0, 0, fcntl.F_WRLCK, 0) if _MAC else (fcntl.F_WRLCK, 0, 0, 0, 0)
+    return struct.pack(_FLOCK, *fields)
+
+
+def _holder_in(answer: bytes) -> int | None:
+    fields = struct.unpack(_FLOCK, answer)
+    kind, pid = (fields[3], fields[2]) if _MAC else (fields[0], fields[4])
+    return None if kind == fcntl.F_UNLCK else pid
