@@ -40,6 +40,7 @@ WORDS = (
     *("LOW TIDE", "NORTH GATE", "OPEN LATE", "PLATFORM TWO", "FIRST SNOW", "MIND THE STEP"),
     *("HALF PRICE", "ROUND THREE", "LAST ORDERS", "WET PAINT", "HIGH WATER", "NO ENTRY"),
 )
+ORDINARY = tuple(name for name in COLOURS if name not in ("black", "white"))
 PEAKS = ("darkest", "brightest", "liveliest", "busiest")
 
 
@@ -77,7 +78,9 @@ def write_script(clip: Clip) -> list[Shot]:
     for number, (start_s, end_s) in enumerate(pairwise(bounds)):
         peak = peaks.get(number)
         if number >= 3 and peak is None and chance.random() < 0.3:
-            shots.append(_return(chance, shots, start_s=start_s, end_s=end_s))
+            places = [shots[n] for n in range(number - 1) if n not in peaks]
+            seen = chance.choice([s for s in places if s.scene != shots[-1].scene] or shots[:1])
+            shots.append(replace(seen, start_s=start_s, end_s=end_s, dip=None))
             continue
         shot = _invent(chance, shots, start_s=start_s, end_s=end_s)
         shots.append(_raise(chance, shot, peak) if peak else shot)
@@ -106,8 +109,8 @@ def _cut(chance: Random, *, clip: Clip, short: set[int]) -> list[float]:
 def _invent(chance: Random, shots: list[Shot], *, start_s: float, end_s: float) -> Shot:
     """Return a shot of a new place in a colour not seen in the last two."""
     recent = {shot.colour for shot in shots[-2:]}
-    colour = chance.choice([name for name in COLOURS if name not in recent])
-    level = chance.uniform(0.62, 0.95)
+    colour = chance.choice([name for name in ORDINARY if name not in recent])
+    level = chance.uniform(0.62, 0.88)
     drift = chance.choice((0.0, 0.0, 0.0, -0.22, 0.2))
     mood = chance.choice(("still", "still", "pan", "thing", "things"))
     return Shot(
@@ -117,19 +120,12 @@ def _invent(chance: Random, shots: list[Shot], *, start_s: float, end_s: float) 
         colour=colour,
         detail=chance.choice((0, 6, 20, 50)),
         pan=chance.choice((-0.14, -0.08, 0.08, 0.14)) if mood == "pan" else 0.0,
-        light=(level, min(1.0, level + drift)),
+        light=(level, min(0.92, level + drift)),
         tint=chance.choice(((0, 0), (0, 0), (0, 0), (14, -10), (-12, 12))),
         dip=_dip(chance, start_s, end_s),
         sprites=_cast(chance, colour, count={"thing": 1, "things": 3}.get(mood, 0), speed=0.22),
         caption=chance.choice(WORDS) if chance.random() < 0.25 else None,
     )
-
-
-def _return(chance: Random, shots: list[Shot], *, start_s: float, end_s: float) -> Shot:
-    """Return a shot of a place seen before the last shot, as it looked then."""
-    calm = [s for s in shots[:-1] if s.colour != shots[-1].colour and max(s.light) <= 1.0]
-    seen = chance.choice(calm or shots[:1])
-    return replace(seen, start_s=start_s, end_s=end_s, dip=None)
 
 
 def _raise(chance: Random, shot: Shot, peak: str) -> Shot:
