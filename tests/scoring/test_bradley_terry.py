@@ -134,6 +134,15 @@ def test_a_million_to_one_is_still_found(phantom: float) -> None:
     assert strengths[0] - strengths[1] == pytest.approx(np.log(1e6), rel=0.05)
 
 
+def test_a_lopsided_ring_where_plain_newton_jumps_away_is_still_found() -> None:
+    cells = fought("A>B B>A*10 A>D D>A*100000 B>C*10 C>B*10000 C>D D>C*100000")
+    strengths = fit_strengths(cells)
+    expected = cells.battles / (1 + np.exp(strengths[cells.j] - strengths[cells.i]))
+    surplus = np.bincount(cells.i, cells.points - expected, 4)
+    surplus -= np.bincount(cells.j, cells.points - expected, 4)
+    assert surplus == pytest.approx([0, 0, 0, 0], abs=1e-6)
+
+
 def test_an_unbeaten_model_has_no_finite_strength() -> None:
     with pytest.raises(ArithmeticError, match="never beaten"):
         fit_strengths(fought("A>B*5"))

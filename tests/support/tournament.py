@@ -16,17 +16,18 @@ def fought(text: str, *, models: int | None = None) -> Cells:
 
     Clusters count only where every battle names one. A is model 0.
     """
-    found = [_BATTLE.fullmatch(word) for word in text.split()]
-    rows = [match.groups() for match in found if match for _ in range(int(match[4] or 1))]
-    assert all(found)
-    a, b = (np.array([ord(row[k]) - 65 for row in rows], dtype=np.int64) for k in (0, 2))
+    matches = [_BATTLE.fullmatch(word) for word in text.split()]
+    rows = [match.groups() for match in matches if match]
+    assert all(matches)
+    times = [int(row[3] or 1) for row in rows]
+    a, b = (np.repeat([ord(row[k]) - 65 for row in rows], times) for k in (0, 2))
     clusters = [int(row[4]) for row in rows if row[4]]
     return count_cells(
         a,
         b,
-        outcome=[1.0 if row[1] == ">" else 0.5 for row in rows],
+        outcome=np.repeat([1.0 if row[1] == ">" else 0.5 for row in rows], times),
         models=models or int(max(a.max(), b.max())) + 1,
-        cluster=clusters if len(clusters) == len(rows) else None,
+        cluster=np.repeat(clusters, times) if len(clusters) == len(rows) else None,
     )
 
 

@@ -1,0 +1,132 @@
+"""How sure a strength is: by hand first, then coverage by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from scoring.bradley_terry import fit_strengths, to_ratings
+from scoring.cells import Cells, Floats, count_cells
+from scoring.intervals import half_widths, standard_errors
+from scoring.pairing import roster_pairs
+from scoring.ratings import rate
+from tests.support.tournament import fought
+
+
+def errors(text: str) -> Floats:
+    cells = fought(text)
+    return standard_errors(cells, fit_strengths(cells))
+
+
+def test_a_hundred_even_battles_give_each_side_a_tenth_of_a_nat() -> None:
+    # The gap has variance 1 / (100 / 4); each side stands half of it from the mean.
+    small_sample = np.sqrt(100 / 99)
+    assert errors("A>B*50 B>A*50") == pytest.approx([0.1 * small_sample] * 2)
+
+
+def test_battles_that_agree_within_a_video_are_worth_one() -> None:
+    # Each of 4 videos sums to a score of +-12.5; information is 25 a nat: 4 * 12.5^2 / 25^2 / 4.
+    text = "A>B*25@1 B>A*25@2 A>B*25@3 B>A*25@4"
+    assert errors(text) == pytest.approx([0.5 * np.sqrt(4 / 3)] * 2)
+
+
+def test_telling_a_video_again_in_the_same_video_makes_nobody_surer() -> None:
+    once = "A>B*9@1 B>A*8@2 A>B*7@3 B>A*9@4"
+    assert errors(f"{once} {once}") == pytest.approx(errors(once), rel=1e-9)
+
+
+def test_telling_independent_battles_four_times_halves_the_error() -> None:
+    small_sample = np.sqrt((40 / 39) / (10 / 9))
+    assert errors("A>B*24 B>A*16") == pytest.approx(errors("A>B*6 B>A*4") / 2 * small_sample)
+
+
+def test_the_error_of_independent_battles_is_that_of_one_cluster_a_battle() -> None:
+    rng = np.random.default_rng(3)
+    a, b = roster_pairs(4)[rng.integers(0, 6, 200)].T
+    y = rng.choice([0.0, 0.5, 1.0], 200)
+    loose = count_cells(a, b, outcome=y, models=4)
+    tight = count_cells(a, b, outcome=y, models=4, cluster=np.arange(200))
+    theta = fit_strengths(loose)
+    assert standard_errors(loose, theta) == pytest.approx(standard_errors(tight, theta))
+
+
+def test_all_ties_are_no_certainty() -> None:
+    assert errors("A=B*12").min() > 0.05
+    assert errors("A=B*4@1 B=C*4@2 A=C*4@3").min() > 0.05
+
+
+def test_a_model_seen_in_one_video_is_not_sure_of_its_place() -> None:
+    # Its scores sum to zero in that one video, which a bare sandwich takes for certainty.
+    text = "A>B*6@1 B>A*6@2 A>B*6@3 B>A*6@4 A>C*5@1 C>A*5@1 B>C*5@1 C>B*5@1"
+    assert errors(text)[2] > 0.15
+
+
+def test_one_video_tells_nothing_of_another() -> None:
+    assert np.isinf(errors("A>B*50@1 B>A*40@1")).all()
+    assert np.isinf(half_widths(np.array([0.1]), 1)).all()
+
+
+def test_ten_videos_take_students_t_with_nine_degrees() -> None:
+    assert half_widths(np.array([1.0]), 10) == pytest.approx([2.2622], abs=1e-4)
+    assert half_widths(np.array([1.0]), 10, level=0.5) == pytest.approx([0.7027], abs=1e-4)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95.0, float("nan")])
+def test_a_level_is_a_share(level: float) -> None:
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        half_widths(np.array([1.0]), 10, level=level)
+
+
+TIES = 0.07
+
+
+def true_ratings(strength: Floats, tau: float) -> Floats:
+    """What endless videos would give, ties at half: the pairs' shares, integrated over videos."""
+    i, j = roster_pairs(len(strength)).T
+    at, weight = np.polynomial.hermite_e.hermegauss(60)
+    share = expit((strength[i] - strength[j])[:, None] + np.sqrt(2) * tau * at) @ weight
+    share = TIES / 2 + (1 - TIES) * share / weight.sum()
+    cells = Cells(len(strength), i, j, np.stack([1 - share, 0 * share, share], axis=1))
+    return to_ratings(fit_strengths(cells))
+
+
+def coverage(runs: int, *, videos: int, battles: int, tau: float) -> tuple[float, float]:
+    """Share of the intervals that hold the truth: clustered by video, and taken as independent.
+
+    Five models, `battles` a video, and for each model and video an offset of sd `tau` nats.
+    """
+    strength, pairs = np.linspace(1, -1, 5), roster_pairs(5)
+    truth = true_ratings(strength, tau)
+    video = np.repeat(np.arange(videos), battles)
+    held = np.zeros(2)
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        offset = rng.normal(0, tau, (videos, 5))
+        a, b = pairs[rng.integers(0, len(pairs), len(video))].T
+        chance = expit(strength[a] - strength[b] + offset[video, a] - offset[video, b])
+        won = (rng.random(len(video)) < chance).astype(float)
+        y = np.where(rng.random(len(video)) < TIES, 0.5, won)
+        for kind, cluster in enumerate((video, None)):
+            table = rate(count_cells(a, b, outcome=y, models=5, cluster=cluster))
+            held[kind] += np.mean((table.low <= truth) & (truth <= table.high)) / runs
+    return float(held[0]), float(held[1])
+
+
+@pytest.mark.parametrize("videos", [9, 12])
+def test_clustered_intervals_hold_with_few_videos_where_plain_ones_fail(videos: int) -> None:
+    clustered, plain = coverage(100, videos=videos, battles=40, tau=1.0)
+    assert clustered >= 0.92
+    assert plain < 0.80
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("videos", "battles", "tau"),
+    [(9, 9, 1.0), (9, 40, 1.0), (12, 40, 1.0), (60, 40, 1.0), (12, 40, 0.0)],
+)
+def test_clustered_intervals_hold_over_a_thousand_runs(
+    videos: int, battles: int, tau: float
+) -> None:
+    clustered, _ = coverage(1000, videos=videos, battles=battles, tau=tau)
+    assert 0.935 <= clustered <= 0.99
