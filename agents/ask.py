@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
@@ -19,7 +20,16 @@ from agents.layout import fragment
 from agents.models import Model
 from agents.retry import MOST_TRIES, Fault, fault_of, pause_s, sound, told
 from memory.digests import canonical_json
-from memory.errors import ArenaError, CallFailed, EmptyReply, JournalMiss, ProviderFailed
+from memory.errors import (
+    ArenaError,
+    CallFailed,
+    EmptyReply,
+    FramesChanged,
+    FramesLost,
+    JournalMiss,
+    ProviderFailed,
+    UnusableVideo,
+)
 from memory.records import SCHEMA, Attempt, CallRow, Frames, Nonce, Role, Usage
 
 NO_USAGE = Usage()
@@ -93,6 +103,10 @@ class Asker:
     _clients: dict[Model, Client] = field(default_factory=dict, init=False, repr=False)
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
     _gate: asyncio.Semaphore = field(init=False, repr=False)
+    _under_way: int = field(default=0, init=False, repr=False)
+    is_draining: bool = field(default=False, init=False)
+    drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
+    """Set once `drain` was called and the last call under way has come back."""
 
     def __post_init__(self) -> None:
         """Open the gate."""
@@ -124,6 +138,26 @@ class Asker:
             self._in_flight.discard(key)
         return _reply_of(row)
 
+    def drain(self) -> None:
+        """Send nothing more; calls under way are finished, all others wait until cancelled."""
+        self.is_draining = True
+        if not self._under_way:
+            self.drained.set()
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Hold one of the places at the gate; while draining nobody gets one."""
+        async with self._gate:
+            if self.is_draining:
+                await asyncio.get_running_loop().create_future()
+            self._under_way += 1
+            try:
+                yield
+            finally:
+                self._under_way -= 1
+                if self.is_draining and not self._under_way:
+                    self.drained.set()
+
     async def aclose(self) -> None:
         """Close all connections."""
         while self._clients:
@@ -150,7 +184,7 @@ class Asker:
         attempts: list[Attempt] = []
         while True:
             tries = len(attempts) + 1
-            async with self._gate:
+            async with self._turn():
                 if tries == 1:
                     self.on_event(Event("started", model.alias, request.nonce))
                 started = time.monotonic()
@@ -173,6 +207,8 @@ class Asker:
             self._clients[model] = self.make_client(model, self.load)
         try:
             return await self._clients[model].send(sending)
+        except (FramesChanged, UnusableVideo) as lost:
+            return Fault("frames", told(str(lost)), False)
         except ArenaError:
             raise
         except Exception as error:
@@ -211,6 +247,8 @@ def _reply_of(row: CallRow) -> str:
 
 
 def _failure(reason: str, kind: str) -> CallFailed:
+    if kind == "frames":
+        return FramesLost(reason)
     return EmptyReply(reason) if kind == "empty" else ProviderFailed(reason, kind=kind)
 
 

@@ -58,6 +58,9 @@ def judged(arena: Arena, state: LineageState, verdicts: Sequence[Judging]) -> Ba
 def unanswered(arena: Arena, state: LineageState) -> Battle | None:
     """Return a forfeit or a void where an answer is missing; None where both are there."""
     a, b = state["answer_a"], state["answer_b"]
+    ours = next((x for x in (a, b) if isinstance(x, Forfeit) and x.is_ours), None)
+    if ours:
+        return ended(arena, state, verdict="void", reason=f"no answer: {ours.reason}")
     if isinstance(a, Forfeit) and isinstance(b, Forfeit):
         reason = f"no answer from either: {a.reason}; {b.reason}"
         return ended(arena, state, verdict="void", reason=reason)

@@ -19,11 +19,11 @@ from agents.questioner import put_question
 from graph.battles import ended, judged, unanswered
 from graph.context import Arena
 from graph.state import LineageState, Settled, slot_id
-from memory.errors import CallFailed, FramesChanged, UnusableVideo
+from memory.errors import CallFailed, FramesLost, UnusableVideo
 from memory.records import Answer, Battle, Evolution, Forfeit, Question
 
 Update = dict[str, Any]
-LOST = (CallFailed, FramesChanged, UnusableVideo)
+LOST = (CallFailed, UnusableVideo)
 """What may end a slot without a verdict; any other exception is a bug and ends the run."""
 REFUSALS = 2
 """Refused so often, an evolved question gives way to a fresh one (protocol 1.4)."""
@@ -154,7 +154,8 @@ async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Ans
             seat=seat,
         )
     except LOST as failure:
-        return Forfeit(model=model.alias, reason=str(failure))
+        is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
+        return Forfeit(model=model.alias, reason=str(failure), is_ours=is_ours)
 
 
 async def _void(arena: Arena, state: LineageState, reason: str) -> Update:

@@ -12,6 +12,7 @@
     └── CallFailed                a model call that failed for good; becomes a Forfeit or a Void
         ├── UnusableReply         a reply that holds no answer in the asked form, twice
         ├── EmptyReply            a reply without text
+        ├── FramesLost            its frames can no longer be had, so nothing was sent
         └── ProviderFailed        the provider refused or could not be reached
 """
 
@@ -76,6 +77,13 @@ class EmptyReply(CallFailed):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, kind="empty")
+
+
+class FramesLost(CallFailed):
+    """A call that could not be sent, since its frames changed or can no longer be decoded."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, kind="frames")
 
 
 class ProviderFailed(CallFailed):

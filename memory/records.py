@@ -213,6 +213,8 @@ class Forfeit(Record):
 
     model: str
     reason: str
+    is_ours: bool = False
+    """Its frames could not be sent, so the battle is void and nobody's forfeit."""
 
 
 class Analyses(Record):

@@ -53,7 +53,8 @@ class CastEntry(Record):
 
     model: str
     """`provider:model`."""
-    max_frames: int
+    max_frames: int | None
+    """Most frames it is sent; None leaves it to the role."""
     endpoint: str
     base_url: str | None = None
     key_env: str | None = None
@@ -160,6 +161,7 @@ def resolve(flags: Flags) -> Settings:
     examiner, judges = _officials(flags, file, roster)
     cast = {name: _entry(name, file.models) for name in dict.fromkeys((*roster, examiner, *judges))}
     _check_roster(roster, cast)
+    _check_stand_ins(examiner, judges, cast=cast)
     config = RunConfig(
         models=roster,
         examiner=examiner,
@@ -248,35 +250,21 @@ def _resolved(name: str, models: Mapping[str, ModelTable]) -> str:
 
 
 def _entry(name: str, models: Mapping[str, ModelTable]) -> CastEntry:
-    table = models.get(name)
-    model = parse_model(table.model if table else name)
-    table = table or ModelTable(model=name)
+    """Return what `name` stands for: a table of the file, or `provider:model` itself."""
+    table = models.get(name) or ModelTable(model=name)
     if table.base_url is not None:
         _check_url(name, table.base_url)
-    entry = CastEntry(
+    settings = table.model_dump(exclude={"model"}, exclude_none=True)
+    model = parse_model(table.model, {**settings, "alias": name})
+    return CastEntry(
         model=model.resolved,
-        max_frames=model.max_frames if table.max_frames is None else table.max_frames,
-        endpoint="",
-        base_url=table.base_url or model.base_url,
-        key_env=table.key_env or model.key_env,
-        timeout_s=table.timeout_s or model.timeout_s,
-        parameters={**model.parameters, **table.parameters},
+        max_frames=model.max_frames,
+        endpoint=model.endpoint,
+        base_url=model.base_url,
+        key_env=model.key_env,
+        timeout_s=model.timeout_s,
+        parameters=dict(model.parameters),
     )
-    return entry.model_copy(update={"endpoint": _endpoint(name, entry)})
-
-
-def _endpoint(name: str, entry: CastEntry) -> str:
-    provider, _, model = entry.model.partition(":")
-    return Model(
-        alias=name,
-        provider=provider,
-        name=model,
-        max_frames=entry.max_frames,
-        base_url=entry.base_url,
-        key_env=entry.key_env,
-        parameters=entry.parameters,
-        timeout_s=entry.timeout_s,
-    ).endpoint
 
 
 def _check_url(name: str, url: str) -> None:
@@ -298,6 +286,16 @@ def _check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> Non
     for name in roster:
         if cast[name].model in (OFFLINE_EXAMINER, OFFLINE_JUDGE):
             raise BadInput(f"{name} examines or judges and cannot compete; leave it out")
+
+
+def _check_stand_ins(
+    examiner: str, judges: Iterable[str], *, cast: Mapping[str, CastEntry]
+) -> None:
+    """Refuse an offline model in a role that it does not know."""
+    posts = [(examiner, OFFLINE_EXAMINER), *((judge, OFFLINE_JUDGE) for judge in judges)]
+    for name, able in posts:
+        if cast[name].model.startswith("offline:") and cast[name].model != able:
+            raise BadInput(f"{name} cannot do that; the offline one that can is {able}")
 
 
 def _self_judging(

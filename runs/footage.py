@@ -16,6 +16,10 @@ KEPT = 48
 """Videos whose frames' times and digests are kept at hand: two blocks, about 30 KB each."""
 
 
+UNUSABLE = "unusable/"
+"""Name in the run's file, before a video's id, of why no frame of it could be decoded."""
+
+
 class Footage:
     """Frames of the videos of one run; `folder` is None where nothing may be decoded."""
 
@@ -55,10 +59,17 @@ class Footage:
             return frames
 
     async def _first(self, video: str) -> Frames:
+        known, verdict = self._videos[video], self._store.file(f"{UNUSABLE}{video}")
+        if verdict is not None:
+            raise UnusableVideo(verdict.text)
         if self._decoders is None or self._folder is None:
             raise UnusableVideo("this run never saw its frames")
-        known = self._videos[video]
-        frames = await self._decoders.frames(self._folder / known.path, known, self._sampling)
+        try:
+            frames = await self._decoders.frames(self._folder / known.path, known, self._sampling)
+        except UnusableVideo as failure:
+            # Written down, so that a replay and a resumed run come to the same end.
+            self._store.put_file(f"{UNUSABLE}{video}", str(failure))
+            raise
         await self._store.put_frames(frames)
         return frames
 

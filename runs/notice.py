@@ -36,8 +36,15 @@ def remote_notice(config: RunConfig, *, videos: int, open_slots: int) -> Iterabl
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
     for host, aliases in hosts.items():
         most = sum(calls[alias] for alias in aliases)
-        frames = max(min(config.cast[a].max_frames, config.sampling.frames) for a in aliases)
+        frames = max(_frames(config, alias) for alias in aliases)
         yield (
             f"frames of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
             f"{host} for {', '.join(aliases)}: at most {most:,} calls"
         )
+
+
+def _frames(config: RunConfig, alias: str) -> int:
+    """Return the most frames one call to `alias` carries."""
+    watches = alias == config.examiner or alias in config.judges
+    limit = config.model_of(alias).frame_limit("judge" if watches else "contestant")
+    return min(limit, config.sampling.frames)

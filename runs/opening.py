@@ -84,7 +84,7 @@ def go_on(
         _refuse_other(out, kept, config)
         rounds = _rounds(kept, config)
         kept = kept.model_copy(update={"rounds": rounds})
-        own = _own_prompts(store, prompts)
+        own = stored_prompts(store, missing=prompts or PromptSet.load())
         if manifest["rounds"] != rounds:
             store.put_manifest({**manifest, "rounds": rounds})
         _refuse_lost(store, found.videos, folder)
@@ -117,15 +117,19 @@ def _filled(
     return Opened(store, config, prompts, (grown,) if grown else ())
 
 
-def _own_prompts(store: Store, prompts: PromptSet | None) -> PromptSet:
+def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:
+    """Return the prompts that were copied into the run.
+
+    Args:
+        store: the run.
+        missing: stands in for those that a kill in the run's first moments left out.
+    """
     texts = {
         file.name.removeprefix(PROMPT_FILE): file.text
         for file in store.files()
         if file.name.startswith(PROMPT_FILE)
     }
-    # A kill between the run's first moments may have left some out.
-    missing = dict(prompts.texts) if prompts else {}
-    return PromptSet.from_texts({**missing, **texts})
+    return PromptSet.from_texts({**(missing.texts if missing else {}), **texts})
 
 
 def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:

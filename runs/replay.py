@@ -1,0 +1,94 @@
+"""Running a run again from its journal: no network, nothing written, every battle the same."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Container, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agents.ask import Asker
+from graph.context import Arena
+from memory.digests import canonical_json
+from memory.errors import JournalMiss
+from memory.records import Battle
+from memory.store import Store
+from runs.assembly import Ways, assemble
+from runs.config import RunConfig
+from runs.draws import Draws, WrittenDraws
+from runs.footage import Footage
+from runs.opening import stored_prompts
+from runs.reading import run_file
+from runs.schedule import blocks_of, play_blocks
+
+
+@dataclass
+class Replayed:
+    """What a replay found."""
+
+    battles: int = 0
+    """How many came out the same."""
+    differences: list[str] = field(default_factory=list)
+    """One line for each battle that did not."""
+
+
+async def replay(out: Path) -> Replayed:
+    """Play every settled slot of the run in `out` from its journal and compare, byte for byte.
+
+    Costs no model call and touches no network, no video and no file but the run's.
+    """
+    with Store.open(run_file(out), write=False) as store:
+        found = Replayed()
+        settled = store.settled_ids()
+        again: set[str] = set()
+
+        async def compare(battle: Battle) -> None:
+            again.add(battle.id)
+            _compare(found, store, battle)
+
+        slots = [slot for slot in store.slots() if slot.id in settled]
+        arena = _arena(store, compare, settled)
+        await _play(arena, blocks_of(slots), found)
+        missing = sorted(settled - again)
+        found.differences += [f"{battle}: was not reached again" for battle in missing]
+        return found
+
+
+def _arena(
+    store: Store, compare: Callable[[Battle], Awaitable[None]], settled: Container[str]
+) -> Arena:
+    config = RunConfig.of_manifest(store.manifest())
+    videos = {video.id: video for video in store.videos()}
+    slots = {slot.id: slot for slot in store.slots()}
+    footage = Footage(store, None, folder=None, sampling=config.sampling, videos=videos)
+    asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
+    ways = Ways(
+        frames=footage.frames,
+        draw=WrittenDraws(Draws(config, slots), store, read_only=True),
+        settle=compare,
+        settled=lambda _: None,
+        wanted=settled.__contains__,
+    )
+    return assemble(config, asker, prompts=stored_prompts(store), videos=videos, ways=ways)
+
+
+async def _play(arena: Arena, blocks: Sequence[Sequence[str]], found: Replayed) -> None:
+    from graph.tournament import play
+
+    async def play_again(video: str) -> None:
+        try:
+            await play(arena, video)
+        except JournalMiss as miss:
+            found.differences.append(f"{video}: {miss}")
+
+    await play_blocks(blocks, play_again)
+
+
+def _compare(found: Replayed, store: Store, battle: Battle) -> None:
+    now = canonical_json(battle.model_dump(mode="json", by_alias=True))
+    then = store.battle_bytes(battle.id)
+    if then == now.encode():
+        found.battles += 1
+        return
+    was = store.battle(battle.id)
+    fields = [name for name in Battle.model_fields if getattr(was, name, None) != getattr(battle, name)]
+    found.differences.append(f"{battle.id}: {', '.join(fields) or 'bytes'} came out differently")
