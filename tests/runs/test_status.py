@@ -1,0 +1,121 @@
+"""How far a run is can be told at any moment."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.records import Nonce, Skipped
+from memory.store import Store
+from tests.support.played import battle, call, invoke, lineage, play, slot, video
+
+HOLD = """
+import sys
+from pathlib import Path
+from memory.store import Store
+with Store.open(Path(sys.argv[1]), write=True):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def told(out: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(invoke("status", out, "--json").output)
+    return found
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A run with one battle of each kind, and two slots still open."""
+    slots = [slot(video(), round_) for round_ in range(7)]
+    failed = call(slots[1].id, reply=None, failure="no", failure_kind="timeout", cost_usd=0.5)
+    settled = [
+        battle(slots[0]),
+        battle(slots[1], verdict="void", reason="the judge gave no verdict"),
+        battle(slots[2], verdict="forfeit_b", reason="empty"),
+        battle(slots[3], verdict="tie_bad"),
+        battle(slots[4], verdict="split"),
+    ]
+    return play(tmp_path / "out", settled, slots=slots, calls=[call(slots[0].id), failed])
+
+
+def test_status_counts_slots_and_kinds_of_verdict(mixed: Path) -> None:
+    status = told(mixed)
+    assert (status["slots"], status["settled"], status["decided"]) == (7, 5, 3)
+    assert status["verdicts"] == {"a": 1, "void": 1, "forfeit_b": 1, "tie_bad": 1, "split": 1}
+    assert status["void_reasons"] == {"the judge gave no verdict": 1}
+    assert status["forfeits"] == {"owl": 1}
+
+
+def test_status_counts_calls_failures_and_tokens_by_role(mixed: Path) -> None:
+    judge = told(mixed)["calls"]["judge"]
+    assert (judge["calls"], judge["failures"]) == (2, 1)
+    assert (judge["input_tokens"], judge["output_tokens"]) == (2000, 100)
+
+
+def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
+    assert "cost $0.5000 and 1 calls of unknown cost" in invoke("status", mixed).output
+    unpriced = play(tmp_path / "two", lineage(video()), calls=[call(slot(video(), 0).id)])
+    assert "cost unknown" in invoke("status", unpriced).output
+
+
+def test_the_first_line_says_how_far(mixed: Path) -> None:
+    first = invoke("status", mixed).output.splitlines()[0]
+    assert first == "5 of 7 slots settled, 3 decided; stopped; nobody is running it"
+
+
+def test_lines_name_reasons_models_seed_and_the_next_command(mixed: Path) -> None:
+    output = invoke("status", mixed).output
+    for said in (
+        "won 1, ties 2, void 1, forfeits 1",
+        "void, 1: the judge gave no verdict",
+        "forfeits of owl: 1",
+        "seed 7; models: hawk (offline:hawk), owl (offline:owl), mole (offline:mole)",
+        f"next: arena resume {mixed}",
+    ):
+        assert said in output
+
+
+def test_a_finished_run_goes_on_to_the_leaderboard(tmp_path: Path) -> None:
+    out = play(tmp_path / "my run", lineage(video()))
+    assert told(out)["next"] == f"arena leaderboard '{out}'"
+    assert "finished" in invoke("status", out).output
+
+
+def test_a_file_that_was_skipped_is_named_with_its_reason(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", lineage(video()))
+    with Store.open(out / "run.sqlite", write=True) as store:
+        store.add_skipped([Skipped(path="a\udcff\x1b.mp4", reason="no video stream")])
+    assert "skipped a\\xff\\x1b.mp4: no video stream" in invoke("status", out).output
+    assert told(out)["skipped"][0]["path"] == "a\udcff\x1b.mp4"
+
+
+def test_status_names_the_process_that_runs_it(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", lineage(video()))
+    command = [sys.executable, "-c", HOLD, str(out / "run.sqlite")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "held\n"
+        assert told(out)["process"] == running.pid
+        assert f"process {running.pid} is running it" in invoke("status", out).output
+        running.communicate("\n")
+    assert told(out)["process"] is None
+
+
+def test_a_run_that_only_began_has_a_status(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", [], slots=[slot(video(), 0)])
+    assert told(out)["settled"] == 0
+    assert told(out)["calls"] == {}
+
+
+def test_calls_for_a_whole_video_count_too(tmp_path: Path) -> None:
+    examined = call(video().id, nonce=Nonce(scope=video().id, role="examiner"))
+    out = play(tmp_path / "out", lineage(video()), calls=[examined])
+    assert list(told(out)["calls"]) == ["examiner"]
