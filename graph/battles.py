@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agents.judge import settle_verdict
 from graph.context import Arena
-from graph.state import LineageState, slot_id
+from graph.state import PERSONAS, LineageState, slot_id
 from memory.records import Answer, Battle, Brief, Forfeit, Judging, Persona, Verdict
 
 
@@ -74,17 +74,16 @@ def unanswered(arena: Arena, state: LineageState) -> Battle | None:
 def unplayed(arena: Arena, video: str, *, reason: str, brief: Brief | None) -> list[Battle]:
     """Return a void for each slot of a video that cannot be played."""
     nobody = brief or Brief(account="", category="other")
+    unknown = {"persona_text": None} | ({} if brief else {"category": None})
     return [
-        ended(
-            arena,
-            LineageState(
-                video=video, brief=nobody, persona=Persona(index=p, text=""), round=round_
-            ),
-            verdict="void",
-            reason=reason,
-        ).model_copy(
-            update={"persona_text": None, "category": brief.category if brief else None}
+        ended(arena, _unseen(video, nobody, p, round_), verdict="void", reason=reason).model_copy(
+            update=unknown
         )
-        for p in (1, 2, 3)
+        for p in PERSONAS
         for round_ in range(arena.rules.rounds)
     ]
+
+
+def _unseen(video: str, brief: Brief, persona: int, round_: int) -> LineageState:
+    user = Persona(index=persona, text="")
+    return LineageState(settled=[], video=video, brief=brief, persona=user, round=round_)

@@ -1,4 +1,4 @@
-"""What the graph is handed from outside: models, rules, and the ways to frames, draws and the store."""
+"""What the graph is handed from outside: models, rules, and ways to frames, draws and store."""
 
 from __future__ import annotations
 

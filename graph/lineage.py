@@ -217,7 +217,6 @@ def _asked_case(state: LineageState) -> Case:
     )
 
 
-
 Opening = Literal["questioner", "evolver", "__end__"]
 
 

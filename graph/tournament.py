@@ -44,9 +44,7 @@ async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
 async def abandon(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Settle every slot of a video that cannot be played as void."""
     arena = runtime.context
-    lost = unplayed(
-        arena, state["video"], reason=state["failure"] or "", brief=state.get("brief")
-    )
+    lost = unplayed(arena, state["video"], reason=state["failure"] or "", brief=state.get("brief"))
     open_ = [b for b in lost if arena.wanted(b.id) and arena.settled(b.id) is None]
     for battle in open_:
         await arena.settle(battle)
@@ -109,8 +107,12 @@ async def play(arena: Arena, video: str) -> list[str]:
     """
     if is_finished(arena, video):
         return []
-    config = {"recursion_limit": 8 * arena.rules.rounds + 16}
-    result = await tournament.ainvoke({"video": video, "settled": []}, config, context=arena)
+    # A round with two refusals has 8 steps; the rest is room for the way in and out.
+    result = await tournament.ainvoke(
+        {"video": video, "settled": []},
+        {"recursion_limit": 8 * arena.rules.rounds + 16},
+        context=arena,
+    )
     return list(result["settled"])
 
 

@@ -59,7 +59,7 @@ class CastEntry(Record):
     base_url: str | None = None
     key_env: str | None = None
     timeout_s: float
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default_factory=dict)
 
 
 class RunRules(Record):
@@ -227,9 +227,7 @@ def _share(value: float | str, flag: str) -> float | str:
     return value
 
 
-def _officials(
-    flags: Flags, file: ArenaFile, roster: Iterable[str]
-) -> tuple[str, tuple[str, ...]]:
+def _officials(flags: Flags, file: ArenaFile, roster: Iterable[str]) -> tuple[str, tuple[str, ...]]:
     """Return who examines and who judges; the offline ones only for an offline cast."""
     all_offline = all(_resolved(name, file.models).startswith("offline:") for name in roster)
     examiner = flags.examiner or file.roles.examiner or (OFFLINE_EXAMINER if all_offline else None)

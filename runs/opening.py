@@ -44,13 +44,17 @@ def holds_run(out: Path) -> bool:
         return True
     if out.exists() and not out.is_dir():
         raise BadInput(f"{out} is a file; pass a folder with --out")
-    foreign = [p.name for p in out.iterdir() if not p.name.startswith(RUN_FILE)] if out.is_dir() else []
+    foreign = (
+        [p.name for p in out.iterdir() if not p.name.startswith(RUN_FILE)] if out.is_dir() else []
+    )
     if foreign:
         raise BadInput(f"{out} holds other things ({sorted(foreign)[0]}); pass a new --out")
     return False
 
 
-def begin(out: Path, config: RunConfig, *, prompts: PromptSet, found: Findings, folder: Path) -> Opened:
+def begin(
+    out: Path, config: RunConfig, *, prompts: PromptSet, found: Findings, folder: Path
+) -> Opened:
     """Begin a run in `out` over the videos found, `config.limit` of them at most."""
     manifest = config.manifest(version("videoautoarena"), prompts.digests)
     store = Store.create(out / RUN_FILE, manifest)

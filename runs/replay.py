@@ -90,5 +90,7 @@ def _compare(found: Replayed, store: Store, battle: Battle) -> None:
         found.battles += 1
         return
     was = store.battle(battle.id)
-    fields = [name for name in Battle.model_fields if getattr(was, name, None) != getattr(battle, name)]
+    fields = [
+        name for name in Battle.model_fields if getattr(was, name, None) != getattr(battle, name)
+    ]
     found.differences.append(f"{battle.id}: {', '.join(fields) or 'bytes'} came out differently")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,9 +178,7 @@ async def playing(
     videos = {video.id: video for video in store.videos()}
     slots = {slot.id: slot for slot in store.slots()}
     async with Decoders(FrameCache()) as decoders:
-        footage = Footage(
-            store, decoders, folder=folder, sampling=config.sampling, videos=videos
-        )
+        footage = Footage(store, decoders, folder=folder, sampling=config.sampling, videos=videos)
         asker = Asker(store.journal, footage.jpegs, seed=config.seed, concurrency=concurrency)
 
         async def settle(battle: Battle) -> None:
@@ -196,7 +193,9 @@ async def playing(
             wanted=slots.__contains__,
         )
         try:
-            yield Game(assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways), asker)
+            yield Game(
+                assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways), asker
+            )
         finally:
             await asker.aclose()
 

@@ -35,7 +35,9 @@ def new_slots(
         for round_ in range(rounds)
         for persona in PERSONAS
     ]
-    missing = [w for w in sorted(wanted, key=lambda w: w[:2]) if slot_id(w[2], w[3], w[1]) not in known]
+    missing = [
+        w for w in sorted(wanted, key=lambda w: w[:2]) if slot_id(w[2], w[3], w[1]) not in known
+    ]
     return [
         Slot(
             id=slot_id(video, persona, round_),

@@ -1,0 +1,60 @@
+"""How commands that play battles begin and end: one event loop, a last line, an exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from runs.cli import EXIT_INTERRUPTED, EXIT_VOIDS
+from runs.console import safe, say, tell
+
+if TYPE_CHECKING:
+    from runs.simulate import Finished
+
+T = TypeVar("T")
+
+
+def run_async(work: Coroutine[object, object, T]) -> T:
+    """Return what `work` comes to, in the process's one event loop."""
+    return asyncio.run(work)  # noqa: TID251 - this is the one place
+
+
+def speaker(*, quiet: bool) -> Callable[[str], None]:
+    """Return what takes the lines of a run."""
+    return (lambda _line: None) if quiet else say
+
+
+def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
+    """Say how the run stands and what to type next; return the exit code."""
+    if as_json:
+        tell(json.dumps(_state(finished, out)))
+    shown = safe(str(out))
+    if finished.interrupted:
+        say(
+            f"interrupted with {finished.settled} of {finished.total} battles settled; "
+            f"nothing is lost; to go on: arena resume {shown}"
+        )
+        return EXIT_INTERRUPTED
+    voids = f", {finished.voids} of them void" if finished.voids else ""
+    say(f"done: {finished.settled} battles settled{voids}; see: arena leaderboard {shown}")
+    if finished.too_many_voids:
+        say(
+            f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
+            f"({finished.max_void:.0%}); the reasons: arena status {shown}"
+        )
+        return EXIT_VOIDS
+    return 0
+
+
+def _state(finished: Finished, out: Path) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "out": str(out),
+        "slots": finished.total,
+        "settled": finished.settled,
+        "void": finished.voids,
+        "interrupted": finished.interrupted,
+    }

@@ -1,0 +1,109 @@
+"""`simulate`: run a tournament over a folder of videos, or continue one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+PAIRINGS = ("uniform", "round-robin", "keep-pair")
+
+
+class Swap(click.ParamType[Any]):
+    """A share from 0 to 1, or the word "all"."""
+
+    name = "share|all"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the share as a float, or "all"."""
+        if value == "all" or isinstance(value, float):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all'", param, ctx)
+
+
+def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: simulate --videos clips --rounds 3 --models openai:gpt-4o,google_genai:"
+    "gemini-2.5-flash --examiner openai:gpt-4.1 --out arena-out",
+)
+@click.option("--videos", type=click.Path(path_type=Path), required=True, help="Folder of videos.")
+@click.option("--rounds", type=int, help="Battles in each lineage.  [default: 3]")
+@click.option(
+    "--models",
+    callback=_names,
+    metavar="A,B,..",
+    help="Contestants.  [default: arena.toml, else the offline cast]",
+)
+@click.option("--examiner", metavar="M", help="Watches, invents users, asks, evolves and grades.")
+@click.option(
+    "--judge",
+    callback=_names,
+    metavar="M[,M2..]",
+    help="Judges, and does nothing else.  [default: the examiner]",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Models, roles and settings.  [default: ./arena.toml if there]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("arena-out"),
+    show_default=True,
+    help="Folder of the run; an existing run is continued.",
+)
+@click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
+@click.option("--concurrency", type=int, help="Model calls under way at once.  [default: 16]")
+@click.option("--pairing", type=click.Choice(PAIRINGS), help="Who meets whom.  [default: uniform]")
+@click.option(
+    "--swap",
+    type=Swap(),
+    help="Share of battles judged again with seats swapped, as an audit; with 'all' both "
+    "seatings count.  [default: 0.1]",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(["paper"]),
+    help="Turn every choice of ours back to VideoAutoArena's.",
+)
+@click.option("--limit", type=int, metavar="K", help="Use K of the videos, drawn by the seed.")
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    help="Folder of prompts that replace ours, such as judge.txt.",
+)
+@click.option("--block", type=int, help="Videos admitted together.  [default: 21]")
+@click.option(
+    "--max-void",
+    type=float,
+    help="Share of void slots above which the exit code is 3.  [default: 0.05]",
+)
+@click.option(
+    "--allow-self-judging",
+    is_flag=True,
+    help="Let a judge or the examiner compete; the run is marked.",
+)
+@click.option(
+    "--allow-offline-judge",
+    is_flag=True,
+    help="Let the offline judge rate real models; the run is marked.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
+def command(videos: Path, out: Path, quiet: bool, as_json: bool, **typed: Any) -> int:
+    """Run a tournament over a folder of videos, or continue the one that --out holds."""
+    from runs.commands.endings import ending, run_async, speaker
+    from runs.config import Flags
+    from runs.simulate import simulate
+
+    finished = run_async(simulate(videos, out, flags=Flags(**typed), say=speaker(quiet=quiet)))
+    return ending(finished, out, as_json=as_json)
