@@ -1,0 +1,137 @@
+"""A run whose models answer at once: everything of the arena, nothing of a provider."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agents.ask import Asker
+from agents.clients import Load, Received, Sending
+from agents.desk import Desk
+from agents.models import Model, parse_model
+from agents.prompts import PromptSet
+from benchmarks.shapes import ROUNDS
+from graph.context import Arena, Rules
+from memory.digests import digest
+from memory.records import CATEGORIES, Frame, Frames, Usage, Video
+from memory.store import Store
+from runs.config import Flags, RunConfig, resolve
+from runs.draws import Draws, WrittenDraws
+from runs.slots import new_slots
+
+FRAMES = 128
+DEGREE = re.compile(r"degree (\d+)")
+WORDS = "The lamp goes from red to blue while the bird crosses the picture from the left. " * 8
+ANALYSIS = WORDS[:300]
+USAGE = Usage(input_tokens=9000, output_tokens=160, cached_tokens=8000, reasoning_tokens=0)
+SCENE = {"start_s": 0.0, "end_s": 4.0, "what": "a bird crosses a room"}
+BRIEF = {"account": WORDS, "category": CATEGORIES[0], "scenes": [SCENE] * 6}
+
+
+class Canned:
+    """Stands where a chat model's client stands, and replies what its role asks for."""
+
+    def __init__(self, model: Model, load: Load) -> None:
+        """Take what a client takes."""
+
+    async def send(self, sending: Sending) -> Received:
+        """Return a reply of the usual length, without looking at a frame."""
+        return Received(text=_reply(sending), usage=USAGE, ending="stop")
+
+    async def aclose(self) -> None:
+        """Close nothing."""
+
+
+def _reply(sending: Sending) -> str:
+    degrees = [int(found) for found in DEGREE.findall(sending.text)]
+    replies = {
+        "examiner": lambda: BRIEF,
+        "persona": lambda: {"personas": [WORDS[:240]] * 3},
+        "questioner": lambda: {"question": f"A question of degree 0: {WORDS[:120]}?"},
+        "judge": lambda: _judged("A" if len(sending.text) % 2 else "B"),
+        "evolver": lambda: _evolved(max(degrees) + 1),
+        "grader": lambda: {"question_1": _grade(degrees[0]), "question_2": _grade(degrees[1])},
+    }
+    if sending.role == "contestant":
+        return WORDS
+    return json.dumps(replies[sending.role]())
+
+
+def _judged(verdict: str) -> dict[str, str]:
+    names = ("instruction_following", "accuracy", "relevance", "helpfulness")
+    return dict.fromkeys(names, ANALYSIS) | {"verdict": verdict}
+
+
+def _evolved(degree: int) -> dict[str, object]:
+    names = ("faults_a", "faults_b", "weaknesses_a", "weaknesses_b")
+    question = f"A question of degree {degree}: {WORDS[:160]}?"
+    return dict.fromkeys(names, [WORDS[:90]] * 2) | {"question": question}
+
+
+def _grade(degree: int) -> dict[str, float]:
+    names = ("instruction_following", "accuracy", "relevance", "helpfulness", "overall")
+    return dict.fromkeys(names, min(5.0, 1.0 + degree))
+
+
+def footage(number: int) -> tuple[Video, Frames]:
+    """Return a video and its frames, known by digests that belong to no picture."""
+    sha = digest(f"video {number}")
+    video = Video(
+        id=sha[:12],
+        sha256=sha,
+        path=f"{number}.mp4",
+        size_bytes=1,
+        duration_s=64.0,
+        width_px=512,
+        height_px=288,
+        fps=30.0,
+        codec="h264",
+    )
+    pictures = tuple(Frame(time_s=i / 2, digest=digest(f"{number} {i}")) for i in range(FRAMES))
+    return video, Frames(video=video.id, width_px=512, height_px=288, frames=pictures)
+
+
+def _config() -> RunConfig:
+    return resolve(Flags(rounds=ROUNDS, models=("offline:hawk", "offline:owl"))).config
+
+
+@contextmanager
+def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
+    """Give an arena over `videos` videos, with a store and a journal in `folder`."""
+    config, prompts = _config(), PromptSet.load(None)
+    films = dict(map(footage, range(videos)))
+    slots = new_slots(list(films), rounds=ROUNDS, block=21, existing=[])
+    frames = {video.id: pictures for video, pictures in films.items()}
+    written: set[str] = set()
+
+    async def load(_video: str, _digests: list[str]) -> list[bytes]:
+        raise AssertionError("nobody looks at a frame here")
+
+    async def look(video: str) -> Frames:
+        if video not in written:
+            written.add(video)
+            await store.put_frames(frames[video])
+        return frames[video]
+
+    with Store.create(folder / "run.sqlite", config.manifest("0", prompts.digests)) as store:
+        store.add_videos(films)
+        store.add_slots(slots)
+        asker = Asker(store.journal, load, concurrency=16, make_client=Canned)
+        draws = Draws(config, {slot.id: slot for slot in slots})
+        yield Arena(
+            desk=Desk(asker, prompts),
+            examiner=parse_model(config.examiner),
+            judges=tuple(map(parse_model, config.judges)),
+            cast={name: parse_model(name) for name in config.models},
+            rules=Rules(rounds=ROUNDS),
+            videos={video.id: video for video in films},
+            prompts=prompts.digests,
+            frames=look,
+            draw=WrittenDraws(draws, store),
+            settle=store.put_battle,
+            settled=store.battle,
+            wanted=lambda _slot: True,
+        )

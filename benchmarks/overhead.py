@@ -1,0 +1,156 @@
+"""CPU milliseconds that a battle costs beside the models: `python -m benchmarks.overhead`.
+
+The models answer at once, in the place of a chat model's client, and frames are digests only; the
+graph, keys, prompts, parsing, draws, journal and store are those of a real run. Beside it stand the
+same steps with nothing in them, as plain asyncio and as bare LangGraph. All CPU time of the process
+counts, the writer's thread included. Variants take turns. The least of its turns is what a variant
+is held to, since whatever else the machine does can only add to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from agents.clients import ChatClient, Client, Load, Sending
+from agents.models import parse_model
+from benchmarks.canned import canned_arena, footage
+from benchmarks.shapes import PERSONAS, ROUNDS, bare, plain
+from graph.tournament import play
+from memory.records import Frames
+from tests.support.loopback import serving_apart
+from video.frames import thin
+
+BOUND_MS = 5.0
+VIDEOS = 6
+TURNS = 15
+CALLS = 6
+JPEG_BYTES = 29_000
+"""What a frame of 512 pixels takes at quality 85."""
+BATTLES = VIDEOS * PERSONAS * ROUNDS
+# Frames of a battle's calls: two answers, a verdict; in two rounds of three an evolution and a
+# grade, in the third a question; examiner and persona once for all nine battles of a video.
+FRAMES_OF_A_BATTLE = {64: 1.0, 16: 1.0, 128: 1 + 2 * 2 / 3 + 1 / 3 + 2 / 9}
+
+
+async def empty_turn(steps: Callable[[str], Awaitable[object]]) -> float:
+    """Return CPU milliseconds a battle of one turn of an empty shape."""
+    began = time.process_time()
+    await asyncio.gather(*(steps(str(number)) for number in range(VIDEOS)))
+    return (time.process_time() - began) * 1000 / BATTLES
+
+
+async def arena_turn() -> float:
+    """Return CPU milliseconds a battle of one turn of the arena."""
+    with tempfile.TemporaryDirectory() as folder, canned_arena(Path(folder), VIDEOS) as arena:
+        began = time.process_time()
+        settled = await asyncio.gather(*(play(arena, video) for video in arena.videos))
+        took = time.process_time() - began
+    if sum(map(len, settled)) != BATTLES:
+        raise RuntimeError(f"{sum(map(len, settled))} battles were settled, not {BATTLES}")
+    return took * 1000 / BATTLES
+
+
+async def measure(turns: int) -> dict[str, list[float]]:
+    """Return each variant's turns, taken in turn."""
+    variants: dict[str, Callable[[], Awaitable[float]]] = {
+        "plain asyncio, empty": partial(empty_turn, plain),
+        "bare LangGraph, empty": partial(empty_turn, bare),
+        "the arena": arena_turn,
+    }
+    took: dict[str, list[float]] = {name: [] for name in variants}
+    for turn in range(turns + 1):
+        for name, variant in variants.items():
+            cost = await variant()
+            # The first turn pays for imports and caches.
+            if turn:
+                took[name].append(cost)
+    return took
+
+
+async def client_cost(client: Client, frames: Frames | None) -> float:
+    """Return the CPU milliseconds of one call through a client, the median of several."""
+    took = []
+    for call in range(CALLS + 1):
+        sending = Sending(f"{call:064}", "contestant", "Question:\nWhat is it?", frames)
+        began = time.process_time()
+        await client.send(sending)
+        took.append((time.process_time() - began) * 1000)
+    return statistics.median(took[1:])
+
+
+def jpegs() -> Load:
+    """Return a loader of bytes as many as pictures have, which no client looks into."""
+    pictures: dict[str, bytes] = {}
+
+    async def load(_video: str, digests: list[str]) -> list[bytes]:
+        for digest in digests:
+            if digest not in pictures:
+                pictures[digest] = os.urandom(JPEG_BYTES)
+        return [pictures[digest] for digest in digests]
+
+    return load
+
+
+async def clients(folder: Path) -> dict[int, float]:
+    """Return the CPU milliseconds of a call through ChatOpenAI by number of frames."""
+    _, frames = footage(0)
+    with serving_apart(folder / "log", "--say", "A heron.") as server:
+        model = parse_model("openai:hawk", {"base_url": server.openai_url, "alias": "hawk"})
+        client = ChatClient(model, jpegs())
+        counts = (0, *FRAMES_OF_A_BATTLE)
+        costs = {n: await client_cost(client, thin(frames, n) if n else None) for n in counts}
+        await client.aclose()
+    return dict(sorted(costs.items()))
+
+
+def table(took: dict[str, list[float]]) -> list[str]:
+    """Return the variants as lines: least, median and most of the turns, ratio to bare LangGraph."""
+    base = min(took["bare LangGraph, empty"])
+    lines = [f"{'CPU ms a battle':<26}{'least':>8}{'median':>8}{'most':>8}{'ratio':>8}"]
+    for name, turns in took.items():
+        least = min(turns)
+        numbers = (least, statistics.median(turns), max(turns), least / base)
+        lines.append(f"{name:<26}" + "".join(f"{number:8.2f}" for number in numbers))
+    return lines
+
+
+def client_table(costs: dict[int, float], arena_ms: float) -> list[str]:
+    """Return the clients' own cost as lines."""
+    battle = sum(share * costs[frames] for frames, share in FRAMES_OF_A_BATTLE.items())
+    return [
+        "",
+        "ChatOpenAI's own cost, over loopback, no part of the bound:",
+        *(f"  a call with {frames:>3} frames {cost:8.2f} ms" for frames, cost in costs.items()),
+        f"  a battle, 64 against 16 frames {battle:8.1f} ms, {battle / arena_ms:.0f} x the arena's",
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables; return 1 if the arena costs more than the bound."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=TURNS)
+    options = parser.parse_args(arguments)
+
+    async def run() -> tuple[dict[str, list[float]], dict[int, float]]:
+        with tempfile.TemporaryDirectory() as folder:
+            return await measure(options.turns), await clients(Path(folder))
+
+    took, costs = asyncio.run(run())
+    arena_ms = min(took["the arena"])
+    kept = arena_ms <= BOUND_MS
+    print(*table(took), *client_table(costs, arena_ms), sep="\n")
+    print(f"\n{arena_ms:.2f} ms of at most {BOUND_MS:g}: {'kept' if kept else 'NOT kept'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
