@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,9 +14,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
 
-from tests.support.loopback import Brain, Loopback, Manners, Mishap, serving
+from tests.support.loopback import Brain, Loopback, Manners, Mishap, serving, serving_apart
 
-ROOT = Path(__file__).parents[2]
 # Bytes whose base64 differs between the two alphabets, so that a mix-up shows.
 PICTURE = base64.b64encode(bytes(range(256)) + b"\xff\xfb\xfe").decode()
 MESSAGES = [
@@ -157,11 +153,8 @@ def test_equal_requests_wait_equally_and_within_the_bounds() -> None:
 
 
 def test_it_runs_as_a_process_of_its_own_and_says_its_port(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.support.loopback", "--log", str(tmp_path / "log")]
-    command += ["--mishaps", json.dumps([{"do": "status", "status": 503}])]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=os.environ) as process:
-        assert process.stdout is not None
-        server = Loopback(int(process.stdout.readline()), tmp_path / "log")
+    mishaps = json.dumps([{"do": "status", "status": 503}])
+    with serving_apart(tmp_path / "log", "--mishaps", mishaps, "--say", "a heron") as server:
         assert post(server).status_code == 503
-        process.kill()
-    assert [row["event"] for row in server.events()] == ["arrived", "sent"]
+        assert post(server).json()["choices"][0]["message"]["content"] == "a heron"
+    assert [row["event"] for row in server.events()] == ["arrived", "sent"] * 2

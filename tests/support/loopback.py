@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -28,6 +29,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support import wire
 
+ROOT = Path(__file__).parents[2]
 Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
 Deed = Literal["status", "not-json", "no-choice", "prose", "empty", "close", "cut"]
 
@@ -270,6 +272,13 @@ def serving(
         ledger.close()
 
 
+def always(text: str) -> Brain:
+    """Return a brain that says one thing, whatever it is shown."""
+    usage = {"input_tokens": 100, "output_tokens": 8, "total_tokens": 108}
+    reply = AIMessage.model_validate({"content": text, "usage_metadata": usage})
+    return lambda _model, _messages: reply
+
+
 def read_manners(arguments: argparse.Namespace) -> Manners:
     """Return the manners that the command line asks for."""
     plan = json.loads(arguments.mishaps)
@@ -281,6 +290,18 @@ def read_manners(arguments: argparse.Namespace) -> Manners:
     )
 
 
+@contextmanager
+def serving_apart(log: Path, *options: str) -> Iterator[Loopback]:
+    """Serve from a process of its own, with the command line's `options`, while the block lasts."""
+    command = [sys.executable, "-m", "tests.support.loopback", "--log", str(log), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield Loopback(int(process.stdout.readline()), log)
+        finally:
+            process.kill()
+
+
 def main() -> None:
     """Serve until killed; the first line on stdout is the port."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -290,9 +311,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mishaps", default="[]", help="JSON list of Mishap fields")
     parser.add_argument("--api-key")
+    parser.add_argument("--say", help="answer this always, instead of as the offline models do")
     arguments = parser.parse_args()
     ledger = Ledger(arguments.log)
-    server = Server(arguments.port, ledger, read_manners(arguments), ask_offline)
+    brain = always(arguments.say) if arguments.say else ask_offline
+    server = Server(arguments.port, ledger, read_manners(arguments), brain)
     os.write(1, f"{server.port}\n".encode())
     server.serve_forever()
 
