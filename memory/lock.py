@@ -30,10 +30,12 @@ class RunLock:
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         self._identity = _identity(os.fstat(self._file))
         self._held.add(self._identity)
+        self._is_held = True
 
     def release(self) -> None:
         """Let the next process in; the file stays: removing it could split the lock in two."""
-        if self._identity in self._held:
+        if self._is_held:
+            self._is_held = False
             self._held.remove(self._identity)
             os.close(self._file)
 

@@ -73,8 +73,9 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
         )
 
 
-def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = MIGRATIONS) -> None:
+def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:
     """Bring the file up to the newest layout; each step is done whole or not at all."""
+    steps = MIGRATIONS if steps is None else steps
     db = Database(connection, execute_plugins=False)
     for number in range(_pragma(connection, "user_version") + 1, len(steps) + 1):
         connection.execute("BEGIN IMMEDIATE")

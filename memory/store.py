@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -58,15 +58,7 @@ class Store:
         """
         body = canonical_json(manifest)
         _make_folder(path.parent)
-        lock = RunLock(_lock_path(path))
-        try:
-            if path.exists():
-                raise StoreError(f"{path} exists already; continue it, or pass another --out")
-            _lay_out(path, body)
-            return cls._writing(path, lock, fsync=fsync)
-        except BaseException:
-            lock.release()
-            raise
+        return cls._writing(path, fsync=fsync, begin_with=body)
 
     @classmethod
     def open(cls, path: Path, *, write: bool, fsync: bool = False) -> Self:
@@ -82,17 +74,19 @@ class Store:
         if not write:
             return cls(Reader(path), None, None)
         refuse_stranger(path)
-        lock = RunLock(_lock_path(path))
-        try:
-            return cls._writing(path, lock, fsync=fsync)
-        except BaseException:
-            lock.release()
-            raise
+        return cls._writing(path, fsync=fsync)
 
     @classmethod
-    def _writing(cls, path: Path, lock: RunLock, *, fsync: bool) -> Self:
-        writer = Writer(open_writing(path, fsync=fsync))
-        return cls(Reader(path, live=True), writer, lock)
+    def _writing(cls, path: Path, *, fsync: bool, begin_with: str | None = None) -> Self:
+        with ExitStack() as undo:
+            lock = RunLock(path.with_name(f"{path.name}.lock"))
+            undo.callback(lock.release)
+            if begin_with is not None:
+                _lay_out(path, begin_with)
+            connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
+            store = cls(Reader(path, live=True), Writer(connection), lock)
+            undo.pop_all()
+        return store
 
     def close(self) -> None:
         """Write what is under way, then let go of file and lock; again is harmless."""
@@ -238,10 +232,6 @@ class Store:
         return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
 
 
-def _lock_path(path: Path) -> Path:
-    return path.with_name(f"{path.name}.lock")
-
-
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -253,6 +243,8 @@ def _make_folder(folder: Path) -> None:
 
 def _lay_out(path: Path, manifest: str) -> None:
     """Make the file under another name first, so that a kill leaves a whole run or none."""
+    if path.exists():
+        raise StoreError(f"{path} exists already; continue it, or pass another --out")
     draft = path.with_name(f"{path.name}.new")
     # A log without its file would be taken for the log of the new one.
     for left_over in (draft, wal_of(path)):

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.bodies import read_body, write_body
+from memory.errors import StoreError
+from memory.records import Attempt, CallRow, Skipped, Usage
+from memory.store import Store
+from tests.support.runfiles import call, video
+
+
+def test_a_recorded_call_is_found_by_its_key(store: Store) -> None:
+    asyncio.run(store.journal.record(call()))
+    assert store.journal.find(call().key) == call()
+
+
+def test_a_call_that_was_not_recorded_is_not_found(store: Store) -> None:
+    assert store.journal.find("nobody") is None
+
+
+def test_everything_about_a_call_comes_back(store: Store) -> None:
+    row = call().model_copy(
+        update={
+            "usage": Usage(input_tokens=12, cached_tokens=3),
+            "cost_usd": 0.1,
+            "latency_s": 1 / 3,
+            "attempts": (Attempt(kind="http-429", reason="slow down", waited_s=2.5),),
+        }
+    )
+    asyncio.run(store.journal.record(row))
+    assert store.journal.find(row.key) == row
+
+
+def test_a_failure_for_good_is_a_row_too(store: Store) -> None:
+    row = call(reply=None).model_copy(update={"failure": "refused", "failure_kind": "http-400"})
+    asyncio.run(store.journal.record(row))
+    assert store.journal.find(row.key) == row
+
+
+def test_another_reply_under_a_recorded_key_changes_nothing(store: Store) -> None:
+    asyncio.run(store.journal.record(call(reply="first")))
+    asyncio.run(store.journal.record(call(reply="second")))
+    assert [row.reply for row in store.journal.calls()] == ["first"]
+
+
+def test_calls_come_in_the_order_in_which_they_were_recorded(store: Store) -> None:
+    rows = [call(name, scope=scope) for name, scope in [("z", "v"), ("a", "w"), ("m", "v")]]
+
+    async def record_all() -> None:
+        for row in rows:
+            await store.journal.record(row)
+
+    asyncio.run(record_all())
+    assert store.journal.calls() == rows
+    assert store.journal.calls("v") == [rows[0], rows[2]]
+
+
+def test_a_run_that_is_read_records_no_call(store: Store, path: Path) -> None:
+    asyncio.run(store.journal.record(call()))
+    with Store.open(path, write=False) as reading:
+        assert reading.journal.find(call().key) == call()
+        with pytest.raises(StoreError, match="opened for reading"):
+            asyncio.run(reading.journal.record(call("other")))
+
+
+@pytest.mark.parametrize("reply", ["'; DROP TABLE calls; --", "\x00\x1b[2J", "{}%s{0}", "\udcff"])
+def test_a_hostile_reply_is_only_text(store: Store, reply: str) -> None:
+    asyncio.run(store.journal.record(call(reply=reply)))
+    found = store.journal.find(call().key)
+    assert found is not None
+    assert found.reply == reply
+
+
+@given(st.text(), st.floats(allow_nan=False, allow_infinity=False))
+def test_a_body_comes_back_as_it_was(reply: str, latency_s: float) -> None:
+    row = call(reply=reply).model_copy(update={"latency_s": latency_s})
+    assert read_body(CallRow, write_body(row)) == row
+
+
+@given(st.binary().map(lambda name: name.decode("utf-8", "surrogateescape")))
+def test_a_path_that_is_no_utf8_comes_back_as_it_was(path: str) -> None:
+    skipped = Skipped(path=path, reason="no video")
+    assert read_body(Skipped, write_body(skipped).encode().decode()) == skipped
+
+
+@pytest.mark.parametrize("body", ["", "{", '{"path": 1}', '{"path": "a", "reason": "b", "x": 1}'])
+def test_a_body_of_something_else_is_refused(body: str) -> None:
+    with pytest.raises(StoreError, match="the run holds a"):
+        read_body(Skipped, body)
+
+
+def test_a_body_is_canonical() -> None:
+    body = write_body(video("é.mp4"))
+    assert body.startswith('{"codec":"h264","duration_s":12.5,')
+    assert '"path":"é.mp4"' in body

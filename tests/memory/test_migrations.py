@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from memory import migrations
+from memory.errors import StoreError, StoreTooNew
+from memory.migrations import MIGRATIONS, migrate
+from memory.store import Store
+
+
+def more(db: Database) -> None:
+    db.create_table("notes", {"id": int, "body": str}, pk="id")
+
+
+def worse(db: Database) -> None:
+    db.create_table("scraps", {"id": int}, pk="id")
+    db.execute("DROP TABLE battles")
+    db.execute("INSERT INTO nowhere VALUES (1)")
+
+
+def careless(db: Database) -> None:
+    db.create_table("scraps", {"id": int}, pk="id")
+    raise KeyError("a bug in a migration")
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        yield connection
+
+
+def tables(connection: sqlite3.Connection) -> set[str]:
+    return set(Database(connection).table_names())
+
+
+def layout(connection: sqlite3.Connection) -> int:
+    number: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return number
+
+
+def test_an_empty_file_becomes_a_run(connection: sqlite3.Connection) -> None:
+    migrate(connection)
+    assert layout(connection) == len(MIGRATIONS)
+    assert {"manifest", "videos", "slots", "draws", "battles", "calls"} <= tables(connection)
+
+
+def test_the_newest_layout_is_left_alone(connection: sqlite3.Connection) -> None:
+    migrate(connection)
+    before = connection.execute("PRAGMA schema_version").fetchone()
+    migrate(connection)
+    assert connection.execute("PRAGMA schema_version").fetchone() == before
+
+
+def test_only_the_missing_steps_are_taken(connection: sqlite3.Connection) -> None:
+    migrate(connection, MIGRATIONS[:1])
+    migrate(connection, [*MIGRATIONS[:1], more])
+    assert layout(connection) == 2
+    assert "notes" in tables(connection)
+
+
+@pytest.mark.parametrize("step", [worse, careless])
+def test_a_step_that_fails_changes_nothing(
+    connection: sqlite3.Connection, path: Path, step: migrations.Step
+) -> None:
+    migrate(connection, MIGRATIONS[:1])
+    before = path.read_bytes()
+    with pytest.raises((sqlite3.Error, KeyError)):
+        migrate(connection, [*MIGRATIONS[:1], step])
+    assert path.read_bytes() == before
+    assert layout(connection) == 1
+    assert "scraps" not in tables(connection)
+
+
+def test_the_steps_before_one_that_fails_are_kept(connection: sqlite3.Connection) -> None:
+    with pytest.raises(sqlite3.Error):
+        migrate(connection, [*MIGRATIONS[:1], more, worse])
+    assert layout(connection) == 2
+    assert "notes" in tables(connection)
+
+
+def become_newer(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, more))
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_run_of_a_newer_version_is_refused_and_left_alone(path: Path, write: bool) -> None:
+    Store.create(path, {}).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    before = path.read_bytes()
+    with pytest.raises(StoreTooNew, match="update videoautoarena"):
+        Store.open(path, write=write)
+    assert path.read_bytes() == before
+
+
+def test_reading_does_not_update_an_older_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Store.create(path, {}).close()
+    before = path.read_bytes()
+    become_newer(monkeypatch)
+    with pytest.raises(StoreError, match="older layout"):
+        Store.open(path, write=False)
+    assert path.read_bytes() == before
+
+
+def test_continuing_updates_an_older_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Store.create(path, {"seed": 2}).close()
+    become_newer(monkeypatch)
+    with Store.open(path, write=True) as store:
+        assert store.manifest() == {"seed": 2}
+    with closing(sqlite3.connect(path)) as connection:
+        assert "notes" in tables(connection)
