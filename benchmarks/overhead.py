@@ -113,7 +113,7 @@ async def clients(folder: Path) -> dict[int, float]:
 
 
 def table(took: dict[str, list[float]]) -> list[str]:
-    """Return the variants as lines: least, median and most of the turns, ratio to bare LangGraph."""
+    """Return the variants as lines; the ratio is to bare LangGraph."""
     base = min(took["bare LangGraph, empty"])
     lines = [f"{'CPU ms a battle':<26}{'least':>8}{'median':>8}{'most':>8}{'ratio':>8}"]
     for name, turns in took.items():
