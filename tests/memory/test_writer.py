@@ -20,6 +20,7 @@ def writer(path: Path) -> Iterator[Writer]:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)")
     connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA foreign_keys = ON")
     writer = Writer(connection)
     yield writer
     writer.close()
@@ -111,17 +112,32 @@ def test_no_rows_are_written_at_once(writer: Writer, path: Path) -> None:
     assert kept(path) == []
 
 
-def test_a_full_disk_fails_everybody_and_keeps_nothing(writer: Writer, path: Path) -> None:
-    writer.write_now("PRAGMA max_page_count = 4")
+def test_a_full_disk_is_told_to_whom_it_hits(writer: Writer, path: Path) -> None:
+    writer.write_now("PRAGMA max_page_count = 4", ())
     outcomes = asyncio.run(write_all(writer, (1, "a"), (2, "b" * 100_000)))
-    assert "full" in str(outcomes[-1])
+    assert "full" in str(outcomes[1])
     assert (outcomes[0] is None) == (kept(path) == [1])
 
 
+def test_a_lost_transaction_is_told_to_everybody_in_it(writer: Writer, path: Path) -> None:
+    async def write_behind_a_gate() -> list[BaseException | None]:
+        gate = Gate(path)
+        sqls = [KEEP, KEEP, KEEP.replace("INSERT", "INSERT OR ROLLBACK"), KEEP]
+        rows = [(1, "a"), (2, "b"), (3, None), (4, "d")]
+        writes = [writer.write(sql, row) for sql, row in zip(sqls, rows, strict=True)]
+        tasks = [asyncio.ensure_future(write) for write in writes]
+        await asyncio.sleep(0)
+        gate.open()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    outcomes = asyncio.run(write_behind_a_gate())
+    assert isinstance(outcomes[2], StoreError)
+    assert [n for n, outcome in enumerate(outcomes, 1) if outcome is None] == kept(path)
+
+
 def test_a_commit_that_fails_fails_its_callers_and_no_others(writer: Writer, path: Path) -> None:
-    writer.write_now(
-        "CREATE TABLE owners (note INTEGER REFERENCES notes DEFERRABLE INITIALLY DEFERRED)"
-    )
+    deferred = "INTEGER REFERENCES notes DEFERRABLE INITIALLY DEFERRED"
+    writer.write_now(f"CREATE TABLE owners (note {deferred})", ())
     with pytest.raises(StoreError, match="FOREIGN KEY"):
         writer.write_now("INSERT INTO owners VALUES (?)", (99,))
     writer.write_now(KEEP, (1, "a"))
@@ -148,8 +164,9 @@ def test_callers_that_are_gone_with_their_loop_stop_nobody(writer: Writer, path:
     gate = Gate(path)
 
     async def leave() -> None:
-        asyncio.ensure_future(writer.write(KEEP, (1, "")))
+        task = asyncio.ensure_future(writer.write(KEEP, (1, "")))
         await asyncio.sleep(0)
+        assert not task.done()
 
     asyncio.run(leave())
     gate.open()
