@@ -197,7 +197,7 @@ def _is_gemini_3(name: str) -> bool:
 
 
 def _offline(model: Model) -> BaseChatModel:
-    from agents.offline.model import OfflineModel
+    from agents.offline import OfflineModel
 
     return OfflineModel(kind=model.name)
 

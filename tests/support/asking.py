@@ -1,0 +1,94 @@
+"""A desk for tests: a journal in memory, frames of plain colours, and models that follow a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from agents.ask import Asker, Request
+from agents.clients import Received, Sending
+from agents.desk import Desk
+from agents.models import Model
+from agents.prompts import PromptSet
+from memory.digests import digest
+from memory.records import CallRow, Frame, Frames, Nonce, Usage
+
+T = TypeVar("T")
+Line = str | Exception
+MODEL = Model(alias="m", provider="offline", name="hawk", max_frames=64)
+REMOTE = Model(alias="r", provider="openai", name="gpt-4o", base_url="http://127.0.0.1:9/v1")
+
+
+@dataclass
+class Pages:
+    """A journal without a file."""
+
+    rows: dict[str, CallRow] = field(default_factory=dict)
+
+    def find(self, key: str) -> CallRow | None:
+        """Return the row of a finished call."""
+        return self.rows.get(key)
+
+    async def record(self, row: CallRow) -> None:
+        """Keep a row."""
+        assert row.key not in self.rows
+        self.rows[row.key] = row
+
+
+class Script:
+    """Clients that say one line after the other, whatever they are sent, and keep what they saw."""
+
+    def __init__(self, lines: Iterable[Line] | Callable[[Sending], Line]) -> None:
+        self._speak = lines if callable(lines) else None
+        self._lines = iter(()) if callable(lines) else iter(lines)
+        self.seen: list[Sending] = []
+        self.busy = self.most_busy = 0
+
+    def __call__(self, _model: Model, _load: object) -> Script:
+        """Play every model's client."""
+        return self
+
+    async def send(self, sending: Sending) -> Received:
+        """Say the next line; an exception is raised."""
+        self.seen.append(sending)
+        self.busy += 1
+        self.most_busy = max(self.most_busy, self.busy)
+        await asyncio.sleep(0)
+        self.busy -= 1
+        line = self._speak(sending) if self._speak else next(self._lines)
+        if isinstance(line, Exception):
+            raise line
+        return Received(line, Usage(input_tokens=3))
+
+    async def aclose(self) -> None:
+        """Have nothing to close."""
+
+
+async def load_bytes(_video: str, digests: list[str]) -> list[bytes]:
+    """Return made-up bytes for each frame."""
+    return [bytes.fromhex(name) for name in digests]
+
+
+def frames_of(count: int, *, video: str = "0123456789ab", step_s: float = 0.5) -> Frames:
+    """Return `count` frames whose bytes are the digests of their numbers."""
+    found = (Frame(time_s=i * step_s, digest=digest(f"{video} {i}")) for i in range(count))
+    return Frames(video=video, width_px=64, height_px=36, frames=tuple(found))
+
+
+def request_of(text: str = "Look.", *, frames: Frames | None = None, ordinal: int = 0) -> Request:
+    """Return a contestant's request."""
+    nonce = Nonce(scope="0123456789ab-p1-r0", role="contestant", ordinal=ordinal)
+    return Request("contestant", text, frames, nonce, prompt="p" * 64)
+
+
+def desk_of(script: Script, *, journal: Pages | None = None, **settings: Any) -> Desk:
+    """Return a desk whose models follow the script."""
+    asker = Asker(journal or Pages(), load_bytes, make_client=script, **settings)
+    return Desk(asker, PromptSet.load())
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run one test's loop."""
+    return asyncio.run(work)
