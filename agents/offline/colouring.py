@@ -1,0 +1,90 @@
+"""Which colours rule, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from agents.offline.facets import Facet, Score, Type, Value, clip
+from agents.offline.pictures import COLOURS, Vector
+from agents.offline.sights import Sight
+
+NEIGHBOURS = frozenset(
+    frozenset(pair.split("/"))
+    for pair in (
+        "black/grey", "grey/white", "red/orange", "red/brown", "orange/brown", "orange/yellow",
+        "green/teal", "teal/blue", "blue/purple", "purple/pink", "red/pink", "brown/grey",
+    )
+)  # fmt: skip
+"""Colours that two people may call by either name."""
+
+
+@dataclass(frozen=True, eq=False)
+class MainColour(Facet):
+    """The colour with the largest share of some part."""
+
+    part: Callable[[Sight], Vector]
+
+    @property
+    def type(self) -> Type:
+        """One colour."""
+        return "colour"
+
+    def measure(self, seen: Sight) -> str:
+        """Return the colour with the largest share."""
+        return COLOURS[int(np.argmax(self.part(seen)))]
+
+    def is_salient(self, seen: Sight) -> bool:
+        """Return whether one colour clearly leads."""
+        second, first = np.sort(self.part(seen))[-2:]
+        return bool(first > 0.3 and first > 1.25 * second)
+
+    def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:  # noqa: ARG002
+        """Right for a colour nearly as common as the first, partly for its neighbours."""
+        if claim not in COLOURS:
+            return None
+        shares = self.part(seen)
+        share = shares[COLOURS.index(str(claim))] / shares.max()
+        near = share >= 0.6 or {claim, self.measure(seen)} in NEIGHBOURS
+        return Score(1.0 if share >= 0.85 else 0.6 if near else 0.0, chance=0.15)
+
+
+@dataclass(frozen=True, eq=False)
+class ColourOrder(Facet):
+    """The main colour of each scene in turn, repeats folded."""
+
+    @property
+    def type(self) -> Type:
+        """Several colours."""
+        return "colours"
+
+    def measure(self, seen: Sight) -> tuple[str, ...]:
+        """Return the colours in order of time."""
+        mains = (COLOURS[int(np.argmax(scene.shares))] for scene in seen.scenes)
+        return tuple(colour for colour, _ in groupby(mains))
+
+    def is_salient(self, seen: Sight) -> bool:
+        """Return whether there is an order a person could keep in mind."""
+        return 2 <= len(self.measure(seen)) <= 9
+
+    def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:
+        """Score by the longest order both share."""
+        if not isinstance(claim, tuple) or not all(isinstance(c, str) for c in claim):
+            return None
+        true = self.measure(seen)
+        share = _common(claim, true) / max(len(claim), len(true))
+        return Score(clip((share - (0.3 if fine else 0.2)) / 0.6), chance=0.05)
+
+
+def _common(one: Value, other: tuple[str, ...]) -> int:
+    """Return the length of the longest common subsequence."""
+    assert isinstance(one, tuple)
+    best = [0] * (len(other) + 1)
+    for item in one:
+        before = list(best)
+        for j, against in enumerate(other):
+            best[j + 1] = before[j] + 1 if item == against else max(before[j + 1], best[j])
+    return best[-1]

@@ -1,0 +1,113 @@
+"""Facts with few possible answers: one half against the other, beginning against end, order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+from agents.offline.facets import Facet, Score, Stretch, Type, Value, stretch
+from agents.offline.moments import Moment
+from agents.offline.sights import Sight, comeback
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Facet):
+    """One of two sides, or neither, by a lead that is measured."""
+
+    lead: Callable[[Sight], float | None]
+    """Above `margin` the first side holds, below -`margin` the second."""
+    margin: float
+    sides: tuple[str, str, str | None]
+    """The last is what holds in between; None where nothing can be said there."""
+
+    @property
+    def type(self) -> Type:
+        """One of the sides."""
+        return "choice"
+
+    def measure(self, seen: Sight) -> str | None:
+        """Return the side that holds; None where these frames do not tell."""
+        lead = self.lead(seen)
+        if lead is None:
+            return None
+        return self.sides[0 if lead > self.margin else 1 if lead < -self.margin else 2]
+
+    def is_salient(self, seen: Sight) -> bool:
+        """Return whether the lead lies clearly outside the doubtful band."""
+        lead = self.lead(seen)
+        return lead is not None and abs(lead) > 1.6 * self.margin
+
+    def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:  # noqa: ARG002
+        """Right or wrong, half right next to the doubtful band."""
+        lead, true = self.lead(seen), self.measure(seen)
+        if lead is None or true is None:
+            return None
+        near = abs(lead) < 1.6 * self.margin and self.sides[2] in (claim, true)
+        return Score(1.0 if claim == true else 0.5 if near else 0.0, chance=0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence(Facet):
+    """Which of three landmark moments comes first, second and third."""
+
+    landmarks: dict[str, Moment]
+
+    @property
+    def type(self) -> Type:
+        """Names in order."""
+        return "order"
+
+    def measure(self, seen: Sight) -> tuple[str, ...]:
+        """Return the names of the landmarks in order of time."""
+        at = self._at(seen)
+        return tuple(sorted(at, key=lambda name: at[name]))
+
+    def is_salient(self, seen: Sight) -> bool:
+        """Return whether all three stand out and lie well apart."""
+        if not all(moment.is_salient(seen) for moment in self.landmarks.values()):
+            return False
+        ordered = sorted(self._at(seen).values())
+        return min(b - a for a, b in pairwise(ordered)) > 0.12 * seen.duration_s
+
+    def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:  # noqa: ARG002
+        """Right if every pair stands in order; two that lie close may stand either way."""
+        if not isinstance(claim, tuple) or not set(claim) <= set(self.landmarks):
+            return None
+        at = self._at(seen)
+        pairs = list(combinations([str(name) for name in claim], 2))
+        kept = sum(at[a] < at[b] + 0.05 * seen.duration_s for a, b in pairs)
+        right = 1.0 if kept == len(pairs) else 0.34 if kept >= 2 else 0.0
+        return Score(right if len(claim) == 3 else 0.7 * right, chance=0.2)
+
+    def _at(self, seen: Sight) -> dict[str, float]:
+        found: dict[str, Stretch | None] = {n: m.measure(seen) for n, m in self.landmarks.items()}
+        return {name: stretch(value)[0] if value else 0.0 for name, value in found.items()}
+
+
+def cut_lead(seen: Sight) -> float | None:
+    """Return by what share of all cuts the first half leads; None with fewer than three cuts."""
+    if len(seen.cuts) < 3:
+        return None
+    early = sum(cut < seen.duration_s / 2 for cut in seen.cuts)
+    return (2 * early - len(seen.cuts)) / len(seen.cuts)
+
+
+def light_gain(seen: Sight) -> float:
+    """Return how much brighter the last sixteenth is than the first, 0 to 1."""
+    n = max(1, len(seen.luma) // 16)
+    return float(seen.luma[-n:].mean() - seen.luma[:n].mean())
+
+
+def motion_lead(seen: Sight) -> float | None:
+    """Return by what share the first half moves more; None where one half was not seen."""
+    early = seen.mids < seen.duration_s / 2
+    if not early.any() or early.all():
+        return None
+    first, second = float(seen.motion[early].mean()), float(seen.motion[~early].mean())
+    return (first - second) / (first + second + 1e-6)
+
+
+def return_lead(seen: Sight) -> float | None:
+    """Return 1 where a scene comes back, -1 where none does; None with fewer than two cuts."""
+    return comeback(seen) if len(seen.cuts) > 1 else None

@@ -1,0 +1,84 @@
+"""The referee: two answers, one verdict, and the reasons for it."""
+
+from __future__ import annotations
+
+from agents.offline.facts import FACETS
+from agents.offline.questions import understand
+from agents.offline.sent import Sent
+from agents.offline.sights import Sight, sight
+from agents.offline.weighing import STANDARDS, Sheet, weigh
+from agents.offline.writer import phrased
+
+_MARGIN = 0.035
+"""A smaller difference of the totals is a tie."""
+_GOOD = 0.55
+"""Both totals above this make a tie of good answers."""
+_AHEAD = 0.05
+
+
+def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return four analyses and a verdict; "abstain" where an asked fact could not be read."""
+    seen = sight(sent.pictures)
+    ask = understand(blocks.get("question", ""))
+    sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
+    words = {standard: _analysis(standard, sheets, seen) for standard in STANDARDS}
+    return {**words, "verdict": _verdict(sheets["A"], sheets["B"])}
+
+
+def _verdict(a: Sheet, b: Sheet) -> str:
+    if a.illegible or b.illegible:
+        return "abstain"
+    lead = a.total - b.total
+    if abs(lead) > _MARGIN:
+        return "A" if lead > 0 else "B"
+    return "tie_good" if min(a.total, b.total) > _GOOD else "tie_bad"
+
+
+def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight) -> str:
+    say = {
+        "instruction_following": _on_instruction,
+        "accuracy": lambda seat, sheet: _on_accuracy(seat, sheet, seen),
+        "relevance": _on_relevance,
+        "helpfulness": _on_help,
+    }[standard]
+    lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
+    end = "Neither is ahead." if abs(lead) <= _AHEAD else f"{'A' if lead > 0 else 'B'} is better."
+    return " ".join([*(say(seat, sheet) for seat, sheet in sheets.items()), end])
+
+
+def _on_instruction(seat: str, sheet: Sheet) -> str:
+    if not sheet.missing:
+        return f"{seat} deals with everything that was asked."
+    names = ", ".join(FACETS[key].label for key in sheet.missing)
+    if sheet.illegible:
+        return f"{seat} gives something on {names} in words that I cannot read."
+    return f"{seat} says nothing usable about {names}."
+
+
+def _on_accuracy(seat: str, sheet: Sheet, seen: Sight) -> str:
+    followed = f"I could follow {sheet.followed} of {sheet.statements} statements of {seat}."
+    right = [FACETS[r.key].label for r in sheet.rows if r.score is not None and not r.is_wrong]
+    said = [followed] if sheet.statements else [f"{seat} makes no statement I could check."]
+    if right:
+        said.append(f"I find {seat} right on {', '.join(right)}.")
+    return " ".join([*said, *(_objection(seat, row.key, sheet, seen) for row in sheet.wrong[:4])])
+
+
+def _objection(seat: str, key: str, sheet: Sheet, seen: Sight) -> str:
+    facet = FACETS[key]
+    claimed = next(row.value for row in sheet.rows if row.key == key)
+    true = phrased(facet.measure(seen))
+    return f"{seat} gives {phrased(claimed)} for {facet.label}; I find {true}."
+
+
+def _on_relevance(seat: str, sheet: Sheet) -> str:
+    kept = sheet.scores["relevance"]
+    if kept > 0.8:
+        return f"I find that {seat} keeps to the matter."
+    return f"I find that {seat} {'leaves gaps or wanders' if kept > 0.3 else 'hardly answers'}."
+
+
+def _on_help(seat: str, sheet: Sheet) -> str:
+    share = sheet.scores["helpfulness"]
+    amount = "most" if share > 0.7 else "some" if share > 0.3 else "little"
+    return f"I find that {seat} gives this viewer {amount} of what was wanted."

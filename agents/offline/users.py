@@ -1,0 +1,116 @@
+"""The simulated users: what the examiner tells, who watches, and what they first ask."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from itertools import combinations
+from typing import NamedTuple
+
+from agents.offline.dice import Dice
+from agents.offline.facts import FACETS
+from agents.offline.hardness import askable
+from agents.offline.pictures import COLOURS
+from agents.offline.questions import Ask, phrase, understand
+from agents.offline.sent import Sent
+from agents.offline.sights import Scene, Sight, sight
+from agents.offline.words import counted
+from agents.offline.writer import phrased
+
+_SCENES = 40
+_FIRST_FACTS = 2
+_FALLBACK = ("main_colour", "liveliest", "busiest", "plainest", "darkest", "brightest")
+
+
+class Profile(NamedTuple):
+    """A user, the words by which the text is known again, and the facets they care for."""
+
+    text: str
+    stem: str
+    taste: tuple[str, ...]
+
+
+def examine(sent: Sent) -> dict[str, object]:
+    """Return an account of what is measured, and the scenes between the cuts."""
+    seen = sight(sent.pictures)
+    shots = counted(len(seen.scenes), style="words")
+    facts = [
+        f"{FACETS[key].label}: {phrased(FACETS[key].measure(seen))}"
+        for key in askable(seen)
+        if key != "shots"
+    ]
+    plural = "" if len(seen.scenes) == 1 else "s"
+    account = f"It runs {seen.duration_s:.1f} seconds in {shots} shot{plural}."
+    if facts:
+        account += f" What stands out is {'; '.join(facts)}."
+    scenes = [_scene(scene) for scene in seen.scenes[:_SCENES]]
+    return {"account": account, "category": "other", "scenes": scenes}
+
+
+def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return three users: two whose tastes these frames feed best, and one with none."""
+    known = set(askable(sight(sent.pictures)))
+    dice = Dice("persona", blocks.get("brief", ""))
+    fed = sorted(dice.shuffled(profiles()), key=lambda p: -len(known.intersection(p.taste)))
+    second = fed[1 + dice.below(2)]
+    return {"personas": [fed[0].text, second.text, dice.one(_users()["unrelated"])]}
+
+
+def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return a question that this user has not asked yet, on facts that are plain to see."""
+    seen = sight(sent.pictures)
+    asked = _asked(blocks.get("asked", ""))
+    dice = Dice("questioner", *(f"{k}:{v}" for k, v in sorted(blocks.items())))
+    old = {frozenset(understand(question).keys) for question in asked}
+    candidates = _candidates(seen, blocks.get("persona", ""), dice)
+    fresh = [keys for keys in candidates if frozenset(keys) not in old] or candidates
+    for keys in fresh:
+        for _ in range(4):
+            question = phrase(Ask(keys), dice)
+            if question not in asked:
+                return {"question": question}
+    return {"question": phrase(Ask(candidates[0], form="list"), dice)}
+
+
+def tastes(persona: str) -> tuple[str, ...]:
+    """Return the facets a user cares for; none where the text is not known."""
+    return next((p.taste for p in profiles() if p.stem in persona.lower()), ())
+
+
+@cache
+def profiles() -> tuple[Profile, ...]:
+    """Return every user who cares for something in particular."""
+    return tuple(Profile(p["text"], p["stem"], tuple(p["taste"])) for p in _users()["close"])
+
+
+def _candidates(seen: Sight, persona: str, dice: Dice) -> list[tuple[str, ...]]:
+    """Sets of facts to ask for, those to this user's taste first."""
+    known = askable(seen) or _FALLBACK
+    taste = tastes(persona)
+    own = dice.shuffled([key for key in known if key in taste])
+    ranked = own + dice.shuffled([key for key in known if key not in taste])
+    pairs = list(combinations(ranked, min(_FIRST_FACTS, len(ranked))))
+    return pairs + list(combinations(ranked[:6], min(3, len(ranked))))
+
+
+def _asked(text: str) -> list[str]:
+    try:
+        asked = json.loads(text or "[]")
+    except ValueError:
+        return []
+    return [str(question) for question in asked] if isinstance(asked, list) else []
+
+
+def _scene(scene: Scene) -> dict[str, object]:
+    light = "bright" if scene.luma > 0.6 else "dark" if scene.luma < 0.25 else "evenly lit"
+    colour = COLOURS[int(scene.shares.argmax())]
+    start, end = round(scene.start_s, 2), round(scene.end_s, 2)
+    return {"start_s": start, "end_s": end, "what": f"a {light} shot, mostly {colour}"}
+
+
+@cache
+def _users() -> dict[str, list[dict[str, str]]]:
+    file = resources.files("agents.offline") / "users.json"
+    users: dict[str, list[dict[str, str]]] = json.loads(file.read_text("utf-8"))
+    return users

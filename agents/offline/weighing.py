@@ -1,0 +1,190 @@
+"""What one answer is worth to a viewer of these frames. Reads the answer, executes nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from agents.offline.facets import Score, Value, clip
+from agents.offline.facts import FACETS
+from agents.offline.questions import Ask, understand
+from agents.offline.reader import Claim, Heard, carried, hear
+from agents.offline.sent import Picture
+from agents.offline.sights import Sight, sight
+
+STANDARDS = {
+    "instruction_following": 1,
+    "accuracy": 2,
+    "relevance": 1,
+    "helpfulness": 2,
+}
+"""Each standard and its weight in the total."""
+RIGHT = 0.6
+"""From this score on a claim is called right."""
+_FREE_WORDS = 12
+"""So many words of courtesy cost no relevance."""
+_UNHEARD_ROOM = 0.8
+
+
+@dataclass(frozen=True)
+class Row:
+    """One facet as an answer put it."""
+
+    key: str
+    value: Value
+    score: Score | None
+    """None where these frames cannot tell."""
+    asked: bool
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the claim fails the frames."""
+        return self.score is not None and self.score.right < RIGHT
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One answer, weighed."""
+
+    rows: tuple[Row, ...]
+    missing: tuple[str, ...]
+    """What was asked and not answered in words that could be read."""
+    illegible: tuple[str, ...]
+    """Those among `missing` of which the answer carries a value, in words that cannot be read."""
+    followed: int
+    statements: int
+    """How many statements there are, and how many could be followed."""
+    scores: dict[str, float]
+    """Standard to 0..1."""
+
+    @property
+    def total(self) -> float:
+        """The weighted mean of the four standards, 0 to 1."""
+        weighted = sum(self.scores[name] * weight for name, weight in STANDARDS.items())
+        return weighted / sum(STANDARDS.values())
+
+    @property
+    def wrong(self) -> list[Row]:
+        """The claims that fail the frames."""
+        return [row for row in self.rows if row.is_wrong]
+
+
+def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
+    """Return the answer's claims, each checked against these frames, and its four scores."""
+    heard = hear(answer, seen.duration_s, ask.keys)
+    rows = tuple(_rows(heard.claims, ask, seen))
+    have = {row.key for row in rows}
+    missing = tuple(key for key in ask.keys if key not in have)
+    followed, unread = _reading(heard, missing)
+    return Sheet(
+        rows=rows,
+        missing=missing,
+        illegible=_illegible(heard, missing),
+        followed=followed,
+        statements=followed + unread,
+        scores=_scores(answer, ask, heard, rows),
+    )
+
+
+def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
+    """Return the share of the asked facts that these frames confirm, 0 to 1, chance taken off."""
+    ask = understand(question)
+    return weigh(answer, ask, sight(pictures)).scores["helpfulness"]
+
+
+def read_share(answer: str, question: str, *, duration_s: float) -> float:
+    """Return the share of an answer's statements that the reader could follow; 1 if it has none.
+
+    A statement is a unit with a claim, a time, a number, a colour, or an admission not to know.
+    """
+    asked = understand(question).keys
+    heard = hear(answer, duration_s, asked)
+    have = {claim.key for claim in heard.claims}
+    followed, unread = _reading(heard, tuple(key for key in asked if key not in have))
+    return followed / (followed + unread) if followed + unread else 1.0
+
+
+def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
+    """One row a facet. Distinct values share one credit: saying everything is saying nothing."""
+    rows = []
+    for key, same in groupby(sorted(claims, key=lambda c: c.key), key=lambda c: c.key):
+        values = list(dict.fromkeys(claim.value for claim in same))
+        scores = [FACETS[key].score(value, seen, fine=ask.fine) for value in values]
+        known = [score for score in scores if score is not None]
+        score = None
+        if known:
+            right = sum(s.right for s in known) / len(known)
+            score = Score(right, min(s.chance for s in known))
+        rows.append(Row(key, values[0], score, key in ask.keys))
+    return sorted(rows, key=lambda row: (*ask.keys, row.key).index(row.key))
+
+
+def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many statements were followed, and how many were not."""
+    spoken = {claim.unit for claim in heard.claims} | heard.hedged
+    left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
+    valued = sum(carried(unit) is not None for unit in left)
+    # a fact of few answers carries no value that would show: an unread one hides in plain words
+    hidden = sum(FACETS[key].type in ("choice", "order") for key in missing)
+    return len(spoken), valued + min(max(0, hidden - len(heard.hedged)), len(left) - valued)
+
+
+def _illegible(heard: Heard, missing: tuple[str, ...]) -> tuple[str, ...]:
+    spoken = {claim.unit for claim in heard.claims} | heard.hedged
+    left = {carried(unit) for i, unit in enumerate(heard.units) if i not in spoken}
+    return tuple(key for key in missing if FACETS[key].type in left)
+
+
+def _scores(answer: str, ask: Ask, heard: Heard, rows: tuple[Row, ...]) -> dict[str, float]:
+    used = {claim.unit for claim in heard.claims}
+    on_topic = sum(len(heard.units[i].split()) for i in used)
+    focus = min(1.0, (on_topic + _FREE_WORDS) / max(1, len(answer.split()))) ** 0.5
+    answered = sum(row.asked for row in rows) / len(ask.keys) if ask.keys else 1.0
+    return {
+        "instruction_following": answered * (0.75 + 0.25 * keeps_form(answer, ask)),
+        "accuracy": _accuracy(rows),
+        "relevance": answered * focus,
+        "helpfulness": _helpfulness(ask, rows),
+    }
+
+
+def _accuracy(rows: tuple[Row, ...]) -> float:
+    """Credit per room, an extra claim at half weight. A little room is added against luck."""
+    weighted = [(row.score, 1.0 if row.asked else 0.5) for row in rows if row.score is not None]
+    if not weighted:
+        return 0.0
+    credit = sum(score.credit * weight for score, weight in weighted)
+    room = sum(score.room * weight for score, weight in weighted)
+    return clip((credit + 0.05) / (room + 0.25))
+
+
+def _helpfulness(ask: Ask, rows: tuple[Row, ...]) -> float:
+    known = {row.key: row.score for row in rows if row.score is not None}
+    if not ask.keys:
+        return clip(sum(score.credit for score in known.values()) / 3)
+    rooms = [known[key].room if key in known else _UNHEARD_ROOM for key in ask.keys]
+    credit = sum(known[key].credit for key in ask.keys if key in known)
+    return clip(credit / sum(rooms)) if sum(rooms) > 0 else 0.0
+
+
+def keeps_form(answer: str, ask: Ask) -> bool:
+    """Return whether the answer has the form that was asked for."""
+    if ask.form == "table":
+        return len(re.findall(r"^\s*\|.*\|", answer, re.MULTILINE)) >= 2
+    if ask.form == "list":
+        items = re.findall(r"^\s*(?:[-*•]|\d+[.)])\s", answer, re.MULTILINE)
+        return len(items) >= max(1, len(ask.keys))
+    if ask.form == "json":
+        return _holds_json(answer)
+    return ask.form is None or len(answer.split()) <= ask.words
+
+
+def _holds_json(answer: str) -> bool:
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        return start >= 0 and isinstance(json.loads(answer[start : end + 1]), dict)
+    except (ValueError, RecursionError):
+        return False
