@@ -43,7 +43,7 @@ async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
             slot=slot,
         )
     except LOST as failure:
-        return await _void(arena, state, f"no question: {failure}")
+        return {"failure": f"no question: {failure}"}
     first = state["round"] == 0 and not state["asked"]
     return {"question": Question(text=text, origin="first" if first else "fresh")}
 
@@ -65,7 +65,7 @@ async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
             slot=_slot(state),
         )
     except LOST as failure:
-        return await _void(arena, state, f"no evolved question: {failure}")
+        return {"failure": f"no evolved question: {failure}"}
     return {"proposal": proposal}
 
 
@@ -86,7 +86,7 @@ async def grader(state: LineageState, runtime: Runtime[Arena]) -> Update:
             attempt=len(state["evolution"]),
         )
     except LOST as failure:
-        return await _void(arena, state, f"no grade: {failure}")
+        return {"failure": f"no grade: {failure}"}
     accepted = is_harder(old, new, overall_only=arena.rules.overall_only)
     pair = _pair(last)
     attempt = Evolution(
@@ -139,6 +139,12 @@ async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
     return await _next(arena, state, battle)
 
 
+async def void(state: LineageState, runtime: Runtime[Arena]) -> Update:
+    """Settle a slot that never came to a question."""
+    arena = runtime.context
+    return await _next(arena, state, ended(arena, state, verdict="void", reason=state["failure"]))
+
+
 async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Answer | Forfeit:
     draw, question = state["draw"], state["question"]
     if draw is None or question is None:
@@ -158,10 +164,6 @@ async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Ans
         return Forfeit(model=model.alias, reason=str(failure), is_ours=is_ours)
 
 
-async def _void(arena: Arena, state: LineageState, reason: str) -> Update:
-    return await _next(arena, state, ended(arena, state, verdict="void", reason=reason))
-
-
 async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:
     """Settle this round and make room for the next one."""
     await arena.settle(battle)
@@ -173,6 +175,7 @@ async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:
         "asked": asked,
         "evolution": (),
         "proposal": None,
+        "failure": None,
         "question": None,
         "draw": None,
         "answer_a": None,
@@ -217,42 +220,34 @@ def _asked_case(state: LineageState) -> Case:
     )
 
 
-Opening = Literal["questioner", "evolver", "__end__"]
-
-
-def opening(state: LineageState, runtime: Runtime[Arena]) -> Opening:
+def opening(
+    state: LineageState, runtime: Runtime[Arena]
+) -> Literal["questioner", "evolver", "__end__"]:
     """Evolve what was judged; after a void, a forfeit or nothing, ask afresh."""
-    arena = runtime.context
+    arena, last = runtime.context, state["last"]
     if state["round"] >= arena.rules.rounds or not arena.wanted(_slot(state)):
         return "__end__"
-    last = state["last"]
     has_faults = last is not None and bool(last.verdicts) and last.verdict != "void"
     return "evolver" if has_faults else "questioner"
 
 
-def after_question(
-    state: LineageState, runtime: Runtime[Arena]
-) -> Literal["draw", "questioner", "evolver", "__end__"]:
-    """Draw a pair, unless the question never came and its slot is void."""
-    return "draw" if state["question"] else opening(state, runtime)
+def after_questioner(state: LineageState) -> Literal["draw", "void"]:
+    """Draw a pair, unless the question never came."""
+    return "void" if state["failure"] else "draw"
 
 
-def after_evolver(
-    state: LineageState, runtime: Runtime[Arena]
-) -> Literal["grader", "questioner", "evolver", "__end__"]:
-    """Grade the proposal, unless there is none and its slot is void."""
-    return "grader" if state["proposal"] else opening(state, runtime)
+def after_evolver(state: LineageState) -> Literal["grader", "void"]:
+    """Grade the proposal, unless there is none."""
+    return "void" if state["failure"] else "grader"
 
 
-def gate(
-    state: LineageState, runtime: Runtime[Arena]
-) -> Literal["draw", "questioner", "evolver", "__end__"]:
+def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"]:
     """Pass a harder question on; refused once, evolve again; refused twice, ask afresh."""
+    if state["failure"]:
+        return "void"
     if state["question"]:
         return "draw"
-    if not state["evolution"]:
-        return opening(state, runtime)
-    return "questioner" if len(state["evolution"]) >= REFUSALS else "evolver"
+    return "evolver" if len(state["evolution"]) < REFUSALS else "questioner"
 
 
 builder = StateGraph(LineageState, context_schema=Arena, output_schema=Settled)
@@ -263,12 +258,14 @@ builder.add_node("draw", draw)
 builder.add_node("contestant_a", contestant_a)
 builder.add_node("contestant_b", contestant_b)
 builder.add_node("judge", referee)
+builder.add_node("void", void)
 builder.add_conditional_edges(START, opening)
-builder.add_conditional_edges("questioner", after_question)
+builder.add_conditional_edges("questioner", after_questioner)
 builder.add_conditional_edges("evolver", after_evolver)
 builder.add_conditional_edges("grader", gate)
 builder.add_edge("draw", "contestant_a")
 builder.add_edge("draw", "contestant_b")
 builder.add_edge(["contestant_a", "contestant_b"], "judge")
 builder.add_conditional_edges("judge", opening)
+builder.add_conditional_edges("void", opening)
 lineage = builder.compile(name="lineage")

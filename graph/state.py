@@ -42,6 +42,8 @@ class LineageState(Settled, total=False):
     proposal: EvolverReply | None
     evolution: tuple[Evolution, ...]
     """Attempts of this round."""
+    failure: str | None
+    """Why this round came to no question."""
     question: Question | None
     draw: Draw | None
     answer_a: Answer | Forfeit | None

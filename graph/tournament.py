@@ -76,6 +76,7 @@ def opened(arena: Arena, video: str, *, brief: Brief, persona: Persona) -> Linea
         asked=tuple(battle.question for battle in done if battle.question),
         evolution=(),
         proposal=None,
+        failure=None,
         question=None,
         draw=None,
         answer_a=None,
