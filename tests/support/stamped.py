@@ -11,6 +11,7 @@ from pathlib import Path
 
 import av
 import numpy as np
+from av.stream import Disposition
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -132,13 +133,18 @@ def encode(path: Path, recipe: Recipe, *, quarter_turn: bool = False) -> Path:
     return path
 
 
-def sound(path: Path) -> Path:
-    """Write a second of silence without any video."""
+def sound(path: Path, *, cover: bool = False) -> Path:
+    """Write a second of silence without any video, on request with a picture on its cover."""
+    silence = np.zeros((1, 16000), np.float32)
     with av.open(str(path), "w") as file:
         stream = file.add_stream("aac", rate=16000)
-        frame = av.AudioFrame.from_ndarray(
-            np.zeros((1, 16000), np.float32), format="fltp", layout="mono"
-        )
+        if cover:
+            picture = file.add_stream("mjpeg", rate=1)
+            picture.width, picture.height, picture.pix_fmt = 64, 64, "yuvj420p"
+            picture.disposition = Disposition.attached_pic
+            file.mux(picture.encode(av.VideoFrame.from_ndarray(stamp(0, (64, 64)), format="rgb24")))
+            file.mux(picture.encode())
+        frame = av.AudioFrame.from_ndarray(silence, format="fltp", layout="mono")
         frame.sample_rate = 16000
         file.mux(stream.encode(frame))
         file.mux(stream.encode())
