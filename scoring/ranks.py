@@ -8,6 +8,9 @@ import numpy as np
 
 from scoring.cells import Floats, Ints
 
+SAME = 1e-6
+"""Ratings no further apart share a place; a fit is no more exact."""
+
 
 class Ranks(NamedTuple):
     """Places of models that are comparable, 1 the best, each of shape (n,)."""
@@ -25,7 +28,7 @@ def rank(ratings: Floats, low: Floats, high: Floats) -> Ranks:
     """
     above = (low[None, :] > high[:, None]).sum(axis=1)
     below = (high[None, :] < low[:, None]).sum(axis=1)
-    place = 1 + (ratings[None, :] > ratings[:, None]).sum(axis=1)
+    place = 1 + (ratings[None, :] > ratings[:, None] + SAME).sum(axis=1)
     return Ranks(place, 1 + above, len(ratings) - below)
 
 

@@ -1,0 +1,202 @@
+"""The leaderboard on a terminal: ranks as ranges, intervals as bars on one scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.measure import Measurement
+from rich.table import Table as Grid
+from rich.text import Text
+
+from runs.console import safe
+from scoring.cells import Floats
+from scoring.ranks import find_rivals, videos_needed
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+Table = dict[str, Any]
+"""JSON: schema, models (best first, unrated last), components, settings."""
+RANKABLE_VIDEOS = 10
+"""With fewer videos in a group its models are flagged."""
+TOO_FEW = "too few videos to rank"
+_BAR = 13
+_UNKNOWN = "-"
+
+
+def render(table: Table) -> RenderableType:
+    """Return the table for a console of 80 columns or more, warnings and summary below it.
+
+    Names are user text: control characters become visible escapes, and nothing is read as markup.
+    """
+    rows = table["models"]
+    shared = _shared_flags(rows)
+    grid = _columns(any(set(row["flags"]) - shared for row in rows))
+    starts = {group[0] for group in table["components"][1:]}
+    edges = _edges(rows)
+    for row in rows:
+        if row["model"] in starts:
+            grid.add_section()
+        own = ", ".join(flag for flag in row["flags"] if flag not in shared)
+        grid.add_row(*_cells(row, edges), *([own] if len(grid.columns) == 8 else []))
+    notes = [Text(f"note: {safe(note)}") for note in table["settings"]["warnings"]]
+    return Group(grid, Text(_totals(table["settings"])), *notes, Text(summarize(table)))
+
+
+def summarize(table: Table) -> str:
+    """Return who leads, who cannot be told apart from it, and how many more videos would tell."""
+    if not table["components"]:
+        return _nobody_rated(table["settings"]["totals"])
+    group = table["models"][: len(table["components"][0])]
+    level = [safe(row["model"]) for row in group if row["rank"] == 1]
+    lead = _opening(table, level)
+    if group[0]["low"] is None:
+        return f"{lead}, on one video, which tells nothing of others: there are no intervals yet."
+    if len(level) > 1:
+        return f"{lead}; no number of videos is sure to part them."
+    rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
+    if len(rivals) == 0:
+        return f"{lead}, and its interval meets no other."
+    more = _videos_to_part(group[0], group[rivals[0]], table["settings"]["videos"][0])
+    unclear = _listed([safe(group[k]["model"]) for k in rivals])
+    return f"{lead}, but {unclear} cannot be told apart from it; {_outlook(more, len(rivals))}"
+
+
+def _opening(table: Table, level: list[str]) -> str:
+    groups = len(table["components"])
+    among = f" the largest of {groups} groups that never met" if groups > 1 else ""
+    few = table["settings"]["videos"][0] < RANKABLE_VIDEOS
+    if len(level) > 1:
+        lead = f"{_listed(level)} share the first place{' in' * bool(among)}{among}"
+    else:
+        lead = f"{level[0]} leads{among}"
+    return f"So far {lead}" if few else lead
+
+
+def _column(rows: list[dict[str, Any]], key: str) -> Floats:
+    return np.array([row[key] for row in rows], dtype=np.float64)
+
+
+def _videos_to_part(leader: dict[str, Any], rival: dict[str, Any], videos: int) -> int | None:
+    widths = leader["rating"] - leader["low"] + rival["high"] - rival["rating"]
+    return videos_needed(leader["rating"] - rival["rating"], widths, videos=videos)
+
+
+def _outlook(more: int | None, rivals: int) -> str:
+    whom = "the nearest of them" if rivals > 1 else "it"
+    if more is None:
+        return f"no number of videos within reach would part {whom} from the leader."
+    videos = "one more video" if more == 1 else f"{_roughly(more)} more videos"
+    return f"roughly {videos} would part {whom} from the leader, if today's gap is the true one."
+
+
+def _roughly(number: int) -> int:
+    """Two digits: the formula is too crude for more."""
+    unit: int = 10 ** max(len(str(number)) - 2, 0)
+    return math.ceil(number / unit) * unit
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _nobody_rated(totals: dict[str, int]) -> str:
+    lost = f" ({totals['forfeits']} forfeited, {totals['voids']} void)" if totals["battles"] else ""
+    return f"No battle was decided{lost}, so nobody is rated."
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An interval and its middle on a scale of `_BAR` columns."""
+
+    low: int
+    middle: int
+    high: int
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(_BAR, _BAR)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        line, dot = ("-", "o") if options.ascii_only else ("─", "●")
+        marks = [line if self.low <= x <= self.high else " " for x in range(_BAR)]
+        marks[self.middle] = dot
+        yield Text("".join(marks))
+
+
+def _columns(flags: bool) -> Grid:
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    for title in ("rank", "model", "rating", "interval", "", "win %", "battles"):
+        grid.add_column(
+            title,
+            justify="left" if title in ("rank", "model", "") else "right",
+            no_wrap=title != "model",
+            overflow="fold",
+        )
+    if flags:
+        grid.add_column("flags", overflow="fold")
+    return grid
+
+
+def _cells(row: dict[str, Any], edges: tuple[float, float]) -> list[RenderableType]:
+    name, battles = Text(safe(row["model"])), Text(str(row["battles"]))
+    if row["rating"] is None:
+        return [_UNKNOWN, name, "unrated", _UNKNOWN, "", _UNKNOWN, battles]
+    return [
+        _rank(row),
+        name,
+        f"{row['rating']:.0f}",
+        _interval(row),
+        _bar(row, edges),
+        f"{100 * row['win_rate']:.1f}",
+        battles,
+    ]
+
+
+def _rank(row: dict[str, Any]) -> str:
+    best, worst = row["rank_best"], row["rank_worst"]
+    return f"{best}" if best == worst else f"{best}-{worst}"
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["low"] is None:
+        return "unknown"
+    return f"-{_size(row['rating'] - row['low'])}/+{_size(row['high'] - row['rating'])}"
+
+
+def _size(points: float) -> str:
+    # Never "0": a small interval is not certainty.
+    return f"{points:.0f}" if points >= 9.95 else f"{max(points, 0.1):.1f}"
+
+
+def _edges(rows: list[dict[str, Any]]) -> tuple[float, float]:
+    """The lowest and the highest figure of the table."""
+    figures = [row[key] for row in rows for key in ("low", "rating", "high")]
+    known = [figure for figure in figures if figure is not None]
+    return (min(known), max(known)) if known else (0.0, 0.0)
+
+
+def _bar(row: dict[str, Any], edges: tuple[float, float]) -> Bar:
+    span = (edges[1] - edges[0]) or 1.0
+    middle = row["rating"]
+    low, high = (middle if row[key] is None else row[key] for key in ("low", "high"))
+    return Bar(*(round((x - edges[0]) / span * (_BAR - 1)) for x in (low, middle, high)))
+
+
+def _shared_flags(rows: list[dict[str, Any]]) -> set[str]:
+    """Flags of every rated model; they are said once, among the notes."""
+    rated = [set(row["flags"]) for row in rows if row["rating"] is not None]
+    return set.intersection(*rated) & {TOO_FEW} if rated else set()
+
+
+def _totals(settings: dict[str, Any]) -> str:
+    totals, videos = settings["totals"], "+".join(str(n) for n in settings["videos"]) or "0"
+    return (
+        f"{totals['decided']} battles decided on {videos} videos, {totals['ties']} of them ties "
+        f"({totals['splits']} split); {totals['forfeits']} forfeited, {totals['voids']} void."
+    )
