@@ -158,9 +158,10 @@ def resolve(flags: Flags) -> Settings:
     roster = flags.models or file.roles.models
     assumed = not roster
     roster = tuple(roster or OFFLINE_CAST)
-    examiner, judges = _officials(flags, file, roster)
-    cast = {name: _entry(name, file.models) for name in dict.fromkeys((*roster, examiner, *judges))}
+    cast = {name: _entry(name, file.models) for name in roster}
     _check_roster(roster, cast)
+    examiner, judges = _officials(flags, file, cast=cast)
+    cast |= {name: _entry(name, file.models) for name in (examiner, *judges)}
     _check_stand_ins(examiner, judges, cast=cast)
     config = RunConfig(
         models=roster,
@@ -227,24 +228,21 @@ def _share(value: float | str, flag: str) -> float | str:
     return value
 
 
-def _officials(flags: Flags, file: ArenaFile, roster: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+def _officials(
+    flags: Flags, file: ArenaFile, *, cast: Mapping[str, CastEntry]
+) -> tuple[str, tuple[str, ...]]:
     """Return who examines and who judges; the offline ones only for an offline cast."""
-    all_offline = all(_resolved(name, file.models).startswith("offline:") for name in roster)
+    all_offline = all(entry.model.startswith("offline:") for entry in cast.values())
     examiner = flags.examiner or file.roles.examiner or (OFFLINE_EXAMINER if all_offline else None)
     if examiner is None:
         raise BadInput("nobody examines; name a strong model outside the roster with --examiner")
     named = file.roles.judge or ()
     judges = flags.judge or ((named,) if isinstance(named, str) else tuple(named))
-    examiner_is_offline = _resolved(examiner, file.models).startswith("offline:")
-    fallback = OFFLINE_JUDGE if examiner_is_offline else examiner
-    chosen = tuple(judges) or (fallback,)
+    is_offline = _entry(examiner, file.models).model.startswith("offline:")
+    chosen = judges or (OFFLINE_JUDGE if is_offline else examiner,)
     if len(set(chosen)) != len(chosen):
         raise BadInput(f"--judge names {_twice(chosen)} twice; name each judge once")
     return examiner, chosen
-
-
-def _resolved(name: str, models: Mapping[str, ModelTable]) -> str:
-    return models[name].model if name in models else name
 
 
 def _entry(name: str, models: Mapping[str, ModelTable]) -> CastEntry:

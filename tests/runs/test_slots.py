@@ -1,0 +1,75 @@
+"""Slots stand in one stored order, and growth only ever appends."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import Video
+from runs.schedule import blocks_of
+from runs.slots import in_order, new_slots
+
+
+def video(number: int) -> Video:
+    sha = f"{number:064x}"[::-1]
+    return Video(
+        id=sha[:12],
+        sha256=sha,
+        path=f"{number}.mp4",
+        size_bytes=1,
+        duration_s=8.0,
+        width_px=64,
+        height_px=36,
+        fps=25.0,
+        codec="h264",
+    )
+
+
+VIDEOS = [video(number) for number in range(5)]
+
+
+def test_a_video_has_three_lineages_of_as_many_slots_as_rounds() -> None:
+    slots = new_slots(VIDEOS[:1], rounds=2, block=21, existing=[])
+    assert [slot.id[13:] for slot in slots] == [
+        "p1-r0",
+        "p2-r0",
+        "p3-r0",
+        "p1-r1",
+        "p2-r1",
+        "p3-r1",
+    ]
+    assert [slot.ordinal for slot in slots] == list(range(6))
+
+
+def test_slots_stand_by_block_then_round() -> None:
+    slots = new_slots(VIDEOS, rounds=2, block=2, existing=[])
+    assert [(s.block, s.round) for s in slots[::3]] == [
+        *[(0, 0)] * 2, *[(0, 1)] * 2, *[(1, 0)] * 2, *[(1, 1)] * 2, (2, 0), (2, 1)
+    ]  # fmt: skip
+
+
+@given(
+    rounds=st.lists(st.integers(1, 4), min_size=1, max_size=3).map(sorted),
+    videos=st.lists(st.integers(1, 5), min_size=3, max_size=3).map(sorted),
+)
+def test_growing_appends_a_generation_and_changes_nothing_before(
+    rounds: list[int], videos: list[int]
+) -> None:
+    slots = []
+    for r, v in zip(rounds, videos, strict=False):
+        before = list(slots)
+        slots += new_slots(VIDEOS[:v], rounds=r, block=2, existing=slots)
+        assert slots[: len(before)] == before
+        assert len({slot.id for slot in slots}) == len(slots) == 3 * r * v
+        assert [slot.ordinal for slot in slots] == list(range(len(slots)))
+
+
+def test_the_order_of_videos_follows_from_the_seed_not_from_the_folder() -> None:
+    assert in_order(VIDEOS, 1) == in_order(VIDEOS[::-1], 1)
+    assert in_order(VIDEOS, 1) != in_order(VIDEOS, 2)
+
+
+def test_blocks_hold_their_videos_in_stored_order() -> None:
+    slots = new_slots(VIDEOS, rounds=2, block=2, existing=[])
+    ids = [video.id for video in VIDEOS]
+    assert blocks_of(slots) == [ids[:2], ids[2:4], ids[4:]]
