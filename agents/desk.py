@@ -13,6 +13,7 @@ from agents.layout import thinned
 from agents.models import Model
 from agents.prompts import PromptSet
 from agents.replies import BadReply, read_reply
+from agents.retry import told
 from memory.errors import UnusableReply
 from memory.records import Frames, Nonce, Role
 
@@ -70,7 +71,8 @@ class Desk:
         try:
             return read_reply(mended, schema)
         except BadReply as fault:
-            raise UnusableReply(f"{task.role} gave no usable reply twice: {fault}") from None
+            reason = told(f"{task.role} gave no usable reply twice: {fault}")
+            raise UnusableReply(reason) from None
 
     def _request(self, model: Model, task: Task, *, repair: Mapping[str, str]) -> Request:
         ordinal = 2 * task.ask + bool(repair)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -11,9 +12,17 @@ from agents.contracts import Reply
 
 R = TypeVar("R", bound=Reply)
 
-_DECODER = json.JSONDecoder()
+
+def _finite(digits: str) -> float | None:
+    """Return a number; None, which no schema takes, for one beyond all floats."""
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=lambda _: None)
 MOST_FAULTS = 5
 """So many faults of one reply are told to its model."""
+LONGEST_NAME = 40
 
 
 class BadReply(ValueError):
@@ -59,7 +68,7 @@ def _object_at(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
 def _faults(error: ValidationError) -> str:
     """Return what is wrong and where, without the values, which may be anything."""
     faults = [
-        f"{'.'.join(str(part) for part in fault['loc']) or 'the object'}: {fault['msg']}"
+        f"{'.'.join(str(part)[:LONGEST_NAME] for part in fault['loc']) or 'the object'}: {fault['msg']}"
         for fault in error.errors(include_url=False, include_input=False, include_context=False)
     ]
     more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""

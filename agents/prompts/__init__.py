@@ -75,7 +75,11 @@ class PromptSet:
 
     @cached_property
     def _templates(self) -> dict[str, Template]:
-        return {role: Template(text.strip()) for role, text in self.texts.items()}
+        # A blank behind a slot would stand behind the fence's end, which then is none.
+        return {
+            role: Template("\n".join(line.rstrip() for line in text.strip().splitlines()))
+            for role, text in self.texts.items()
+        }
 
 
 def _overrides(folder: Path) -> dict[str, str]:
