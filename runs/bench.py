@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from memory.errors import BadInput
 from memory.records import SCHEMA
-from runs.reading import one_line
+from runs.reading import counted, one_line
 from runs.sealing import (
     FILES,
     MANIFEST,
@@ -66,11 +66,11 @@ class Checked:
 
     def _summary(self) -> str:
         if self.problems:
-            return f"not intact: {len(self.problems)} problem(s)"
+            return f"not intact: {counted(len(self.problems), 'problem')}"
         videos = "checked" if self.videos_checked else "unchecked; pass --videos DIR"
         return (
-            f"intact: bench {(self.bench or '')[:12]}, {self.questions} questions; "
-            f"{self.videos} videos {videos}"
+            f"intact: bench {(self.bench or '')[:12]}, {counted(self.questions, 'question')}; "
+            f"{counted(self.videos, 'video')} {videos}"
         )
 
 
@@ -135,7 +135,9 @@ def _read_manifest(path: Path) -> dict[str, Any]:
 def _shaped(raw: dict[str, Any]) -> BenchManifest:
     schema = raw.get("schema")
     if type(schema) is int and schema > SCHEMA:
-        raise _Unusable(f"has schema {schema:.4g}, newer than {SCHEMA}; update videoautoarena")
+        raise _Unusable(
+            f"has schema {one_line(str(schema), 12)}, newer than {SCHEMA}; update videoautoarena"
+        )
     try:
         manifest_bytes(raw)
         return BenchManifest.model_validate({k: v for k, v in raw.items() if k != "bench"})
@@ -177,7 +179,7 @@ def _file_problems(folder: Path, manifest: BenchManifest) -> Iterator[str]:
 def _difference(path: Path, entry: SealedFile) -> str | None:
     try:
         if (size := path.stat().st_size) != entry.bytes:
-            return f"has changed: {size} bytes, frozen with {entry.bytes:.12g}"
+            return f"has changed: {size} bytes, frozen with {entry.bytes}"
         return None if _sha256(path) == entry.sha256 else "has changed: its digest does not match"
     except OSError as wrong:
         return f"cannot be read: {wrong.strerror}"
@@ -200,8 +202,8 @@ def _check_questions(path: Path, manifest: BenchManifest, checked: Checked) -> N
         checked.problems += (f"{where} {wrong}" for wrong in _wrong(question, manifest, seen))
         seen.add(question.qid)
     if checked.questions != manifest.count:
-        frozen = f"{manifest.count:.12g}"
-        checked.problems.append(f"{QUESTIONS} holds {checked.questions} questions, not {frozen}")
+        found = counted(checked.questions, "question")
+        checked.problems.append(f"{QUESTIONS} holds {found}, not {manifest.count}")
 
 
 def _lines(path: Path, manifest: BenchManifest) -> Iterator[bytes]:

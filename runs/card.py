@@ -9,6 +9,7 @@ from typing import Any
 
 from memory.records import TIES, Battle
 from runs.console import safe
+from runs.reading import counted, rates_stand_ins
 from runs.sealing import BenchQuestion
 
 BUCKETS_S = (8, 15, 60, 180, 600, 900, 3600)
@@ -20,7 +21,7 @@ def card_text(
 ) -> str:
     """Return card.md of a bench; equal input gives equal text."""
     parts = [
-        f"# Bench of {len(questions)} questions\n",
+        f"# Bench of {counted(len(questions), 'question')}\n",
         *_warnings(run),
         _WHAT,
         _how(run, version),
@@ -47,7 +48,7 @@ accident; they are no signature. The videos are not part of this folder.
 
 
 def _warnings(run: dict[str, Any]) -> Iterator[str]:
-    if run.get("offline"):
+    if rates_stand_ins(run):
         yield (
             "> **These answers come from offline stand-ins**, small programs that measure frames.\n"
             "> The bench shows how the arena works; it ranks no real model.\n"
@@ -102,7 +103,7 @@ def _counts(battles: list[Battle], questions: list[BenchQuestion]) -> Iterator[s
     yield _rows("by category", Counter(q.category for q in questions))
     yield _rows("by origin of the question", Counter(q.origin for q in questions))
     yield _rows("selected answers by model", Counter(q.selected_model for q in questions))
-    yield _rows("battles of the run that are not here", left_out)
+    yield _rows("not here, since nobody won", left_out, of="battles")
 
 
 def _why_left_out(battle: Battle) -> str:
@@ -113,10 +114,16 @@ def _why_left_out(battle: Battle) -> str:
     return "tie" if battle.verdict in TIES else battle.verdict.partition("_")[0]
 
 
-def _rows(title: str, counts: Counter[str], *, order: Iterable[str] | None = None) -> str:
+def _rows(
+    title: str,
+    counts: Counter[str],
+    *,
+    order: Iterable[str] | None = None,
+    of: str = "questions",
+) -> str:
     names = [name for name in order or sorted(counts) if name in counts]
     rows = "\n".join(f"| {_plain(name)} | {counts[name]} |" for name in names)
-    return f"| {title} | questions |\n| --- | ---: |\n{rows or '| none | 0 |'}\n"
+    return f"| {title} | {of} |\n| --- | ---: |\n{rows or '| none | 0 |'}\n"
 
 
 def bucket(duration_s: float) -> str:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from memory.errors import BadInput, StoreError
 from memory.records import SCHEMA, Battle, Video
 from runs.card import card_text
-from runs.reading import Run, open_run, winner
+from runs.console import safe
+from runs.reading import Run, counted, open_run, winner
 from runs.sealing import (
     CARD,
     MANIFEST,
@@ -76,13 +77,13 @@ class Frozen:
         """Return it as lines for a person."""
         made = "is this bench already" if self.was_there else "frozen"
         lines = [
-            f"{self.folder} {made}: {self.questions} questions about {self.videos} videos, "
-            f"bench {self.bench[:12]}"
+            f"{safe(str(self.folder))} {made}: {counted(self.questions, 'question')} about "
+            f"{counted(self.videos, 'video')}, bench {self.bench[:12]}"
         ]
         if self.left_out:
-            lines.append(f"{self.left_out} battles without a winner are left out; card.md says why")
+            lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
         if self.unsettled:
-            lines.append(f"the run is not finished: {self.unsettled} slots have no battle yet")
+            lines.append(f"the run is not finished: {counted(self.unsettled, 'slot')} to go")
         return lines
 
 

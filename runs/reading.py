@@ -108,3 +108,15 @@ def one_line(text: str, length: int) -> str:
 def winner(battle: Battle) -> str | None:
     """Return the model whose answer was selected; None for ties, splits, voids, forfeits."""
     return {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)
+
+
+def rates_stand_ins(manifest: dict[str, Any]) -> bool:
+    """Return whether every contestant of a run is an offline model."""
+    cast = manifest.get("cast") or {}
+    names = [cast.get(alias, {}).get("model", "") for alias in manifest.get("models") or []]
+    return bool(names) and all(name.startswith("offline:") for name in names)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number with its noun: `1 video`, `2 videos`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -20,6 +20,7 @@ FILES = (QUESTIONS, CARD)
 """What the manifest must name, no more and no less."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0, le=2**53)]
 QID_LENGTH = 16
 
 
@@ -80,7 +81,7 @@ class SealedFile(Shape):
     """One file of the folder, as it must be."""
 
     sha256: Digest
-    bytes: int = Field(ge=0)
+    bytes: Count
 
 
 class BenchVideo(Shape):
@@ -89,7 +90,7 @@ class BenchVideo(Shape):
     sha256: Digest
     path: str
     """Relative to the folder of videos."""
-    size_bytes: int
+    size_bytes: Count
     duration_s: float
     width_px: int
     height_px: int
@@ -113,7 +114,7 @@ class BenchManifest(Shape):
     """The facts of the run it was frozen from: seed, cast, sampling, digests of prompts."""
     files: dict[str, SealedFile]
     videos: dict[str, BenchVideo]
-    count: int
+    count: Count
 
 
 def digest_of(value: Any) -> Digest:

@@ -14,7 +14,7 @@ from typing import Any
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle, CallRow, Skipped
 from runs.console import safe
-from runs.reading import Run, one_line, open_run, run_file
+from runs.reading import Run, counted, one_line, open_run, run_file
 
 
 @dataclass
@@ -159,12 +159,12 @@ def _verdict_lines(status: Status) -> list[str]:
 
 def _call_line(role: str, calls: Calls) -> str:
     tokens = f"{calls.input_tokens} tokens in, {calls.output_tokens} out"
-    untold = f" ({calls.untold_tokens} calls uncounted)" if calls.untold_tokens else ""
+    untold = f" ({counted(calls.untold_tokens, 'call')} uncounted)" if calls.untold_tokens else ""
     known = f"${calls.cost_usd:.4f}" if calls.unknown_cost < calls.calls else "unknown"
     partly = calls.cost_usd and calls.unknown_cost
-    unknown = f" and {calls.unknown_cost} calls of unknown cost" if partly else ""
+    unknown = f" and {counted(calls.unknown_cost, 'call')} of unknown cost" if partly else ""
     return (
-        f"{role}: {calls.calls} calls, {calls.failures} failed; {tokens}{untold}; "
+        f"{role}: {counted(calls.calls, 'call')}, {calls.failures} failed; {tokens}{untold}; "
         f"cost {known}{unknown}"
     )
 

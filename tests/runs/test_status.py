@@ -59,7 +59,7 @@ def test_status_counts_calls_failures_and_tokens_by_role(mixed: Path) -> None:
 
 
 def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
-    assert "cost $0.5000 and 1 calls of unknown cost" in invoke("status", mixed).output
+    assert "cost $0.5000 and 1 call of unknown cost" in invoke("status", mixed).output
     unpriced = play(tmp_path / "two", lineage(video()), calls=[call(slot(video(), 0).id)])
     assert "cost unknown" in invoke("status", unpriced).output
 
