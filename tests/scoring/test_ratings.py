@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scoring.cells import count_cells
 from scoring.ratings import rate
@@ -105,3 +107,40 @@ def test_a_model_without_a_battle_does_not_disturb_the_others() -> None:
 def test_a_wider_level_is_a_wider_interval() -> None:
     narrow, wide = rate(fought(FOUR_VIDEOS), level=0.8), rate(fought(FOUR_VIDEOS))
     assert (wide.high > narrow.high).all()
+
+
+tournaments = st.lists(
+    st.tuples(
+        st.integers(0, 5), st.integers(1, 5), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 3)
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(tournaments)
+def test_every_tournament_has_a_table(rows: list[tuple[int, int, float, int]]) -> None:
+    a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
+    table = rate(count_cells(a, (a + step) % 6, outcome=y, models=6, cluster=video))
+    for members, videos in zip(table.components, table.clusters, strict=True):
+        assert table.rating[members].mean() == pytest.approx(1000)
+        assert np.isfinite(table.high[members]).all() == (videos > 1)
+        assert (table.high - table.low)[members].min() > 1
+        assert (table.best <= table.place)[members].all()
+        assert (table.place <= table.worst)[members].all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(tournaments, st.permutations(range(6)))
+def test_renaming_the_models_renames_the_table(
+    rows: list[tuple[int, int, float, int]], order: list[int]
+) -> None:
+    a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
+    b, name = (a + step) % 6, np.array(order)
+    plain = rate(count_cells(a, b, outcome=y, models=6, cluster=video))
+    renamed = rate(count_cells(name[b], name[a], outcome=1 - y, models=6, cluster=video + 7))
+    assert renamed.rating[name] == pytest.approx(plain.rating, abs=1e-6, nan_ok=True)
+    assert renamed.high[name] == pytest.approx(plain.high, rel=1e-6, nan_ok=True)
+    assert renamed.one_sided[name].tolist() == plain.one_sided.tolist()
+    assert renamed.place[name].tolist() == plain.place.tolist()
