@@ -24,10 +24,10 @@ def wal_of(path: Path) -> Path:
 
 @contextmanager
 def blaming(path: Path) -> Iterator[None]:
-    """Turn what SQLite says inside into one line about the file."""
+    """Turn what SQLite or the system says inside into one line about the file."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{path} cannot be used ({error}); pass the --out of a run") from error
 
 

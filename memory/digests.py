@@ -14,8 +14,8 @@ def canonical_json(value: Any) -> str:
     r"""Return the one JSON text of `value`: sorted keys, no spaces, characters as they are.
 
     Lone surrogates, which stand for the bytes of file names that are no UTF-8, are written as
-    `\udcXX`, so that every canonical text can be encoded and comes back as it was. Numbers that
-    JSON does not know (NaN, infinities) raise ValueError.
+    `\udcXX`, so that every canonical text can be encoded, and every file name comes back as it
+    was. Numbers that JSON does not know (NaN, infinities) raise ValueError.
     """
     text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False

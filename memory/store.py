@@ -246,12 +246,13 @@ def _lay_out(path: Path, manifest: str) -> None:
     if path.exists():
         raise StoreError(f"{path} exists already; continue it, or pass another --out")
     draft = path.with_name(f"{path.name}.new")
-    # A log without its file would be taken for the log of the new one.
-    for left_over in (draft, wal_of(path)):
-        left_over.unlink(missing_ok=True)
-    with blaming(path), closing(connect(draft, "mode=rwc")) as connection:
-        # A journal on disk could outlive a kill, and be played back into the next draft.
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        migrate(connection)
-        connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
-    os.replace(draft, path)
+    with blaming(path):
+        # A log without its file would be taken for the log of the new one.
+        for left_over in (draft, wal_of(path)):
+            left_over.unlink(missing_ok=True)
+        with closing(connect(draft, "mode=rwc")) as connection:
+            # A journal on disk could outlive a kill, and be played back into the next draft.
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            migrate(connection)
+            connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
+        os.replace(draft, path)

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from memory.errors import ArenaError, CallFailed, EmptyReply, ProviderFailed, UnusableReply
+from memory.errors import (
+    ArenaError,
+    CallFailed,
+    EmptyReply,
+    FramesLost,
+    ProviderFailed,
+    UnusableReply,
+)
 from memory.records import Grade
 
 
@@ -11,6 +18,7 @@ from memory.records import Grade
     [
         (UnusableReply("no verdict"), "unusable-reply"),
         (EmptyReply("no text"), "empty"),
+        (FramesLost("frames changed"), "frames"),
         (ProviderFailed("bad request", kind="http-400"), "http-400"),
         (CallFailed("no reason"), "failed"),
     ],

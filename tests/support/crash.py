@@ -1,7 +1,8 @@
 """A program that writes to a run as fast as it can, again and again, until it is killed.
 
-Each line on its standard input names a run file and a first number; a child is forked that takes
-the run up, prints `start PID`, and prints each key when its `await` has returned. When the child
+Each line on its standard input is a job for a child that is forked for it and first prints
+`start PID`. `write FILE NUMBER` takes up a run and prints each key when its `await` has returned;
+`begin FOLDER` begins one run after the other in there and prints the number of each. When the child
 has gone, the program prints `gone` and waits for the next line.
 """
 
@@ -41,14 +42,29 @@ async def write_at_once(store: Store, first: int) -> None:
     await asyncio.gather(*(write_on(store, numbers) for _ in range(8)))
 
 
+def begin_on(folder: Path) -> None:
+    """Begin one run after the other."""
+    for number in itertools.count():
+        Store.create(folder / str(number) / "run.sqlite", {"number": number}).close()
+        say(str(number))
+
+
+def work(job: str) -> None:
+    """Do what a line asks for, without end."""
+    say(f"start {os.getpid()}")
+    verb, _, rest = job.partition(" ")
+    if verb == "begin":
+        begin_on(Path(rest))
+    path, _, first = rest.rpartition(" ")
+    asyncio.run(write_at_once(Store.open(Path(path), write=True), int(first)))
+
+
 def main() -> None:
-    """Fork one writer for each line that comes in."""
+    """Fork one child for each line that comes in."""
     for line in sys.stdin:
-        path, _, first = line.strip().rpartition(" ")
         child = os.fork()
         if child == 0:
-            say(f"start {os.getpid()}")
-            asyncio.run(write_at_once(Store.open(Path(path), write=True), int(first)))
+            work(line.strip())
         os.waitpid(child, 0)
         say("gone")
 
