@@ -30,6 +30,8 @@ from runs.sealing import (
 LARGEST_MANIFEST = 16 * 2**20
 LONGEST_LINE = 16 * 2**20
 """Bytes; 10,000 videos make a manifest of 4 MB, so more than this is no bench of ours."""
+MANY = 1000
+"""Errors of shape beyond which none is named: a forged file can have a million of them."""
 TOLD = 50
 """Problems that are printed; the rest is counted."""
 
@@ -89,13 +91,14 @@ def verify(folder: Path, videos: Path | None) -> Checked:
             raise BadInput(f"{given} is no folder")
     checked = Checked(problems=list(_strangers(folder)))
     try:
-        raw = _read_manifest(folder / MANIFEST)
+        content = _read_manifest(folder / MANIFEST)
+        raw = _parsed(content)
         manifest = _shaped(raw)
     except _Unusable as why:
         checked.problems.append(f"{MANIFEST} {why}")
         return checked
     checked.bench, checked.videos = str(raw.get("bench")), len(manifest.videos)
-    checked.problems += _manifest_problems(folder / MANIFEST, raw, manifest)
+    checked.problems += _manifest_problems(content, raw, manifest)
     checked.problems += _file_problems(folder, manifest)
     _check_questions(folder / QUESTIONS, manifest, checked)
     if videos is not None:
@@ -114,17 +117,22 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
+def _read_manifest(path: Path) -> bytes:
     if not _is_plain(path):
         raise _Unusable("is missing or no regular file")
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_MANIFEST + 1)
-        if len(content) > LARGEST_MANIFEST:
-            raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
-        raw = json.loads(content.decode("ascii"))
     except OSError as wrong:
         raise _Unusable(f"cannot be read: {wrong.strerror}") from wrong
+    if len(content) > LARGEST_MANIFEST:
+        raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
+    return content
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    try:
+        raw = json.loads(content.decode("ascii"))
     except (ValueError, RecursionError) as wrong:
         raise _Unusable("is not ASCII JSON, or nested too deep") from wrong
     if not isinstance(raw, dict):
@@ -148,16 +156,20 @@ def _shaped(raw: dict[str, Any]) -> BenchManifest:
 
 
 def _first(wrong: ValidationError) -> str:
+    if (count := wrong.error_count()) > MANY:
+        return f"{count} values are of a wrong kind"
     errors = wrong.errors(include_url=False, include_context=False, include_input=False)
     place = ".".join(one_line(str(part), 60) for part in errors[0]["loc"])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{place}: {errors[0]['msg']}{more}"
 
 
-def _manifest_problems(path: Path, raw: dict[str, Any], manifest: BenchManifest) -> Iterator[str]:
+def _manifest_problems(
+    content: bytes, raw: dict[str, Any], manifest: BenchManifest
+) -> Iterator[str]:
     if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
         yield f"{MANIFEST} has changed: its own digest does not match"
-    elif manifest_bytes(raw) != path.read_bytes():
+    elif manifest_bytes(raw) != content:
         yield f"{MANIFEST} has changed: it is not written as it was frozen"
     for name in sorted(set(manifest.files) ^ set(FILES)):
         wrong = "lists a file that is no part of a bench:" if name not in FILES else "lacks"

@@ -172,7 +172,8 @@ def _call_line(role: str, calls: Calls) -> str:
 def holder(lock: Path) -> int | None:
     """Return the id of the process that holds the lock of a run; None when nobody does.
 
-    Only asks: taking the lock, however shortly, could refuse a run that is just starting.
+    Only asks: taking the lock, however shortly, could refuse a run that is just starting. Not for
+    the holder itself, which would lose its lock when the file is closed here.
     """
     try:
         file = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)

@@ -18,7 +18,7 @@ from memory.errors import BadInput
 from runs.bench import Checked, verify
 from runs.freeze import freeze
 from runs.sealing import digest_of, manifest_bytes, sealed_file
-from tests.support.played import LONG_AGO, invoke, lineage, play, video
+from tests.support.played import CLIP_BYTES, invoke, lineage, play, video
 
 FILES = ("manifest.json", "questions.jsonl", "card.md")
 
@@ -38,7 +38,7 @@ def bench(tmp_path: Path, intact: dict[str, bytes]) -> Path:
 
 @pytest.fixture
 def clips(tmp_path: Path) -> Path:
-    return lay(tmp_path / "clips", {"clip.mp4": LONG_AGO})
+    return lay(tmp_path / "clips", {"clip.mp4": CLIP_BYTES})
 
 
 def lay(folder: Path, files: dict[str, bytes]) -> Path:
@@ -274,7 +274,7 @@ def test_a_missing_video_is_named(bench: Path, clips: Path) -> None:
     assert problems(bench, clips) == f"video {video().id} (clip.mp4) is missing"
 
 
-@pytest.mark.parametrize("content", [LONG_AGO + b"!", b"N" + LONG_AGO[1:], b""])
+@pytest.mark.parametrize("content", [CLIP_BYTES + b"!", b"N" + CLIP_BYTES[1:], b""])
 def test_a_swapped_or_changed_video_is_named(bench: Path, clips: Path, content: bytes) -> None:
     (clips / "clip.mp4").write_bytes(content)
     assert "(clip.mp4) has changed" in problems(bench, clips)
@@ -309,7 +309,7 @@ def test_a_link_to_itself_is_a_missing_video(bench: Path, clips: Path) -> None:
 def test_a_video_whose_name_is_no_unicode_is_found(tmp_path: Path) -> None:
     film = video(path="caf\udce9.mp4")
     freeze(play(tmp_path / "out", lineage(film), videos=[film]), tmp_path / "bench")
-    assert problems(tmp_path / "bench", lay(tmp_path / "clips", {film.path: LONG_AGO})) == ""
+    assert problems(tmp_path / "bench", lay(tmp_path / "clips", {film.path: CLIP_BYTES})) == ""
 
 
 def test_a_folder_that_is_none_is_the_users_error(bench: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from memory.records import (
 from memory.store import Store
 from runs.cli import arena
 
-LONG_AGO = b"not really a video, but its bytes are what counts"
+CLIP_BYTES = b"no video, but its bytes are what counts"
 
 
 def invoke(*args: object, width: int = 80) -> Result:
@@ -63,7 +63,9 @@ def manifest(**changed: Any) -> dict[str, Any]:
     }
 
 
-def video(content: bytes = LONG_AGO, *, path: str = "clip.mp4", duration_s: float = 12.5) -> Video:
+def video(
+    content: bytes = CLIP_BYTES, *, path: str = "clip.mp4", duration_s: float = 12.5
+) -> Video:
     """Return the record of a file with this content."""
     sha = digest(content)
     return Video(
