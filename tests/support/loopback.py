@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import socket
@@ -123,6 +124,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Conversation)
         self.ledger, self.manners, self.brain = ledger, manners, brain
         self.seen: Counter[str] = Counter()
+        self.numbers = itertools.count()
         self._lock = threading.Lock()
 
     @property
@@ -159,7 +161,8 @@ class Conversation(BaseHTTPRequestHandler):
         body = json.loads(self._body())
         request = wire.read(self.path, body)
         key = self.headers.get("Idempotency-Key", "")
-        facts = {"key": key, "model": request.model, "protocol": request.protocol}
+        number = next(self.server.numbers)
+        facts = {"number": number, "key": key, "model": request.model}
         self.server.ledger.write("arrived", **facts, images=request.images)
         status = self._answer(request, key)
         self.server.ledger.write("sent", **facts, status=status)

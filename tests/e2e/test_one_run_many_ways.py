@@ -1,0 +1,100 @@
+"""The same seed, videos and cast give the same battles, whatever carries the calls."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.clips import draw_folder
+from tests.support.loopback import serving_apart
+from tests.support.tournaments import (
+    KEY,
+    battles,
+    committed_keys,
+    folder_bytes,
+    run,
+    write_config,
+)
+
+pytestmark = pytest.mark.xdist_group("one run, many ways")
+
+CLIPS, ROUNDS, CALLS_AT_ONCE = 2, 3, 16
+TROUBLE = (
+    {"do": "status", "nth": 3, "status": 429, "retry_after": 0.05},
+    {"do": "status", "nth": 7, "status": 500},
+    {"do": "close", "nth": 11},
+    {"do": "cut", "nth": 15},
+)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Videos, and a run over them that nothing disturbed."""
+
+    videos: Path
+    out: Path
+
+
+def simulate(videos: Path, out: Path, *, config: Path, concurrency: int = CALLS_AT_ONCE) -> Path:
+    arguments = ("--videos", videos, "--rounds", str(ROUNDS), "--seed", "3", "--swap", "0.3")
+    run("simulate", *arguments, "--config", config, "--out", out, f"--concurrency={concurrency}")
+    return out
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    place = tmp_path_factory.mktemp("ground")
+    videos = draw_folder(place / "videos", CLIPS)
+    config = write_config(place / "arena.toml", "offline")
+    return Ground(videos, simulate(videos, place / "out", config=config))
+
+
+def test_every_slot_of_the_undisturbed_run_is_decided(ground: Ground) -> None:
+    found = [json.loads(body) for body in battles(ground.out).values()]
+    assert len(found) == CLIPS * 3 * ROUNDS
+    assert {battle["verdict"] for battle in found} <= {"a", "b", "tie_good", "tie_bad"}
+    assert {battle["origin"] for battle in found} >= {"first", "evolved"}
+    assert any(len(battle["verdicts"]) == 2 for battle in found)
+
+
+@pytest.mark.parametrize("provider", ["openai", "google_genai"])
+def test_over_http_the_battles_are_those_of_the_run_in_process(
+    provider: str, ground: Ground, tmp_path: Path
+) -> None:
+    with serving_apart(tmp_path / "log", "--api-key", KEY) as server:
+        config = write_config(tmp_path / "arena.toml", provider, server)
+        out = simulate(ground.videos, tmp_path / "out", config=config)
+    assert battles(out) == battles(ground.out)
+    arrived = [row["key"] for row in server.events("arrived")]
+    assert sorted(arrived) == sorted(committed_keys(out))
+    assert not server.events("failed")
+
+
+def test_trouble_on_the_way_changes_no_battle(ground: Ground, tmp_path: Path) -> None:
+    with serving_apart(tmp_path / "log", "--mishaps", json.dumps(TROUBLE)) as server:
+        config = write_config(tmp_path / "arena.toml", "openai", server)
+        out = simulate(ground.videos, tmp_path / "out", config=config)
+    assert battles(out) == battles(ground.out)
+    assert len(server.events("arrived")) == len(committed_keys(out)) + len(TROUBLE)
+
+
+def test_one_call_at_a_time_gives_the_same_battles_and_the_same_bench(
+    ground: Ground, tmp_path: Path
+) -> None:
+    config = write_config(tmp_path / "arena.toml", "offline")
+    out = simulate(ground.videos, tmp_path / "out", config=config, concurrency=1)
+    assert battles(out) == battles(ground.out)
+    benches = tmp_path / "this", tmp_path / "that"
+    for run_, bench in zip((out, ground.out), benches, strict=True):
+        run("arena", "freeze", run_, "--to", bench)
+    assert folder_bytes(benches[0]) == folder_bytes(benches[1])
+
+
+def test_a_replay_needs_neither_videos_nor_server(ground: Ground) -> None:
+    before = folder_bytes(ground.out)
+    told = json.loads(run("arena", "replay", ground.out, "--json"))
+    assert (told["equal"], told["different"]) == (CLIPS * 3 * ROUNDS, [])
+    assert folder_bytes(ground.out) == before
