@@ -14,7 +14,7 @@ import pytest
 from memory.digests import unit_interval
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving_apart
-from tests.support.tournaments import (
+from tests.support.whole_runs import (
     battles,
     command,
     committed_keys,

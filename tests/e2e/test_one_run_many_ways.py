@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.clips import draw_folder
 from tests.support.loopback import serving_apart
-from tests.support.tournaments import (
+from tests.support.whole_runs import (
     KEY,
     battles,
     committed_keys,
