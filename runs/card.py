@@ -9,7 +9,7 @@ from typing import Any
 
 from memory.records import TIES, Battle
 from runs.console import safe
-from runs.reading import counted, rates_stand_ins
+from runs.reading import counted, named, rates_stand_ins
 from runs.sealing import BenchQuestion
 
 BUCKETS_S = (8, 15, 60, 180, 600, 900, 3600)
@@ -79,7 +79,7 @@ def _how(run: dict[str, Any], version: str) -> str:
 
 def _names(run: dict[str, Any], aliases: Any) -> str:
     cast = _table(run, "cast")
-    names = [f"{alias} ({_table(cast, alias).get('model', '?')})" for alias in aliases or []]
+    names = [named(str(alias), _table(cast, alias).get("model", "?")) for alias in aliases or []]
     return ", ".join(names) or "unknown"
 
 

@@ -209,7 +209,7 @@ def put(files: dict[str, bytes], to: Path) -> bool:
         if to.is_dir() and any(to.iterdir()):
             if _holds(to, files):
                 return True
-            raise BadInput(f"{to} is not empty and holds another bench; pass a new folder")
+            raise BadInput(f"{to} holds something else; pass a new folder")
         to.parent.mkdir(parents=True, exist_ok=True)
         _write_beside(files, to)
     except OSError as wrong:

@@ -117,6 +117,11 @@ def rates_stand_ins(manifest: dict[str, Any]) -> bool:
     return bool(names) and all(name.startswith("offline:") for name in names)
 
 
+def named(alias: str, model: str) -> str:
+    """Return a model's name in a run, with what it stands for where that is something else."""
+    return alias if alias == model else f"{alias} ({model})"
+
+
 def counted(number: int, thing: str) -> str:
     """Return a number with its noun: `1 video`, `2 videos`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from memory.records import Battle, CallRow, Evolution, Judging
 from runs.console import safe
-from runs.reading import one_line, outcome
+from runs.reading import named, one_line, outcome
 from runs.show import Shown
 
 WIDE = 100
@@ -39,7 +39,7 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     yield from _answers(battle, width)
     for judging in battle.verdicts:
         yield from _judging(battle, judging)
-    yield from _section("Verdict", outcome(battle))
+    yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
     yield from _attempts("What was found in this battle", shown.found)
     if not shown.found:
         yield from _section("What was found in this battle", "nothing was asked of the evolver")
@@ -190,7 +190,7 @@ def _call(row: CallRow) -> str:
     tries = f", {len(row.attempts) + 1} tries" if row.attempts else ""
     failed = f", failed: {row.failure}" if row.reply is None else ""
     return (
-        f"{row.nonce.role} {row.alias} ({row.model}) key {row.key[:12]}: "
+        f"{row.nonce.role} {named(row.alias, row.model)} key {row.key[:12]}: "
         f"{_tokens(usage.input_tokens)} in, {_tokens(usage.output_tokens)} out, cost {cost}, "
         f"{row.latency_s:.2f} s{tries}{failed}"
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle, CallRow, Skipped
 from runs.console import safe
-from runs.reading import Run, counted, one_line, open_run, run_file
+from runs.reading import Run, counted, named, one_line, open_run, run_file
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Status:
             *_verdict_lines(self),
             *(_call_line(role, calls) for role, calls in sorted(self.calls.items())),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
-            + safe(", ".join(f"{a} ({m})" for a, m in _models(self.manifest).items())),
+            + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
             f"next: {safe(self.next)}",
         ]

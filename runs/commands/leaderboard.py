@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+PIPED = 100
+"""Columns of the table where no terminal says how many there are."""
+
 
 @click.command("leaderboard", epilog="Example: arena leaderboard arena-out")
 @click.argument("out", type=click.Path(path_type=Path))
@@ -27,4 +30,6 @@ def show_leaderboard(folder: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(table, indent=2))
     else:
-        out().print(render(table), soft_wrap=False)
+        console = out()
+        width = console.width if console.is_terminal else max(console.width, PIPED)
+        console.print(render(table), soft_wrap=False, width=width)
