@@ -169,6 +169,7 @@ def _manifest_problems(
 ) -> Iterator[str]:
     if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
         yield f"{MANIFEST} has changed: its own digest does not match"
+    # The digest is of what the manifest says; spaces and escapes are bytes, too.
     elif manifest_bytes(raw) != content:
         yield f"{MANIFEST} has changed: it is not written as it was frozen"
     for name in sorted(set(manifest.files) ^ set(FILES)):
@@ -266,6 +267,7 @@ def _inside(folder: Path, relative: str) -> Path | None:
     pure = PurePosixPath(relative)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         return None
+    # Not Path.resolve: it raises on a link that leads to itself.
     try:
         root, real = os.path.realpath(folder), os.path.realpath(folder / pure)
     except ValueError:  # a NUL, or a surrogate that stands for no byte

@@ -204,6 +204,7 @@ def put(files: dict[str, bytes], to: Path) -> bool:
     Raises:
         BadInput: it holds something else, or cannot be made.
     """
+    # A folder cannot be renamed onto a link, even one that leads to an empty folder.
     to = Path(os.path.realpath(to))
     try:
         if to.is_dir() and any(to.iterdir()):
@@ -233,7 +234,7 @@ def _write_beside(files: dict[str, bytes], to: Path) -> None:
             with (draft / name).open("wb") as file:
                 file.write(content)
                 os.fsync(file.fileno())
-        draft.chmod(0o755)
+        draft.chmod(0o755)  # mkdtemp keeps it to its owner; a bench is made to be shared
         draft.rename(to)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)

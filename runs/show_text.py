@@ -47,6 +47,7 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     yield from _calls(shown)
 
 
+# Text, never a plain str: rich would read markup and emoji names in a str.
 def _line(text: str) -> Text:
     return Text(safe(text))
 
