@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -23,6 +24,8 @@ _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=lambda _: None)
 MOST_FAULTS = 5
 """So many faults of one reply are told to its model."""
 LONGEST_NAME = 40
+PLACEHOLDERS = frozenset({"...", "…", "A person ..."})
+"""What the contracts' examples hold: a model that repeats its task has not done it."""
 
 
 class BadReply(ValueError):
@@ -39,9 +42,12 @@ def read_reply(text: str, schema: type[R]) -> R:
     if found is None:
         raise BadReply("there is no complete JSON object in the reply")
     try:
-        return schema.model_validate(found)
+        reply = schema.model_validate(found)
     except ValidationError as error:
         raise BadReply(_faults(error)) from None
+    if any(leaf.strip() in PLACEHOLDERS for leaf in _leaves(reply.model_dump())):
+        raise BadReply('"..." stands for words of your own; write them out')
+    return reply
 
 
 def last_object(text: str) -> dict[str, Any] | None:
@@ -68,8 +74,21 @@ def _object_at(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
 def _faults(error: ValidationError) -> str:
     """Return what is wrong and where, without the values, which may be anything."""
     faults = [
-        f"{'.'.join(str(part)[:LONGEST_NAME] for part in fault['loc']) or 'the object'}: {fault['msg']}"
+        f"{_place(fault['loc'])}: {fault['msg']}"
         for fault in error.errors(include_url=False, include_input=False, include_context=False)
     ]
     more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
     return "; ".join(faults[:MOST_FAULTS]) + more
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """Yield every text inside an object's values."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(inner)
+
+
+def _place(path: tuple[int | str, ...]) -> str:
+    return ".".join(str(part)[:LONGEST_NAME] for part in path) or "the object"

@@ -30,7 +30,7 @@ _SECRET = re.compile(
     r"""(?ix)
     (?<=://)[^\s/@]+(?=@)                                       # user:password in an address
     | \b(?:bearer|basic)\s+[^\s"',;}]+
-    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?[^\s"',;}]+(?:\s[^\s"',;}]{16,})?
+    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?[^\s"',;}]+
     | \b(?:x-goog-api-key|api[-_ ]?key|key|token)["']?\s*[:=]\s*["']?[^\s"',;&}]+
     | \bsk-[\w*.\-]{4,}
     | \bAIza[\w\-*.]{8,}

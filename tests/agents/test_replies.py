@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts import (
+    SCHEMAS,
     EvolverReply,
     ExaminerReply,
     GradeReply,
     JudgeReply,
     PersonaReply,
     QuestionerReply,
+    contract,
 )
 from agents.replies import MOST_FAULTS, BadReply, last_object, read_reply
 
@@ -127,5 +129,19 @@ def test_a_grade_out_of_range_is_refused() -> None:
 
 def test_no_fault_at_all_is_a_reply() -> None:
     names = ("faults_a", "faults_b", "weaknesses_a", "weaknesses_b")
-    reply = read_reply(json.dumps(dict.fromkeys(names, []) | {"question": "Why?"}), EvolverReply)
+    reply = read_reply(
+        json.dumps({name: [] for name in names} | {"question": "Why?"}), EvolverReply
+    )
     assert reply.faults_a == ()
+
+
+@pytest.mark.parametrize("role", SCHEMAS)
+def test_a_model_that_repeats_its_task_has_not_done_it(role: Any) -> None:
+    with pytest.raises(BadReply):
+        read_reply(contract(role), SCHEMAS[role])
+
+
+@pytest.mark.parametrize("depth", [10, 500, 900, 5000])
+def test_an_object_as_deep_as_a_well_is_refused(depth: int) -> None:
+    with pytest.raises(BadReply):
+        read_reply('{"question": ' + "[" * depth + "]" * depth + "}", QuestionerReply)

@@ -1,4 +1,4 @@
-"""A desk for tests: a journal in memory, frames of plain colours, and models that follow a script."""
+"""A desk for tests: a journal in memory, frames by name, and models that follow a script."""
 
 from __future__ import annotations
 

@@ -1,0 +1,175 @@
+"""Names that lead to models, keys that stay where they are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from agents.models import (
+    CONTESTANT_FRAMES,
+    GEMINI_TEMPERATURE,
+    Model,
+    build_chat_model,
+    check_keys,
+    parse_model,
+)
+from agents.offline.cast import KINDS
+from memory.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "model"),
+    [
+        ("offline:hawk", "offline", "hawk"),
+        ("openai:gpt-4o", "openai", "gpt-4o"),
+        ("openai:my/vlm:7b", "openai", "my/vlm:7b"),
+        ("google_genai:gemini-2.5-pro", "google_genai", "gemini-2.5-pro"),
+    ],
+)
+def test_a_name_is_split_at_its_first_colon(name: str, provider: str, model: str) -> None:
+    found = parse_model(name)
+    assert (found.provider, found.name, found.alias, found.resolved) == (
+        provider,
+        model,
+        name,
+        name,
+    )
+
+
+@pytest.mark.parametrize("name", ["", "hawk", "gpt-4o", "openai:", ":x", "claude:x", "\x1b[2J:x"])
+def test_what_is_no_model_is_refused_printably(name: str) -> None:
+    with pytest.raises(BadInput, match="provider:model") as caught:
+        parse_model(name)
+    assert str(caught.value).isprintable()
+
+
+def test_an_unknown_offline_model_gets_the_list() -> None:
+    with pytest.raises(BadInput, match=r"hawk, owl, mole"):
+        parse_model("offline:eagle")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_offline_model_is_sent_what_the_cast_says(kind: str) -> None:
+    model = parse_model(f"offline:{kind}")
+    assert model.frame_limit("contestant") == model.frame_limit("judge") == KINDS[kind]
+
+
+def test_a_remote_model_is_sent_what_its_role_needs() -> None:
+    model = parse_model("openai:gpt-4o")
+    assert model.frame_limit("contestant") == CONTESTANT_FRAMES
+    assert model.frame_limit("judge") >= 128
+
+
+def test_a_limit_of_ones_own_holds_in_every_role() -> None:
+    model = parse_model("openai:gpt-4o", {"max_frames": 8, "alias": "small"})
+    assert (model.frame_limit("contestant"), model.frame_limit("judge"), model.alias) == (
+        8,
+        8,
+        "small",
+    )
+
+
+def test_an_unknown_setting_is_named() -> None:
+    with pytest.raises(BadInput, match="temprature"):
+        parse_model("openai:gpt-4o", {"temprature": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "sampling"),
+    [
+        ("openai:gpt-4o", "contestant", {"max_tokens": 4096}),
+        ("openai:gpt-4o", "judge", {}),
+        ("google_genai:gemini-2.5-pro", "judge", {"temperature": GEMINI_TEMPERATURE}),
+        ("google_genai:models/gemini-3-pro", "judge", {}),
+        ("offline:hawk", "contestant", {}),
+    ],
+)
+def test_what_is_sampled_with_is_known(name: str, role: Any, sampling: dict[str, Any]) -> None:
+    assert parse_model(name).sampling(role) == sampling
+
+
+@pytest.mark.parametrize("name", ["gemini-2.5-flash", "gemini-3-pro", "gemma-3-27b-it"])
+def test_the_client_sends_the_temperature_that_is_keyed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "k" * 20)
+    model = parse_model(f"google_genai:{name}")
+    chat: Any = build_chat_model(model)
+    assert chat.temperature == model.sampling("judge").get("temperature")
+
+
+@pytest.mark.parametrize(
+    ("url", "endpoint"),
+    [
+        ("http://127.0.0.1:8000/v1", "127.0.0.1:8000"),
+        ("https://user:secret@example.org/v1?key=secret", "example.org"),
+        (None, "api.openai.com"),
+    ],
+)
+def test_an_endpoint_is_a_host_without_credentials(url: str | None, endpoint: str) -> None:
+    assert Model("m", "openai", "x", base_url=url).endpoint == endpoint
+
+
+def test_an_offline_model_stays_in_the_process() -> None:
+    model = parse_model("offline:owl")
+    assert (model.endpoint, model.is_offline, model.url) == ("in-process", True, "")
+
+
+def test_a_base_url_in_the_environment_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://proxy.example:81/v1")
+    assert parse_model("openai:gpt-4o").endpoint == "proxy.example:81"
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        (Model("m", "openai", "x"), "OPENAI_API_KEY"),
+        (Model("m", "google_genai", "x"), "GOOGLE_API_KEY or GEMINI_API_KEY"),
+        (Model("m", "openai", "x", base_url="http://h/v1", key_env="MY_KEY"), "MY_KEY"),
+    ],
+)
+def test_a_missing_key_is_named_by_its_variable(model: Model, variable: str) -> None:
+    with pytest.raises(BadInput, match=variable):
+        check_keys([model])
+
+
+@pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel"])
+def test_a_key_that_can_be_none_is_refused_and_not_shown(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(BadInput, match="OPENAI_API_KEY") as caught:
+        check_keys([parse_model("openai:gpt-4o")])
+    assert key not in str(caught.value)
+
+
+def test_a_server_of_ones_own_and_offline_models_need_no_key() -> None:
+    check_keys([Model("m", "openai", "x", base_url="http://h/v1"), parse_model("offline:hawk")])
+
+
+def test_either_of_geminis_variables_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", " key \n")
+    assert parse_model("google_genai:gemini-2.5-pro").key() == "key"
+
+
+def test_an_offline_model_is_built_from_its_kind() -> None:
+    chat: Any = build_chat_model(parse_model("offline:mole"))
+    assert chat.kind == "mole"
+
+
+def test_names_can_be_read_without_a_providers_package() -> None:
+    program = (
+        "import sys, agents.models, agents.judge, agents.ask;"
+        "slow = {'openai', 'langchain_core', 'langchain_openai', 'google.genai'};"
+        "sys.exit(', '.join(slow & set(sys.modules)) or 0)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_our_agents_is_the_one_that_is_imported() -> None:
+    import agents
+
+    assert "ask" in (agents.__doc__ or "")
