@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.prompts import PromptSet
+from graph.state import PERSONAS, slot_id
 from memory.errors import BadInput, ForeignRun
 from memory.records import Video
 from memory.store import Store
@@ -91,7 +92,7 @@ def go_on(
         own = stored_prompts(store, missing=prompts or PromptSet.load())
         if manifest["rounds"] != rounds:
             store.put_manifest({**manifest, "rounds": rounds})
-        _refuse_lost(store, found.videos, folder)
+        _refuse_lost(store, found.videos, folder=folder, rounds=rounds)
         opened = _filled(store, kept, prompts=own, found=found, folder=folder)
         notes = (*opened.notes, *_changed(own, prompts))
         return Opened(store, kept, own, notes)
@@ -117,8 +118,11 @@ def _filled(
         store.videos(), rounds=config.rounds, block=config.block, existing=store.slots()
     )
     store.add_slots(slots)
-    grown = f"{len(added)} videos are new and were appended" if before and added else None
-    return Opened(store, config, prompts, (grown,) if grown else ())
+    is_new = (
+        "1 video is new and was" if len(added) == 1 else f"{len(added)} videos are new and were"
+    )
+    notes = (f"{is_new} appended",) if before and added else ()
+    return Opened(store, config, prompts, notes)
 
 
 def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:
@@ -171,11 +175,14 @@ def _rounds(kept: RunConfig, asked: RunConfig | None) -> int:
     return asked.rounds
 
 
-def _refuse_lost(store: Store, videos: Sequence[Video], folder: Path) -> None:
-    here = {video.id for video in videos}
-    settled = store.settled_ids()
-    needed = {slot.video for slot in store.slots() if slot.id not in settled}
-    lost = [video for video in store.videos() if video.id in needed - here]
+def _refuse_lost(store: Store, videos: Sequence[Video], *, folder: Path, rounds: int) -> None:
+    here, settled = {video.id for video in videos}, store.settled_ids()
+    lost = [
+        video
+        for video in store.videos()
+        if video.id not in here
+        and any(slot_id(video.id, p, r) not in settled for p in PERSONAS for r in range(rounds))
+    ]
     if lost:
         raise BadInput(
             f"{folder} lacks {len(lost)} of this run's videos ({safe(lost[0].path)}); "

@@ -1,0 +1,42 @@
+"""Commands as a person types them, run inside the test's process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from runs.cli import arena, guarded, load
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Terminal:
+    """Runs `simulate` and `arena` and catches what they say."""
+
+    def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
+        self._capture = capture
+
+    def simulate(self, *words: str | Path) -> Said:
+        """Type `simulate` and the words."""
+        command, typed = load("simulate"), [str(word) for word in words]
+        return self._run(lambda: command.main(typed, prog_name="simulate", standalone_mode=False))
+
+    def arena(self, *words: str | Path) -> Said:
+        """Type `arena` and the words."""
+        typed = [str(word) for word in words]
+        return self._run(lambda: arena.main(typed, prog_name="arena", standalone_mode=False))
+
+    def _run(self, command: object) -> Said:
+        self._capture.readouterr()
+        code = guarded(command)  # type: ignore[arg-type]
+        said = self._capture.readouterr()
+        return Said(code, said.out, said.err)
