@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agents.contracts import SYSTEM
 from agents.layout import messages
 from agents.models import Model, build_chat_model, call_options, close_chat_model
+from agents.retry import Garbled
 from memory.records import Frames, Role, Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
+
+# How the clients fail on a page of HTML, a reply without choices or a field of another kind.
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
 
 Load = Callable[[str, list[str]], Awaitable[list[bytes]]]
 """Video id and frame digests to the frames' JPEG bytes."""
@@ -70,11 +74,18 @@ class ChatClient:
         jpegs = await self._load(sending.frames.video, digests) if sending.frames and frames else []
         laid_out = messages(SYSTEM, sending.text, frames=frames, jpegs=jpegs)
         options = call_options(self._model, sending.role, key=sending.key)
+        return received(await self._invoke(laid_out, options))
+
+    async def _invoke(self, laid_out: list[BaseMessage], options: dict[str, Any]) -> BaseMessage:
+        chat = self._chat
+        if self._model.is_offline:
+            return await chat.ainvoke(laid_out)
         # The clients' own limits count single reads and writes; this one counts the whole try.
-        limit_s = None if self._model.is_offline else self._model.timeout_s
-        async with asyncio.timeout(limit_s):
-            reply = await self._chat.ainvoke(laid_out, **options)
-        return received(reply)
+        try:
+            async with asyncio.timeout(self._model.timeout_s):
+                return await chat.ainvoke(laid_out, **options)
+        except _UNREADABLE as error:
+            raise Garbled(f"{type(error).__name__}: {error}") from None
 
     async def aclose(self) -> None:
         """Close the chat model's connections, if it was ever built."""

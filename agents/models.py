@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from agents.offline.cast import KINDS
+from agents.retry import told
 from memory.errors import BadInput
 from memory.records import Role
 
@@ -156,10 +157,15 @@ def build_chat_model(model: Model) -> BaseChatModel:
     """Return a chat model that sends one request a call, with no retries of its own.
 
     Raises:
-        BadInput: its key is missing.
+        BadInput: its key is missing, or its client refuses its settings.
     """
     check_keys([model])
-    return _FACTORIES[model.provider](model)
+    try:
+        return _FACTORIES[model.provider](model)
+    except ValueError as error:
+        # The client's own error lists everything it was given, the key among it.
+        reason = told(str(error), key_env=model.key_env)
+        raise BadInput(f"{model.alias!a} cannot be set up: {reason}") from None
 
 
 def call_options(model: Model, role: Role, *, key: str) -> dict[str, Any]:

@@ -23,7 +23,6 @@ _TRANSIENT = frozenset({408, 409, 425, 429})
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
 _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
 _PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
-_GARBLED = (ValueError, TypeError, AttributeError, LookupError)
 _KEYS = ("OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 _SECRET = re.compile(
@@ -37,6 +36,10 @@ _SECRET = re.compile(
     """
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
+
+
+class Garbled(Exception):
+    """What came back is nothing that the provider's client can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
         return Fault("timeout", reason, True)
     if names & _CONNECTIONS:
         return Fault("connection", reason, True)
-    if isinstance(error, _GARBLED):
+    if isinstance(error, Garbled):
         return Fault("malformed", reason, False)
     packages = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
     return Fault("provider", reason, False) if packages & _PROVIDERS else None

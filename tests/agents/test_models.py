@@ -160,6 +160,17 @@ def test_an_offline_model_is_built_from_its_kind() -> None:
     assert chat.kind == "mole"
 
 
+@pytest.mark.parametrize("name", ["openai:gpt-4o", "google_genai:gemini-2.5-pro"])
+def test_a_setting_the_client_refuses_is_told_without_the_key(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "q7" * 12)
+    settings = {"parameters": {"temperature": "hot"}, "key_env": "MY_KEY"}
+    with pytest.raises(BadInput, match="temperature") as caught:
+        build_chat_model(parse_model(name, settings))
+    assert "q7q7" not in str(caught.value)
+
+
 def test_names_can_be_read_without_a_providers_package() -> None:
     program = (
         "import sys, agents.models, agents.judge, agents.ask;"

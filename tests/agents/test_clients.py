@@ -1,0 +1,92 @@
+"""From frames by name to messages, and from a chat model's message to a row's words."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from agents.ask import Asker
+from agents.clients import ChatClient, Sending, received
+from agents.layout import fragment, label, messages, thinned
+from agents.models import Model, parse_model
+from memory.records import Frame, Usage
+from memory.store import Store
+from tests.support.asking import REMOTE, Pages, Script, frames_of, load_bytes, request_of, run
+
+PARROT = parse_model("offline:parrot")
+
+
+@pytest.mark.parametrize(("time_s", "line"), [(0.0, "t=0.00s"), (12.5, "t=12.50s")])
+def test_a_frame_follows_its_time_in_seconds(time_s: float, line: str) -> None:
+    assert label(Frame(time_s=time_s, digest="d")) == line
+
+
+def test_images_stand_in_the_order_of_time_and_the_text_last() -> None:
+    _, human = messages("s", "Well?", frames=frames_of(2).frames, jpegs=[b"one", b"two"])
+    blocks: Any = human.content
+    assert [block["type"] for block in blocks] == ["text", "image", "text", "image", "text"]
+    assert base64.b64decode(blocks[3]["base64"]) == b"two"
+    assert blocks[-1]["text"] == "Well?"
+
+
+def test_a_missing_image_is_never_passed_over() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        messages("s", "Well?", frames=frames_of(2).frames, jpegs=[b"one"])
+
+
+def test_the_same_frames_are_thinned_once() -> None:
+    frames = frames_of(9)
+    assert thinned(frames, 3) is thinned(frames, 3)
+    assert thinned(frames, 9) is frames
+    assert fragment(thinned(frames, 3)) != fragment(frames)
+
+
+def test_an_offline_model_answers_through_the_same_door() -> None:
+    asker = Asker(Pages(), load_bytes)
+    assert run(asker.ask(PARROT, request_of("Question:\nWhy?")))
+
+
+@pytest.mark.parametrize("model", [PARROT, REMOTE])
+def test_a_fault_of_our_own_loader_is_a_bug_and_no_failure(model: Model) -> None:
+    async def too_few(_video: str, _digests: list[str]) -> list[bytes]:
+        return []
+
+    journal = Pages()
+    with pytest.raises(ValueError, match="shorter"):
+        run(Asker(journal, too_few).ask(model, request_of(frames=frames_of(2))))
+    assert not journal.rows
+
+
+def test_the_loader_is_asked_for_what_is_sent_and_no_more() -> None:
+    asked: list[tuple[str, int]] = []
+
+    async def note(video: str, digests: list[str]) -> list[bytes]:
+        asked.append((video, len(digests)))
+        return [b"jpeg"] * len(digests)
+
+    client = ChatClient(PARROT, note)
+    run(client.send(Sending("k", "contestant", "Well?", thinned(frames_of(9), 4))))
+    assert asked == [("0123456789ab", 4)]
+
+
+def test_a_message_in_blocks_is_read_without_its_thoughts() -> None:
+    blocks: Any = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "So."}]
+    got = received(AIMessage(content=blocks, response_metadata={"finish_reason": "stop"}))
+    assert (got.text, got.usage, got.ending) == ("So.", Usage(), "stop")
+
+
+def test_a_call_outlives_its_run_in_the_store(tmp_path: Path) -> None:
+    script = Script(["words"])
+    for _ in range(2):
+        path = tmp_path / "run.sqlite"
+        store = Store.open(path, write=True) if path.exists() else Store.create(path, {})
+        try:
+            asker = Asker(store.journal, load_bytes, make_client=script)
+            assert run(asker.ask(PARROT, request_of())) == "words"
+        finally:
+            store.close()
+    assert len(script.seen) == 1
