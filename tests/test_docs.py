@@ -1,0 +1,278 @@
+"""The documents say what is so: every command, field, path and drawing is held against the code."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shlex
+import sqlite3
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.tournament import tournament
+from memory.records import Battle, Evolution, Grade, Judging
+from memory.store import Store
+from runs.arenafile import ModelTable, RolesTable, RunTable, read_arena_file
+from runs.cli import COMMANDS, arena, load
+from runs.commands.endings import _state
+from runs.config import Flags, resolve
+from runs.freeze import freeze
+from runs.simulate import Finished
+from tests.support.played import call, invoke, lineage, play, slot, video
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+PAGES = [README, *sorted(DOCS.glob("*.md"))]
+OTHERS_FLAGS = {"--limit-mm-per-prompt"}
+"""Of programs that are not ours."""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def command_lines(page: Path) -> list[list[str]]:
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    return [shlex.split(line.partition(" | ")[0], comments=True) for line in lines if line]
+
+
+ALL_LINES = [(page.name, words) for page in PAGES for words in command_lines(page)]
+OUR_LINES = [words for _, words in ALL_LINES if words[0] in ("simulate", "arena")]
+
+
+def parsed(words: list[str]) -> click.Context:
+    """Return the context of a command line; raise where it would be refused."""
+    command: click.Command = load("simulate") if words[0] == "simulate" else arena
+    rest = words[1:]
+    while isinstance(command, click.Group):
+        found = command.get_command(click.Context(command), rest[0])
+        assert found is not None, f"{rest[0]} is no command"
+        command, rest = found, rest[1:]
+    return command.make_context(words[0], list(rest))
+
+
+def every_command() -> dict[str, click.Command]:
+    """Return all commands by the words that call them."""
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command, words = load(name), name if name == "simulate" else f"arena {name}"
+        subcommands = command.commands if isinstance(command, click.Group) else {"": command}
+        found |= {f"{words} {sub}".strip(): inner for sub, inner in subcommands.items()}
+    return found
+
+
+def options(command: click.Command) -> set[str]:
+    return {flag for p in command.params if isinstance(p, click.Option) for flag in p.opts}
+
+
+def section(page: str, heading: str) -> str:
+    text = (DOCS / page).read_text()
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.DOTALL | re.MULTILINE)
+    assert found, f"{page} has no section {heading!r}"
+    return found[1]
+
+
+def first_column(text: str) -> list[str]:
+    return re.findall(r"^\| `([^`]+)`", text, re.MULTILINE)
+
+
+def fields(model: Any) -> list[str]:
+    return [field.serialization_alias or name for name, field in model.model_fields.items()]
+
+
+@pytest.mark.parametrize("words", OUR_LINES, ids=" ".join)
+def test_a_command_line_in_the_documents_is_accepted(words: list[str]) -> None:
+    assert parsed(words).params is not None
+
+
+def test_other_lines_in_the_documents_are_make_targets_or_known() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for _, words in ALL_LINES:
+        assert words[0] in ("simulate", "arena", "make", "export"), words
+        if words[0] == "make":
+            assert words[1] in targets
+
+
+def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (text,) = blocks(README, "toml")
+    (tmp_path / "arena.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "flash", "qwen", "referee"}
+    casts = []
+    for words in command_lines(README):
+        if words[0] == "simulate":
+            typed = parsed(words).params
+            flags = {name: typed[name] for name in Flags.__dataclass_fields__ if name in typed}
+            casts.append(resolve(Flags(**flags)).config.models)
+    assert ("gpt", "flash", "qwen") in casts
+    assert ("openai:gpt-4o", "google_genai:gemini-2.5-flash") in casts
+
+
+def test_every_command_has_a_section_with_its_arguments() -> None:
+    text = (DOCS / "commands.md").read_text()
+    headings = re.findall(r"^## `([^`]+)`", text, re.MULTILINE)
+    named = {re.sub(r"( [A-Z]+)+$", "", heading): heading for heading in headings}
+    assert set(named) == set(every_command())
+    for words, command in every_command().items():
+        arguments = [p.name or "" for p in command.params if isinstance(p, click.Argument)]
+        assert named[words].removeprefix(words).split() == [name.upper() for name in arguments]
+
+
+@pytest.mark.parametrize("words", every_command())
+def test_a_section_names_every_option_and_no_other(words: str) -> None:
+    text = (DOCS / "commands.md").read_text()
+    pattern = rf"^## `{words}[ A-Z]*`\n(.*?)(?=^## |\Z)"
+    found = re.search(pattern, text, re.DOTALL | re.MULTILINE)
+    assert found
+    rows = re.findall(r"^\| (`-[^|]+) \|", found[1], re.MULTILINE)
+    assert {flag for row in rows for flag in re.findall(r"`(-[^`]+)`", row)} == options(
+        every_command()[words]
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_page_names_an_option_that_is_not_there(page: Path) -> None:
+    known = set().union(*map(options, every_command().values())) | {"--help", "--version"}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text()))
+    assert named - known - OTHERS_FLAGS == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_and_path_leads_somewhere(page: Path) -> None:
+    text = page.read_text()
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
+        assert (page.parent / link).exists(), link
+    for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|[a-z_]+/)`", text):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_page_knows_a_machine(page: Path) -> None:
+    assert not re.findall(
+        r"(?<![\w.>)])/(?:home|root|tmp|work|usr|var|opt|Users)/", page.read_text()
+    )
+
+
+def test_the_drawing_is_the_one_the_code_gives() -> None:
+    drawn = tournament.get_graph(xray=True).draw_mermaid().strip().expandtabs(4)
+    (block,) = blocks(DOCS / "graph.md", "mermaid")
+    assert block.strip() == drawn, "the graph has changed; draw it again with make pictures"
+
+
+def test_the_picture_loads_nothing_from_elsewhere() -> None:
+    svg = (DOCS / "leaderboard.svg").read_text()
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", svg))
+    assert addresses == {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
+    assert "offline:hawk" in svg
+
+
+def test_langgraph_finds_both_graphs() -> None:
+    config = json.loads((ROOT / "langgraph.json").read_text())
+    assert config["dependencies"] == ["."]
+    for name, place in config["graphs"].items():
+        path, attribute = place.split(":")
+        assert (ROOT / path).is_file()
+        module = importlib.import_module(
+            path.removeprefix("./").removesuffix(".py").replace("/", ".")
+        )
+        assert isinstance(getattr(module, attribute), CompiledStateGraph)
+        assert getattr(module, attribute).name == name
+
+
+def test_langgraph_is_told_the_oldest_python_that_will_do() -> None:
+    config = json.loads((ROOT / "langgraph.json").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == f">={config['python_version']}"
+
+
+@pytest.mark.parametrize(
+    ("heading", "model"),
+    [
+        ("A battle", Battle),
+        ("A judging", Judging),
+        ("An evolution", Evolution),
+        ("A grade", Grade),
+        ("models.NAME", ModelTable),
+        ("roles", RolesTable),
+        ("run", RunTable),
+    ],
+)
+def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> None:
+    assert first_column(section("records.md", heading)) == fields(model)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return play(tmp_path / "out", lineage(video()), calls=[call(slot(video(), 1).id)])
+
+
+def test_what_reading_commands_print_is_written_down(run: Path) -> None:
+    shown = json.loads(invoke("show", run, slot(video(), 1).id, "--json").output)
+    board = json.loads(invoke("leaderboard", run, "--json").output)
+    status = json.loads(invoke("status", run, "--json").output)
+    long, short = section("records.md", "How a run stands").split("end with a short form")
+    assert first_column(long) == list(status)
+    assert first_column(short) == list(_state(Finished(1, 1, 0, False, 0.05), run))
+    for heading, found in {
+        "A battle with everything around it": shown,
+        "A call": shown["calls"][0],
+        "A leaderboard": board,
+        "A row": board["models"][0],
+        "Settings": board["settings"],
+    }.items():
+        assert first_column(section("records.md", heading)) == list(found)
+
+
+def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:
+    board = json.loads(invoke("leaderboard", run, "--json").output)
+    status = json.loads(invoke("status", run, "--json").output)
+    shown = json.loads(invoke("show", run, slot(video(), 1).id, "--json").output)
+    text = (DOCS / "records.md").read_text()
+    for field, inner in {
+        "totals": board["settings"]["totals"],
+        "calls": status["calls"]["judge"],
+        "usage": shown["calls"][0]["usage"],
+    }.items():
+        rows = re.findall(rf"^\| `{field}` \| (.*) \|$", text, re.MULTILINE)
+        assert any(set(re.findall(r"`(\w+)`", row)) == set(inner) for row in rows), field
+
+
+def test_a_bench_is_written_down_as_it_lies_on_disk(run: Path, tmp_path: Path) -> None:
+    frozen = freeze(run, tmp_path / "bench").as_json()
+    manifest = json.loads((tmp_path / "bench" / "manifest.json").read_text())
+    question = json.loads((tmp_path / "bench" / "questions.jsonl").read_text().splitlines()[0])
+    (entry,) = manifest["videos"].values()
+    for heading, found in {
+        "manifest.json": manifest,
+        "A video of a bench": entry,
+        "questions.jsonl": question,
+    }.items():
+        assert set(first_column(section("records.md", heading))) == set(found)
+    checked = json.loads(invoke("bench", "verify", tmp_path / "bench", "--json").output)
+    told = set(re.findall(r"`(\w+)`", section("records.md", "A bench folder")))
+    assert set(frozen) <= told
+    assert set(checked) <= set(re.findall(r"`(\w+)`", section("records.md", "questions.jsonl")))
+
+
+def test_the_tables_of_a_run_are_written_down(tmp_path: Path) -> None:
+    Store.create(tmp_path / "run.sqlite", {}).close()
+    connection = sqlite3.connect(tmp_path / "run.sqlite")
+    made = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    columns = {
+        name: [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+        for (name,) in made
+    }
+    connection.close()
+    rows = re.findall(
+        r"^\| `(\w+)` \| ([^|]+) \|", section("records.md", "The run's file"), re.MULTILINE
+    )
+    assert {name: re.findall(r"`(\w+)`", cell) for name, cell in rows} == columns
