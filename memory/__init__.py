@@ -1,1 +1,1 @@
-"""What the arena remembers: its vocabulary, its errors, one SQLite file per run, the journal of paid calls."""
+"""What is remembered: the vocabulary, the errors, a run's one file, the journal of calls."""

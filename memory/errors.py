@@ -1,19 +1,19 @@
 """Every error the arena raises on purpose.
 
-    ArenaError                    a person can act on it: one line, exit code 1
-    ├── BadInput                  a value, file or flag that cannot be used
-    ├── UnusableVideo             a file that gives no frames
-    ├── FramesChanged             a video no longer gives the frames this run has seen
-    ├── StoreError                the run file cannot be used
-    │   ├── StoreTooNew           written by a newer version
-    │   ├── RunLocked             another process is running it
-    │   └── ForeignRun            it holds a run with other settings
-    ├── JournalMiss               a replay needed a call that was never recorded
-    └── CallFailed                a model call that failed for good; becomes a Forfeit or a Void
-        ├── UnusableReply         a reply that holds no answer in the asked form, twice
-        ├── EmptyReply            a reply without text
-        ├── FramesLost            its frames can no longer be had, so nothing was sent
-        └── ProviderFailed        the provider refused or could not be reached
+ArenaError                    a person can act on it: one line, exit code 1
+├── BadInput                  a value, file or flag that cannot be used
+├── UnusableVideo             a file that gives no frames
+├── FramesChanged             a video no longer gives the frames this run has seen
+├── StoreError                the run file cannot be used
+│   ├── StoreTooNew           written by a newer version
+│   ├── RunLocked             another process is running it
+│   └── ForeignRun            it holds a run with other settings
+├── JournalMiss               a replay needed a call that was never recorded
+└── CallFailed                a model call that failed for good; becomes a Forfeit or a Void
+    ├── UnusableReply         a reply that holds no answer in the asked form, twice
+    ├── EmptyReply            a reply without text
+    ├── FramesLost            its frames can no longer be had, so nothing was sent
+    └── ProviderFailed        the provider refused or could not be reached
 """
 
 

@@ -17,9 +17,7 @@ Role = Literal["examiner", "persona", "questioner", "contestant", "judge", "evol
 Origin = Literal["first", "evolved", "fresh"]
 Seats = Literal["ab", "ba"]
 Choice = Literal["a", "b", "tie", "tie_good", "tie_bad"]
-Verdict = Literal[
-    "a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b"
-]
+Verdict = Literal["a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b"]
 DECIDED: frozenset[str] = frozenset({"a", "b", "tie", "tie_good", "tie_bad", "split"})
 """Verdicts that enter the ratings."""
 TIES: frozenset[str] = frozenset({"tie", "tie_good", "tie_bad", "split"})
@@ -54,7 +52,7 @@ class Video(Record):
     """First 12 hex digits of `sha256`."""
     sha256: str
     path: str
-    """Relative to the folder that was given; may hold any character (invalid UTF-8 as surrogates)."""
+    """Relative to the folder that was given; bytes that are no UTF-8 stand as surrogates."""
     size_bytes: int
     duration_s: float
     width_px: int

@@ -6,6 +6,8 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -36,22 +38,14 @@ def out() -> Console:
     """Return the console of results (stdout)."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True)
-
-
-@cache
-def err() -> Console:
-    """Return the console of chatter (stderr)."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(highlight=False, emoji=False, markup=False)
 
 
 def say(text: str) -> None:
-    """Print one line of chatter; `text` is taken as it is, without markup."""
-    err().print(text, markup=False)
+    """Print one line of chatter, as it is."""
+    click.echo(text, err=True)
 
 
 def tell(text: str) -> None:
-    """Print a result; `text` is taken as it is, without markup."""
-    out().print(text, markup=False)
+    """Print a result, as it is."""
+    click.echo(text)

@@ -130,7 +130,7 @@ class Bar:
 
 
 def _columns(flags: bool) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     for title in ("rank", "model", "rating", "interval", "", "win %", "battles"):
         grid.add_column(
             title,
