@@ -41,6 +41,7 @@ _HOMES = {
     "openai": "https://api.openai.com/v1",
     "google_genai": "https://generativelanguage.googleapis.com",
 }
+_OTHER_BACKENDS = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 _GEMINI_MAJOR = re.compile(r"gemini-(\d+)")
 
 
@@ -145,6 +146,7 @@ def check_keys(models: Iterable[Model]) -> None:
         BadInput: one is missing or cannot be a key; names its variable, never its value.
     """
     for model in models:
+        _check_backend(model)
         names = (model.key_env,) if model.key_env else _KEYS.get(model.provider, ())
         key = model.key()
         if key is None and names and not _goes_without(model):
@@ -190,6 +192,13 @@ async def close_chat_model(chat: Any) -> None:
         closer = getattr(getattr(client, "aio", client), "aclose", None)
         if closer is not None:
             await closer()
+
+
+def _check_backend(model: Model) -> None:
+    """Refuse a switch that would lead Gemini's client past the address it is given."""
+    for name in _OTHER_BACKENDS if model.provider == "google_genai" else ():
+        if os.environ.get(name, "").strip().lower() in ("1", "true", "yes"):
+            raise BadInput(f"{name} is set; {model.alias!a} uses the Gemini API alone, so unset it")
 
 
 def _goes_without(model: Model) -> bool:

@@ -60,6 +60,8 @@ def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
 
     Goes by attributes and class names, so that no provider's package has to be imported.
     """
+    if isinstance(error, Garbled):
+        return Fault("malformed", told(str(error), key_env=key_env), False)
     reason = told(f"{type(error).__name__}: {error}", key_env=key_env)
     status = _status(error)
     if status is not None and status >= 400:
@@ -70,8 +72,6 @@ def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
         return Fault("timeout", reason, True)
     if names & _CONNECTIONS:
         return Fault("connection", reason, True)
-    if isinstance(error, Garbled):
-        return Fault("malformed", reason, False)
     packages = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
     return Fault("provider", reason, False) if packages & _PROVIDERS else None
 

@@ -155,6 +155,12 @@ def test_either_of_geminis_variables_will_do(monkeypatch: pytest.MonkeyPatch) ->
     assert parse_model("google_genai:gemini-2.5-pro").key() == "key"
 
 
+def test_a_switch_to_another_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    with pytest.raises(BadInput, match="GOOGLE_GENAI_USE_VERTEXAI is set"):
+        check_keys([parse_model("google_genai:gemini-2.5-pro")])
+
+
 def test_an_offline_model_is_built_from_its_kind() -> None:
     chat: Any = build_chat_model(parse_model("offline:mole"))
     assert chat.kind == "mole"
