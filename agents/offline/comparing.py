@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 from agents.offline.facets import Facet, Score, Stretch, Type, Value, stretch
 from agents.offline.moments import Moment
-from agents.offline.sights import Sight, comeback
+from agents.offline.sights import Sight
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +85,10 @@ class Sequence(Facet):
         return {name: stretch(value)[0] if value else 0.0 for name, value in found.items()}
 
 
-def cut_lead(seen: Sight) -> float | None:
-    """Return by what share of all cuts the first half leads; None with fewer than three cuts."""
+def cut_lead(seen: Sight) -> float:
+    """Return by what share of all cuts the first half leads; 0 with fewer than three cuts."""
     if len(seen.cuts) < 3:
-        return None
+        return 0.0
     early = sum(cut < seen.duration_s / 2 for cut in seen.cuts)
     return (2 * early - len(seen.cuts)) / len(seen.cuts)
 
@@ -106,8 +106,3 @@ def motion_lead(seen: Sight) -> float | None:
         return None
     first, second = float(seen.motion[early].mean()), float(seen.motion[~early].mean())
     return (first - second) / (first + second + 1e-6)
-
-
-def return_lead(seen: Sight) -> float | None:
-    """Return 1 where a scene comes back, -1 where none does; None with fewer than two cuts."""
-    return comeback(seen) if len(seen.cuts) > 1 else None

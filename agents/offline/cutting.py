@@ -129,14 +129,14 @@ def shots(seen: Sight) -> list[Stretch]:
     return list(pairwise((0.0, *seen.cuts, seen.duration_s)))
 
 
-def longest_shot(seen: Sight) -> Stretch | None:
-    """Return the longest shot; None in a single take."""
-    return max(shots(seen), key=_length) if seen.cuts else None
+def longest_shot(seen: Sight) -> Stretch:
+    """Return the longest shot, which in a single take is the whole."""
+    return max(shots(seen), key=_length)
 
 
-def shortest_shot(seen: Sight) -> Stretch | None:
-    """Return the shortest shot; None where there are fewer than three."""
-    return min(shots(seen), key=_length) if len(seen.cuts) > 1 else None
+def shortest_shot(seen: Sight) -> Stretch:
+    """Return the shortest shot, which in a single take is the whole."""
+    return min(shots(seen), key=_length)
 
 
 def shots_as_long(seen: Sight, shot: Stretch) -> list[Stretch]:

@@ -15,7 +15,7 @@ from agents.offline.cutting import (
 )
 from agents.offline.facets import Facet
 from agents.offline.moments import Moment
-from agents.offline.sights import still_stretch
+from agents.offline.sights import comeback, still_stretch
 
 _MOMENTS = (
     Moment("darkest", "darkest moment", curve="luma", highest=False, floor=0.10),
@@ -63,7 +63,7 @@ _COMPARISONS = (
     comparing.Choice(
         "returns",
         "scenes that return",
-        lead=comparing.return_lead,
+        lead=comeback,
         margin=0.5,
         sides=("yes", "no", None),
     ),

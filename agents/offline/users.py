@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agents.offline.dice import Dice
 from agents.offline.facts import FACETS
-from agents.offline.hardness import askable
+from agents.offline.hardness import askable, difficulty
 from agents.offline.pictures import COLOURS
 from agents.offline.questions import Ask, phrase, understand
 from agents.offline.sent import Sent
@@ -20,6 +20,9 @@ from agents.offline.writer import phrased
 
 _SCENES = 40
 _FIRST_FACTS = 2
+_FIRST_DIFFICULTY = 0.35
+"""People begin with what anybody can see; what is hard comes by evolution."""
+_BAND = 0.2
 _FALLBACK = ("main_colour", "liveliest", "busiest", "plainest", "darkest", "brightest")
 
 
@@ -91,7 +94,13 @@ def _candidates(seen: Sight, persona: str, dice: Dice) -> list[tuple[str, ...]]:
     own = dice.shuffled([key for key in known if key in taste])
     ranked = own + dice.shuffled([key for key in known if key not in taste])
     pairs = list(combinations(ranked, min(_FIRST_FACTS, len(ranked))))
-    return pairs + list(combinations(ranked[:6], min(3, len(ranked))))
+    triples = list(combinations(ranked[:6], min(_FIRST_FACTS + 1, len(ranked))))
+    return [*sorted(pairs, key=lambda keys: _strangeness(seen, keys)), *triples]
+
+
+def _strangeness(seen: Sight, keys: tuple[str, ...]) -> int:
+    """Return how many bands of difficulty lie between these facts and a plain first question."""
+    return round(abs(difficulty(seen, Ask(keys)) - _FIRST_DIFFICULTY) / _BAND)
 
 
 def _asked(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from agents.offline.facets import Score, Value, clip
+from agents.offline.facets import Score, Value
 from agents.offline.facts import FACETS
 from agents.offline.questions import Ask, understand
 from agents.offline.reader import Claim, Heard, carried, hear
@@ -26,7 +26,10 @@ RIGHT = 0.6
 """From this score on a claim is called right."""
 _FREE_WORDS = 12
 """So many words of courtesy cost no relevance."""
-_UNHEARD_ROOM = 0.8
+_WORST = -0.4
+"""No lower, so that whoever says nothing at all still comes last."""
+_LEAST_ROOM = 0.2
+_UNKNOWN_ROOM = 0.8
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,14 @@ class Row:
     value: Value
     score: Score | None
     """None where these frames cannot tell."""
+    room: float
+    """What there is to know beyond chance, for somebody who knows it."""
     asked: bool
+
+    @property
+    def credit(self) -> float:
+        """What the claim earns, below 0 where a guess would have done better."""
+        return self.score.credit if self.score else 0.0
 
     @property
     def is_wrong(self) -> bool:
@@ -58,11 +68,11 @@ class Sheet:
     statements: int
     """How many statements there are, and how many could be followed."""
     scores: dict[str, float]
-    """Standard to 0..1."""
+    """Standard to its score, up to 1; a little below 0 where guessing would have done better."""
 
     @property
     def total(self) -> float:
-        """The weighted mean of the four standards, 0 to 1."""
+        """The weighted mean of the four standards, up to 1."""
         weighted = sum(self.scores[name] * weight for name, weight in STANDARDS.items())
         return weighted / sum(STANDARDS.values())
 
@@ -85,14 +95,20 @@ def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
         illegible=_illegible(heard, missing),
         followed=followed,
         statements=followed + unread,
-        scores=_scores(answer, ask, heard, rows),
+        scores=_scores(answer, ask, heard, rows)
+        | {"accuracy": _accuracy(rows), "helpfulness": max(_WORST, _share_known(ask, seen, rows))},
     )
 
 
 def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
-    """Return the share of the asked facts that these frames confirm, 0 to 1, chance taken off."""
-    ask = understand(question)
-    return weigh(answer, ask, sight(pictures)).scores["helpfulness"]
+    """Return the share of the asked facts that these frames confirm, chance taken off.
+
+    At most 1; 0 is what guessing earns on average, so that a single guess may lie below.
+    """
+    ask, seen = understand(question), sight(pictures)
+    return _share_known(
+        ask, seen, tuple(_rows(hear(answer, seen.duration_s, ask.keys).claims, ask, seen))
+    )
 
 
 def read_share(answer: str, question: str, *, duration_s: float) -> float:
@@ -118,7 +134,7 @@ def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
         if known:
             right = sum(s.right for s in known) / len(known)
             score = Score(right, min(s.chance for s in known))
-        rows.append(Row(key, values[0], score, key in ask.keys))
+        rows.append(Row(key, values[0], score, _room(key, ask, seen), key in ask.keys))
     return sorted(rows, key=lambda row: (*ask.keys, row.key).index(row.key))
 
 
@@ -145,29 +161,32 @@ def _scores(answer: str, ask: Ask, heard: Heard, rows: tuple[Row, ...]) -> dict[
     answered = sum(row.asked for row in rows) / len(ask.keys) if ask.keys else 1.0
     return {
         "instruction_following": answered * (0.75 + 0.25 * keeps_form(answer, ask)),
-        "accuracy": _accuracy(rows),
         "relevance": answered * focus,
-        "helpfulness": _helpfulness(ask, rows),
     }
 
 
 def _accuracy(rows: tuple[Row, ...]) -> float:
     """Credit per room, an extra claim at half weight. A little room is added against luck."""
-    weighted = [(row.score, 1.0 if row.asked else 0.5) for row in rows if row.score is not None]
+    weighted = [(row, 1.0 if row.asked else 0.5) for row in rows if row.score is not None]
     if not weighted:
         return 0.0
-    credit = sum(score.credit * weight for score, weight in weighted)
-    room = sum(score.room * weight for score, weight in weighted)
-    return clip((credit + 0.05) / (room + 0.25))
+    credit = sum(row.credit * weight for row, weight in weighted)
+    room = sum(row.room * weight for row, weight in weighted)
+    return min(1.0, max(_WORST, (credit + 0.05) / (room + 0.25)))
 
 
-def _helpfulness(ask: Ask, rows: tuple[Row, ...]) -> float:
-    known = {row.key: row.score for row in rows if row.score is not None}
+def _share_known(ask: Ask, seen: Sight, rows: tuple[Row, ...]) -> float:
+    """Return the credit for what was asked, over the room there was."""
     if not ask.keys:
-        return clip(sum(score.credit for score in known.values()) / 3)
-    rooms = [known[key].room if key in known else _UNHEARD_ROOM for key in ask.keys]
-    credit = sum(known[key].credit for key in ask.keys if key in known)
-    return clip(credit / sum(rooms)) if sum(rooms) > 0 else 0.0
+        return min(1.0, sum(row.credit for row in rows) / 3)
+    credit = sum(row.credit for row in rows if row.asked)
+    return min(1.0, credit / sum(_room(key, ask, seen) for key in ask.keys))
+
+
+def _room(key: str, ask: Ask, seen: Sight) -> float:
+    true = FACETS[key].measure(seen)
+    score = None if true is None else FACETS[key].score(true, seen, fine=ask.fine)
+    return max(_LEAST_ROOM, score.room) if score else _UNKNOWN_ROOM
 
 
 def keeps_form(answer: str, ask: Ask) -> bool:
