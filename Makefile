@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead clean
+.PHONY: help install demo test slow check bench-order bench-overhead pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,10 @@ bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR f
 
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
+
+pictures: $(STAMP) ## draw the leaderboard and the graph for the documents again
+	@$(BIN)/arena demo --quiet >/dev/null
+	$(BIN)/python docs/pictures.py arena-out/demo
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
