@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from fractions import Fraction
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,6 +24,8 @@ from video.scripts import CLIPS, Clip, Shot, write_script
 
 RECIPE = "1"
 """Goes up whenever the drawing changes; a kept clip says which one it was made by."""
+PAN_WIDTHS = 2
+"""How many pictures wide a scene is through which the camera moves."""
 DIP = 0.35
 """What is left of the light during a dip."""
 
@@ -103,8 +106,9 @@ def encode_clip(clip: Clip, path: Path) -> None:
             container.metadata["comment"] = _mark(clip)
             stream = container.add_stream("libx264", rate=clip.fps)
             _set_up(stream, clip)
-            for picture in draw_clip(clip):
+            for number, picture in enumerate(draw_clip(clip)):
                 frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
+                frame.pts, frame.time_base = number, Fraction(1, clip.fps)
                 container.mux(stream.encode(frame))
             container.mux(stream.encode(None))
         os.replace(part, path)
@@ -135,7 +139,7 @@ def draw_clip(clip: Clip) -> Iterator[Plane]:
         while now_s >= shots[number].end_s and number + 1 < len(shots):
             number += 1
         shot = shots[number]
-        canvas = scene(shot.scene, colour=shot.colour, detail=shot.detail, size=size)
+        canvas = scene(shot.scene, colour=shot.colour, detail=shot.detail, size=_room(shot, size))
         _crop(canvas, planes, moved=shot.pan * (now_s - shot.start_s) * clip.width_px)
         for thing in shot.sprites:
             _paste(sprite(thing, size), planes, at=_place(thing, now_s - shot.start_s))
@@ -145,8 +149,15 @@ def draw_clip(clip: Clip) -> Iterator[Plane]:
         yield flat
 
 
+def _room(shot: Shot, size: tuple[int, int]) -> tuple[int, int]:
+    """Return the size of a shot's scene: wider than the picture where the camera moves."""
+    return (size[0] * PAN_WIDTHS, size[1]) if shot.pan else size
+
+
 def _bounce(x: float, room: float) -> float:
     """Return where a point that has gone x is when it turns back at 0 and at `room`."""
+    if not room:
+        return 0.0
     x %= 2 * room
     return min(x, 2 * room - x)
 
