@@ -60,8 +60,9 @@ bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
 
 pictures: $(STAMP) ## draw the leaderboard and the graph for the documents again
-	@$(BIN)/arena demo --quiet >/dev/null
-	$(BIN)/python docs/pictures.py arena-out/demo
+	@rm -rf arena-out/pictures
+	@$(BIN)/arena demo --quiet --out arena-out/pictures >/dev/null
+	$(BIN)/python docs/pictures.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
