@@ -1,0 +1,69 @@
+"""The demo as it is shipped: real samples, three rounds, the offline cast, no key, no network."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ARENA = Path(sys.executable).with_name("arena")
+
+
+def arena(place: Path, *words: str) -> str:
+    """Return what `arena` says in a folder."""
+    done = subprocess.run(
+        [ARENA, *words], cwd=place, check=True, capture_output=True, text=True, timeout=400
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    place = tmp_path_factory.mktemp("demo")
+    return place, arena(place, "demo", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def board(demo: tuple[Path, str]) -> dict[str, Any]:
+    board: dict[str, Any] = json.loads(arena(demo[0], "leaderboard", "arena-out/demo", "--json"))
+    return board
+
+
+def test_parrot_is_last(board: dict[str, Any]) -> None:
+    assert board["models"][-1]["model"] == "offline:parrot"
+
+
+def test_no_model_is_separated_above_hawk(board: dict[str, Any]) -> None:
+    hawk = next(row for row in board["models"] if row["model"] == "offline:hawk")
+    assert hawk["rank_best"] == 1
+    assert all(row["low"] <= hawk["high"] for row in board["models"])
+
+
+def test_every_slot_is_decided_and_the_board_says_that_stand_ins_played(
+    board: dict[str, Any],
+) -> None:
+    totals = board["settings"]["totals"]
+    assert (totals["battles"], totals["voids"], totals["forfeits"]) == (108, 0, 0)
+    assert board["settings"]["stand_ins"]
+
+
+def test_it_says_where_the_run_lies_and_what_to_type_next(demo: tuple[Path, str]) -> None:
+    place, said = demo
+    assert (place / "arena-out/demo/run.sqlite").is_file()
+    typed = [line.split()[1:4] for line in said.splitlines() if line.startswith("  arena ")]
+    for words in typed:
+        if words[0] in ("show", "battles", "leaderboard"):
+            take = 3 if words[0] == "show" else 2
+            assert arena(place, *words[:take])
+
+
+def test_a_replay_of_it_comes_out_the_same(demo: tuple[Path, str]) -> None:
+    assert "108 battles came out the same, 0 did not" in arena(demo[0], "replay", "arena-out/demo")
+
+
+def test_a_second_demo_finds_everything_done(demo: tuple[Path, str]) -> None:
+    assert "The run lies in arena-out/demo" in arena(demo[0], "demo", "--quiet")
