@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableConfig, ensure_config
 
 from agents.offline.replies import reply
 from agents.offline.sent import Sent, read
@@ -23,6 +26,22 @@ class OfflineModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "offline"
 
+    async def ainvoke(
+        self,
+        input: LanguageModelInput,
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> AIMessage:
+        """Return the reply, made in a thread so that a first look at frames holds nobody up."""
+        # With nobody listening, LangChain still copies every image for tracing: 20 to 30 ms for
+        # 128 frames, against 4 ms for the reply itself.
+        if _has_listeners(config):
+            return await super().ainvoke(input, config, stop=stop, **kwargs)
+        messages = self._convert_input(input).to_messages()
+        return await asyncio.to_thread(self._speak, messages)
+
     def _generate(
         self,
         messages: list[BaseMessage],
@@ -30,10 +49,17 @@ class OfflineModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
         **kwargs: Any,  # noqa: ARG002
     ) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=self._speak(messages))])
+
+    def _speak(self, messages: list[BaseMessage]) -> AIMessage:
         sent = read(messages)
         text = reply(self.kind, sent)
-        message = AIMessage(content=text, usage_metadata=_usage(sent, text))
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        return AIMessage(content=text, usage_metadata=_usage(sent, text))
+
+
+def _has_listeners(config: RunnableConfig | None) -> bool:
+    callbacks = ensure_config(config).get("callbacks")
+    return bool(callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", None))
 
 
 def _usage(sent: Sent, text: str) -> UsageMetadata:
