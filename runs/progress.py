@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 
-from memory.records import DECIDED, Battle
+from memory.records import Battle
 from runs.reading import one_line, outcome
 
-QUESTION = 60
-"""Characters of a question that a progress line shows."""
+PIPED = 140
+"""Columns of a line where no terminal says how many there are."""
+LEAST_QUESTION = 12
+"""A question that would be cut shorter than this is left out."""
 
 
 class Progress:
-    """Says each battle as it is settled."""
+    """Says each battle as it is settled, on one line that fits the terminal."""
 
-    def __init__(self, *, total: int, done: int, say: Callable[[str], None] | None) -> None:
+    def __init__(
+        self, *, total: int, done: int, say: Callable[[str], None], columns: int | None = None
+    ) -> None:
         self.total = total
         self.done = done
-        self.verdicts: Counter[str] = Counter()
         self._say = say
+        self._columns = columns or _columns()
         self._began = time.monotonic()
         self._fresh = 0
 
@@ -28,20 +33,23 @@ class Progress:
         """Count a battle and print its line."""
         self.done += 1
         self._fresh += 1
-        self.verdicts[battle.verdict if battle.verdict not in DECIDED else "decided"] += 1
-        if self._say:
-            width = len(str(self.total))
-            self._say(
-                f"[{self.done:>{width}}/{self.total}]{self._left()} {battle.id}  "
-                f"{outcome(battle)}{self._question(battle)}"
-            )
+        counted = f"[{self.done:>{len(str(self.total))}}/{self.total}{self._left()}]"
+        line = f"{counted} {outcome(battle)}  {battle.id}"
+        self._say(f"{line}{self._question(battle, len(line))}")
 
-    def _question(self, battle: Battle) -> str:
-        return f"  | {one_line(battle.question, QUESTION)}" if battle.question else ""
+    def _question(self, battle: Battle, taken: int) -> str:
+        room = self._columns - taken - 2
+        if not battle.question or room < LEAST_QUESTION:
+            return ""
+        return f"  {one_line(battle.question, room)}"
 
     def _left(self) -> str:
         """Return the time that is left, once ten battles say how long one takes."""
         if self._fresh < 10 or self.done >= self.total:
             return ""
         left_s = (time.monotonic() - self._began) / self._fresh * (self.total - self.done)
-        return f" ~{left_s / 60:.0f} min left" if left_s >= 90 else f" ~{left_s:.0f} s left"
+        return f" ~{left_s / 60:.0f} min" if left_s >= 90 else f" ~{left_s:.0f} s"
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns if sys.stderr.isatty() else PIPED
