@@ -24,17 +24,17 @@ class Clip(NamedTuple):
 
 CLIPS = (
     Clip("lanterns", 8, 1280, 720, 25, 6),
-    Clip("pebbles", 9, 426, 240, 30, 11),
+    Clip("pebbles", 9, 432, 240, 30, 11),
     Clip("orchard", 10, 512, 288, 25, 3),
-    Clip("tramline", 12, 480, 360, 24, 14),
-    Clip("kites", 14, 640, 360, 25, 9),
-    Clip("quay", 16, 360, 480, 30, 5),
+    Clip("tramline", 12, 480, 368, 24, 14),
+    Clip("kites", 14, 640, 368, 25, 9),
+    Clip("quay", 16, 368, 480, 30, 5),
     Clip("market", 18, 512, 288, 24, 21),
-    Clip("weather", 20, 426, 240, 25, 8),
-    Clip("signals", 22, 384, 216, 30, 16),
-    Clip("workshop", 26, 480, 270, 24, 12),
+    Clip("weather", 20, 432, 240, 25, 8),
+    Clip("signals", 22, 384, 224, 30, 16),
+    Clip("workshop", 26, 480, 272, 24, 12),
     Clip("carousel", 30, 512, 288, 24, 25),
-    Clip("valley", 50, 448, 252, 24, 18),
+    Clip("valley", 50, 448, 256, 24, 18),
 )
 WORDS = (
     *("LOW TIDE", "NORTH GATE", "OPEN LATE", "PLATFORM TWO", "FIRST SNOW", "MIND THE STEP"),
