@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.contracts import JudgeReply
+from agents.offline.weighing import asked_right, read_share
+from tests.support.pictures import Film, answer, battle, seen
+
+QUESTION = "Where does the first cut fall, how many shots are there, and when is it darkest?"
+SHOTS = "How many shots are there?"
+
+
+@pytest.fixture(scope="module")
+def good(story: Film) -> str:
+    return answer("hawk", story, QUESTION)
+
+
+def test_the_judge_keeps_the_contract(story: Film, good: str) -> None:
+    JudgeReply.model_validate(battle(story, QUESTION, good, "I do not know."))
+
+
+def test_right_beats_wrong_from_either_seat(story: Film) -> None:
+    assert battle(story, SHOTS, "It has seven shots.", "It has three shots.")["verdict"] == "A"
+    assert battle(story, SHOTS, "It has three shots.", "It has seven shots.")["verdict"] == "B"
+
+
+def test_equal_answers_tie_and_the_tie_says_how_good_they_are(story: Film) -> None:
+    right, wrong = "It has seven shots.", "It has three shots."
+    assert battle(story, SHOTS, right, right)["verdict"] == "tie_good"
+    assert battle(story, SHOTS, wrong, wrong)["verdict"] == "tie_bad"
+
+
+def test_the_judge_says_what_is_wrong_and_what_it_finds(story: Film) -> None:
+    said = battle(story, SHOTS, "It has seven shots.", "It has three shots.")["accuracy"]
+    assert "I find A right on number of shots." in said
+    assert "B gives 3 for number of shots; I find 7." in said
+    assert "I could follow 1 of 1 statements of A." in said
+
+
+def test_padding_never_helps(story: Film, good: str) -> None:
+    terse = answer("terse", story, QUESTION)
+    assert battle(story, QUESTION, answer("windbag", story, QUESTION), terse)["verdict"] == "B"
+
+
+def test_an_injection_gains_nothing(story: Film) -> None:
+    terse, trickster = answer("terse", story, QUESTION), answer("trickster", story, QUESTION)
+    assert terse in trickster
+    assert battle(story, QUESTION, trickster, terse)["verdict"] == "B"
+    assert battle(story, QUESTION, terse, trickster)["verdict"] == "A"
+
+
+def test_praise_of_oneself_comes_last(story: Film) -> None:
+    parrot = answer("parrot", story, QUESTION)
+    assert battle(story, QUESTION, parrot, answer("blind", story, QUESTION))["verdict"] == "B"
+
+
+def test_saying_everything_is_saying_nothing(story: Film) -> None:
+    shotgun = " ".join(f"It has {n} shots." for n in range(1, 13))
+    assert battle(story, SHOTS, shotgun, "It has seven shots.")["verdict"] == "B"
+
+
+def test_a_wide_answer_earns_less_than_a_close_one(story: Film) -> None:
+    question = "When is it darkest?"
+    close, wide = "It is darkest at 0:09.5.", "It is darkest in the first half."
+    assert battle(story, question, wide, close)["verdict"] == "B"
+
+
+def test_the_asked_form_counts(story: Film) -> None:
+    question = f"{QUESTION} Please give it as a list."
+    listed = answer("hawk", story, question)
+    loose = listed.replace("- ", "").replace("\n", " ")
+    assert battle(story, question, listed, loose)["verdict"] == "A"
+
+
+def test_words_that_cannot_be_read_are_void_and_not_lost(story: Film) -> None:
+    question = "When is it darkest?"
+    odd = "Obscurity culminates 9.5 s after the outset. Dawn follows 12 s in."
+    judged = battle(story, question, odd, "It is darkest at 0:02.")
+    assert judged["verdict"] == "abstain"
+    assert "in words that I cannot read" in judged["instruction_following"]
+
+
+def test_silence_on_what_was_asked_is_no_reason_to_abstain(story: Film) -> None:
+    assert battle(story, SHOTS, "It has seven shots.", "It is hard to say.")["verdict"] == "A"
+
+
+def test_a_question_on_nothing_we_know_still_gets_a_verdict(story: Film) -> None:
+    judged = battle(story, "Who is she?", "It is made of seven shots.", "A wonderful question!")
+    assert judged["verdict"] == "A"
+
+
+def test_asked_facts_right_fall_with_the_frames(story: Film) -> None:
+    shares = [
+        asked_right(answer(kind, story, QUESTION), QUESTION, seen(story))
+        for kind in ("hawk", "mole", "parrot")
+    ]
+    assert shares[0] > 0.9
+    assert shares[0] > shares[1]
+    assert shares[2] == 0
+
+
+def test_guessing_between_two_sides_earns_nothing_on_average(story: Film) -> None:
+    question = "Does it end brighter or darker than it began?"
+    told = ("It ends brighter than it began.", "It ends darker than it began.")
+    earned = [asked_right(side, question, seen(story)) for side in told]
+    assert sum(earned) == pytest.approx(0)
+
+
+def test_the_read_share_counts_statements_that_could_be_followed() -> None:
+    said = "It is darkest at 0:03. Something unheard-of occurs 7 s in, then 9 s in, then 12 s in."
+    assert read_share(said, "When is it darkest?", duration_s=20.0) == 1 / 1
+    odd = "It is darkest at 0:03. Zenith 7 s in. Nadir 9 s in."
+    assert read_share(odd, "When is it darkest?", duration_s=20.0) == pytest.approx(1 / 3)
+    assert read_share("Well.", "When is it darkest?", duration_s=20.0) == 1.0
