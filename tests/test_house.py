@@ -97,7 +97,7 @@ def test_a_package_carries_its_types(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_a_visitor_finds(name: str) -> None:
     assert (ROOT / name).stat().st_size > 500
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -134,15 +135,18 @@ def test_a_body_in_chunks_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_thirty_two_requests_stand_in_the_server_at_once(tmp_path: Path) -> None:
-    async def ask_all(server: Loopback) -> None:
-        model = client("openai", server)
-        await asyncio.gather(*(model.ainvoke(MESSAGES) for _ in range(32)))
+    met = threading.Barrier(32, timeout=60)
 
-    manners = Manners(latency_s=(0.5, 0.5))
-    with serving(tmp_path / "log", manners, brain=remembering([])) as server:
-        asyncio.run(ask_all(server))
-        events = [row["event"] for row in server.events()]
-    assert events[:32] == ["arrived"] * 32
+    def brain(_model: str, _messages: Sequence[BaseMessage]) -> AIMessage:
+        met.wait()
+        return AIMessage("we are all here")
+
+    async def ask_all(server: Loopback) -> list[str]:
+        model = client("openai", server)
+        return [m.text for m in await asyncio.gather(*(model.ainvoke(MESSAGES) for _ in range(32)))]
+
+    with serving(tmp_path / "log", brain=brain) as server:
+        assert asyncio.run(ask_all(server)) == ["we are all here"] * 32
 
 
 def test_equal_requests_wait_equally_and_within_the_bounds() -> None:
