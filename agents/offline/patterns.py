@@ -73,7 +73,7 @@ TOPICS = _table(
     motion_half=rf"hal(f|ves)\b.{{0,40}}{_ACTION}|{_ACTION}\b.{{0,60}}hal(f|ves)",
     returns=r"\b(come|came|go|goes|cut)s? back|\breturns?\b|reappear|revisit|repeat|recur"
     r"|seen before|shown again|scene\w*\b.{0,20}again",
-    sequence=rf"{_LANDMARK}\b.{{0,60}}{_LANDMARK}.*{_ORDERED}|{_ORDERED}.*{_LANDMARK}\b.{{0,60}}"
+    sequence=rf"{_LANDMARK}\b.{{0,60}}{_LANDMARK}.{{0,90}}{_ORDERED}|{_ORDERED}.{{0,90}}{_LANDMARK}\b.{{0,60}}"
     rf"{_LANDMARK}|{_LANDMARK}\b.{{0,40}}{_ORDERED}.{{0,40}}{_LANDMARK}",
 )
 """What names a facet exactly."""

@@ -54,6 +54,7 @@ class Ask:
 def understand(question: str) -> Ask:
     """Return the facets a question asks for, how fine, and in which form."""
     keys: list[str] = []
+    question = " ".join(question.split())
     for part in _BETWEEN.split(question):
         keys += [key for key in topics(part) if key not in keys]
     form = next((f for f in get_args(Format) if _FORMATS[f].search(question)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from agents.offline.facets import NEVER, Facet, Value
@@ -27,6 +28,8 @@ _COUNTS = tuple(
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z“\"'*\d-])")
 _CLAUSE_END = re.compile(r"[,;]\s+|\s+(?:and|while|but|whereas|though)\s+")
+_BRACES = 20
+"""Where JSON may begin is tried so often; a text of braces would else take for ever."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
@@ -85,7 +88,8 @@ def split_units(text: str) -> list[str]:
     pairs, rest = _json_pairs(text.replace("**", "").replace("__", ""))
     units = [f"{label}: {said}" for label, said in pairs]
     for line in rest.splitlines():
-        stripped = line.strip()
+        # runs of blanks are folded: the patterns' time grows with the square of their length
+        stripped = " ".join(line.split())
         if not re.search(r"\w", stripped) or stripped.startswith("```"):
             continue
         if stripped.startswith("|"):
@@ -97,7 +101,7 @@ def split_units(text: str) -> list[str]:
 
 def _json_pairs(text: str) -> tuple[list[tuple[str, str]], str]:
     """Return the pairs of the first JSON object, and the text without it."""
-    for start in re.finditer(r"\{", text):
+    for start in islice(re.finditer(r"\{", text), _BRACES):
         try:
             found, end = json.JSONDecoder().raw_decode(text, start.start())
         except (ValueError, RecursionError):

@@ -57,23 +57,21 @@ def picture(time_s: float, base64: str) -> Picture:
 def read(messages: Iterable[BaseMessage]) -> Sent:
     """Return what the messages hold. An image without a stamp is one second after the last."""
     pictures: list[Picture] = []
-    text, words, time_s = "", 0, -1.0
+    text, words = "", 0
+    stamped: float | None = None
     for human, block in _blocks(messages):
         if block["type"] == "image":
-            time_s = time_s if _is_new(time_s, pictures) else time_s + 1
-            pictures.append(picture(max(time_s, 0.0), block["base64"]))
+            usual = pictures[-1].time_s + 1 if pictures else 0.0
+            pictures.append(picture(usual if stamped is None else stamped, block["base64"]))
+            stamped = None
             continue
         words += len(block["text"].split())
         stamp = _STAMP.fullmatch(block["text"].strip())
         if stamp:
-            time_s = float(stamp[1])
+            stamped = float(stamp[1])
         elif human:
             text = block["text"]
     return Sent(tuple(pictures), text, words)
-
-
-def _is_new(time_s: float, pictures: list[Picture]) -> bool:
-    return time_s >= 0 and (not pictures or pictures[-1].time_s != time_s)
 
 
 def _blocks(messages: Iterable[BaseMessage]) -> Iterator[tuple[bool, dict[str, Any]]]:

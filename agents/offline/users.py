@@ -112,7 +112,7 @@ def _asked(text: str) -> list[str]:
 
 
 def _scene(scene: Scene) -> dict[str, object]:
-    light = "bright" if scene.luma > 0.6 else "dark" if scene.luma < 0.25 else "evenly lit"
+    light = "bright" if scene.luma > 0.6 else "dark" if scene.luma < 0.25 else "plainly lit"
     colour = COLOURS[int(scene.shares.argmax())]
     start, end = round(scene.start_s, 2), round(scene.end_s, 2)
     return {"start_s": start, "end_s": end, "what": f"a {light} shot, mostly {colour}"}

@@ -114,7 +114,8 @@ def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> floa
 def read_share(answer: str, question: str, *, duration_s: float) -> float:
     """Return the share of an answer's statements that the reader could follow; 1 if it has none.
 
-    A statement is a unit with a claim, a time, a number, a colour, or an admission not to know.
+    A statement is a unit with a claim, a time, a number, a colour, or an admission not to know;
+    also a plain one, for each asked fact of few answers that was not heard.
     """
     asked = understand(question).keys
     heard = hear(answer, duration_s, asked)

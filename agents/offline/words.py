@@ -76,7 +76,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(
-    r"\b(from|between)\b.*\b(to|and|until|till)\b|[–—]|\d\s?-\s?\d|\b(to|until)\b", re.I
+    r"\b(from|between)\b.{0,60}\b(to|and|until|till)\b|[–—]|\d\s?-\s?\d|\b(to|until)\b", re.I
 )
 _PARTS: tuple[tuple[str, float, float], ...] = (
     (r"(very|right at the) (start|beginning)|at the outset", 0, 0.1),

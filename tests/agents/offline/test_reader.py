@@ -137,6 +137,10 @@ def test_deep_nesting_is_only_text() -> None:
     assert split_units('{"a":' * 5000)
 
 
+def test_blanks_of_any_length_are_one_blank() -> None:
+    assert split_units("It  is\tdarkest" + " " * 9000 + "at 0:03.") == ["It is darkest at 0:03."]
+
+
 @given(_TENTHS, st.sampled_from(["clock", "short", "long", "plain"]))
 def test_a_time_is_read_as_it_was_written(time_s: float, style: str) -> None:
     assert times(f"at {clock(time_s, style=style)}.") == (time_s,)  # type: ignore[arg-type]

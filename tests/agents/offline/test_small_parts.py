@@ -64,6 +64,14 @@ def test_the_role_is_read_outside_the_fences() -> None:
     assert read(message((), "Question:\nReply format")).role is None
 
 
+def test_images_without_a_stamp_follow_a_second_apart() -> None:
+    sent = message(film(frames=3), "")
+    blocks = sent[1].content
+    assert isinstance(blocks, list)
+    sent[1].content = [block for block in blocks if "base64" in block]
+    assert [p.time_s for p in read(sent).pictures] == [0.0, 1.0, 2.0]
+
+
 def test_a_picture_is_known_by_its_bytes_alone() -> None:
     one, two = read(message(film(frames=2), "")).pictures
     assert isinstance(one, Picture)
