@@ -128,7 +128,8 @@ class Asker:
             return _reply_of(row)
         if self.is_replay:
             nonce = request.nonce
-            raise JournalMiss(f"no recorded call of {nonce.role} in {nonce.scope}; resume the run")
+            place = f"{nonce.role} in {nonce.scope}"
+            raise JournalMiss(f"no call of {place} was recorded in these words with these frames")
         if key in self._in_flight:
             raise RuntimeError(f"two calls under way share the key of {request.nonce!r}")
         self._in_flight.add(key)

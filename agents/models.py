@@ -107,9 +107,16 @@ class Model:
             chosen.setdefault("temperature", GEMINI_TEMPERATURE)
         return chosen
 
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Variables that may hold its key; a provider's own key never goes to another server."""
+        if self.key_env:
+            return (self.key_env,)
+        return () if self.base_url else _KEYS.get(self.provider, ())
+
     def key(self) -> str | None:
         """Return its key from the environment; None where there is none."""
-        names = (self.key_env,) if self.key_env else _KEYS.get(self.provider, ())
+        names = self.key_names
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
 
@@ -147,9 +154,8 @@ def check_keys(models: Iterable[Model]) -> None:
     """
     for model in models:
         _check_backend(model)
-        names = (model.key_env,) if model.key_env else _KEYS.get(model.provider, ())
-        key = model.key()
-        if key is None and names and not _goes_without(model):
+        names, key = model.key_names, model.key()
+        if key is None and names:
             raise BadInput(f"{model.alias!a} needs a key; set {' or '.join(names)}")
         if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
             raise BadInput(f"{' or '.join(names)} holds a space or stray character")
@@ -201,11 +207,6 @@ def _check_backend(model: Model) -> None:
             raise BadInput(f"{name} is set; {model.alias!a} uses the Gemini API alone, so unset it")
 
 
-def _goes_without(model: Model) -> bool:
-    """Return whether a server of somebody's own may be asked without a key."""
-    return model.provider == "openai" and bool(model.base_url) and not model.key_env
-
-
 def _is_gemini_3(name: str) -> bool:
     majors = _GEMINI_MAJOR.findall(name.lower().rsplit("/", 1)[-1])
     return any(int(major) >= 3 for major in majors)
@@ -240,7 +241,7 @@ def _google_genai(model: Model) -> BaseChatModel:
 
     return ChatGoogleGenerativeAI(
         model=model.name,
-        google_api_key=model.key(),
+        google_api_key=model.key() or NO_KEY,
         base_url=model.url,
         timeout=model.timeout_s,
         max_retries=1,

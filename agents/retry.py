@@ -77,13 +77,14 @@ def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
 
 
 def pause_s(seed: int, key: str, *, tries: int, hint_s: float | None) -> float:
-    """Return the seconds to wait after `tries` tries, at least what the server asked for, capped.
+    """Return the seconds to wait after `tries` tries: what the server asked for, else our own.
 
-    Doubles from 1 s to 60 s, times 0.5 to 1.0 as seed, key and count have it.
+    Our own doubles from 1 s to 60 s, times 0.5 to 1.0 as seed, key and count have it; a hint is
+    capped at 120 s, and one near nothing is stretched to a tenth of our own.
     """
     doubled = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (tries - 1))
     own = doubled * (0.5 + 0.5 * unit_interval(seed, "pause", key, tries))
-    return round(own if hint_s is None else min(max(hint_s, 0.0), LONGEST_HINT_S), 3)
+    return round(own if hint_s is None else min(max(hint_s, own / 10), LONGEST_HINT_S), 3)
 
 
 def told(text: str, *, key_env: str | None = None) -> str:

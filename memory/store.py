@@ -158,10 +158,14 @@ class Store:
         """Return all slots by their ordinals."""
         return self._all(Slot, "SELECT body FROM slots ORDER BY ordinal")
 
-    def put_file(self, name: str, text: str) -> None:
-        """Copy a text into the run, unless it has one of that name."""
+    def put_file(self, name: str, text: str, *, replace: bool = False) -> None:
+        """Copy a text into the run, unless it has one of that name that is not to be replaced."""
+        again = (
+            "UPDATE SET digest = excluded.digest, text = excluded.text" if replace else "NOTHING"
+        )
         self._writing_only.write_now(
-            "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+            "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) "
+            f"ON CONFLICT (name) DO {again}",
             (name, digest(text), text),
         )
 

@@ -5,7 +5,10 @@ Commands are loaded when they are called: `--help` answers without LangGraph, nu
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +31,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),
 }
 
-EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_BUG, EXIT_INTERRUPTED = 1, 2, 3, 4, 70, 130
+EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_BUG, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
+
+
+_THEIRS = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}
+    | {errno.ENOSPC, errno.EDQUOT}
+)
+"""What the system says of a path that a person can put right."""
 
 
 class LazyGroup(click.Group):
@@ -60,11 +70,13 @@ def arena() -> None:
 
 def arena_main() -> None:
     """Run `arena`."""
+    _end_on_sigterm()
     sys.exit(guarded(lambda: arena.main(prog_name="arena", standalone_mode=False)))
 
 
 def simulate_main() -> None:
     """Run `simulate`."""
+    _end_on_sigterm()
     sys.exit(guarded(lambda: load("simulate").main(prog_name="simulate", standalone_mode=False)))
 
 
@@ -78,7 +90,7 @@ def guarded(run: Callable[[], Any]) -> int:
         wrong.show()
         return EXIT_USAGE
     except (KeyboardInterrupt, click.Abort):
-        _line("interrupted")
+        _line("interrupted; nothing is lost: to go on, type the same command again")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
@@ -86,13 +98,27 @@ def guarded(run: Callable[[], Any]) -> int:
     except ArenaError as wrong:
         _line(str(wrong))
         return EXIT_USER
+    except OSError as wrong:
+        if not isinstance(wrong.filename, str | bytes) or wrong.errno not in _THEIRS:
+            return _bug()
+        _line(f"{os.fsdecode(wrong.filename)} cannot be used: {wrong.strerror}")
+        return EXIT_USER
     except Exception:  # noqa: BLE001 - the one place where a bug becomes an exit code
-        import traceback
-
-        traceback.print_exc()
-        _line("this is a bug in videoautoarena; please report it with the trace above")
-        return EXIT_BUG
+        return _bug()
     return code if isinstance(code, int) else 0
+
+
+def _bug() -> int:
+    import traceback
+
+    traceback.print_exc()
+    _line("this is a bug in videoautoarena; please report it with the trace above")
+    return EXIT_BUG
+
+
+def _end_on_sigterm() -> None:
+    """Let SIGTERM end a command as Ctrl-C does, so that it cleans up behind itself."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _line(text: str) -> None:

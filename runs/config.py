@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from agents.models import Model, parse_model
-from memory.errors import BadInput
+from memory.errors import BadInput, StoreError
 from memory.records import SCHEMA, Record, Sampling
 from runs.arenafile import ArenaFile, ModelTable, Pairing, read_arena_file
 
@@ -22,6 +22,7 @@ OFFLINE_CAST = tuple(
     f"offline:{kind}" for kind in ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag")
 )
 OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
+MAX_VOID = 0.05
 BLOCK = 21
 """Videos that are admitted together; 42 keeps 64 calls and more busy."""
 
@@ -131,8 +132,12 @@ class RunConfig(Record):
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> RunConfig:
-        """Return the configuration that a run was started with."""
-        return cls.model_validate({k: v for k, v in manifest.items() if k in cls.model_fields})
+        """Return the configuration that a run was started with; StoreError where it is damaged."""
+        try:
+            return cls.model_validate({k: v for k, v in manifest.items() if k in cls.model_fields})
+        except ValidationError as wrong:
+            place = ".".join(map(str, wrong.errors()[0]["loc"]))
+            raise StoreError(f"the run's settings cannot be read ({place})") from None
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,8 @@ class Settings:
     max_void: float
     assumed_cast: bool
     """Nobody named a roster, so the offline cast plays."""
+    assumed_rounds: bool
+    """Nobody said how many; a run that is continued keeps its own number."""
 
 
 def resolve(flags: Flags) -> Settings:
@@ -184,7 +191,7 @@ def _file(flags: Flags) -> ArenaFile:
     if flags.config is not None:
         return read_arena_file(flags.config)
     found = Path("arena.toml")
-    return read_arena_file(found) if not flags.models and found.is_file() else ArenaFile()
+    return read_arena_file(found) if found.is_file() else ArenaFile()
 
 
 def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
@@ -211,7 +218,8 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
     process = {
         "prompts": prompts,
         "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
-        "max_void": _share(pick("max_void", 0.05), "--max-void"),
+        "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
+        "assumed_rounds": pick("rounds", None) is None,
     }
     return {"config": config, "process": process}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memory.digests import unit_interval
+from memory.errors import StoreError
 from memory.records import Draw, Slot
 from memory.store import Store
 from runs.config import RunConfig
@@ -72,14 +73,24 @@ class WrittenDraws:
         """Return the draw of a slot; one that was written earlier must be the same.
 
         Raises:
-            RuntimeError: the file holds another draw for this slot.
+            StoreError: the file holds another draw for this slot.
         """
         draw, written = self._draws.of(slot_id), self._store.draw(slot_id)
         if written is None and not self._read_only:
             await self._store.put_draw(draw)
         elif written != draw:
-            raise RuntimeError(f"slot {slot_id} was drawn as {written}, and now as {draw}")
+            raise StoreError(
+                f"the run holds {_told(written)} for slot {slot_id}, where its seed gives "
+                f"{_told(draw)}; its file was changed, or another version made it"
+            )
         return draw
+
+
+def _told(draw: Draw | None) -> str:
+    if draw is None:
+        return "no draw"
+    swap = ", swapped" if draw.swap else ""
+    return f"the draw {draw.model_a} against {draw.model_b} ({draw.propensity}{swap})"
 
 
 def _lineage(slot: Slot) -> str:

@@ -21,20 +21,23 @@ UNUSABLE = "unusable/"
 
 
 class Footage:
-    """Frames of the videos of one run; `folder` is None where nothing may be decoded."""
+    """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
+
+    `files` says where each video lies now, which need not be where the run found it.
+    """
 
     def __init__(
         self,
         store: Store,
         decoders: Decoders | None,
         *,
-        folder: Path | None,
+        files: Mapping[str, Path],
         sampling: Sampling,
         videos: Mapping[str, Video],
     ) -> None:
         self._store = store
         self._decoders = decoders
-        self._folder = folder
+        self._files = files
         self._sampling = sampling
         self._videos = videos
         self._kept: OrderedDict[str, Frames] = OrderedDict()
@@ -62,10 +65,10 @@ class Footage:
         known, verdict = self._videos[video], self._store.file(f"{UNUSABLE}{video}")
         if verdict is not None:
             raise UnusableVideo(verdict.text)
-        if self._decoders is None or self._folder is None:
+        if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw its frames")
         try:
-            frames = await self._decoders.frames(self._folder / known.path, known, self._sampling)
+            frames = await self._decoders.frames(self._files[video], known, self._sampling)
         except UnusableVideo as failure:
             # Written down, so that a replay and a resumed run come to the same end.
             self._store.put_file(f"{UNUSABLE}{video}", str(failure))
@@ -80,9 +83,8 @@ class Footage:
             FramesChanged: the file now gives other frames than this run has seen.
             UnusableVideo: the file is gone or broken.
         """
-        if self._decoders is None or self._folder is None:
-            raise UnusableVideo("a replay sends nothing")
-        known = self._videos[video]
+        if self._decoders is None or video not in self._files:
+            raise UnusableVideo("its file is not at hand")
         return await self._decoders.jpegs(
-            self._folder / known.path, known, sampling=self._sampling, digests=digests
+            self._files[video], self._videos[video], sampling=self._sampling, digests=digests
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from graph.state import PERSONAS, slot_id
 from memory.errors import BadInput, ForeignRun
 from memory.records import Video
 from memory.store import Store
-from runs.config import RunConfig
+from runs.config import RunConfig, Settings
 from runs.console import safe
 from runs.reading import RUN_FILE
 from runs.slots import in_order, new_slots
@@ -21,7 +22,10 @@ from video.find import Findings
 
 PROMPT_FILE = "prompts/"
 FOLDER_FILE = "local/videos"
-"""Where the videos lay when the run began; a convenience for `arena resume`, no part of the run."""
+"""Where the videos lay last; a convenience for `arena resume`, no part of the run.
+
+Not there where the path is no UTF-8, which the file cannot hold.
+"""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class Opened:
     prompts: PromptSet
     notes: tuple[str, ...]
     """What a person should know about how it was continued."""
+    files: Mapping[str, Path]
+    """Video id to the file that has it now, wherever it was when the run began."""
 
 
 def holds_run(out: Path) -> bool:
@@ -67,13 +73,16 @@ def begin(
 
 
 def go_on(
-    out: Path, config: RunConfig | None, *, prompts: PromptSet | None, found: Findings, folder: Path
+    out: Path, asked: Settings | None, *, prompts: PromptSet | None, found: Findings, folder: Path
 ) -> Opened:
     """Open the run in `out`; its own configuration and prompts bind.
 
+    Only what is no part of the run's identity follows what was asked for now: where models are
+    served, which variables hold their keys, time-outs, and more rounds.
+
     Args:
         out: the run's folder.
-        config: what was asked for now; None takes the run as it is.
+        asked: what was asked for now; None takes the run as it is.
         prompts: the prompts as they stand on disk now, for a warning where they differ.
         found: the videos as they are now; new ones are appended.
         folder: where they are.
@@ -85,17 +94,15 @@ def go_on(
     store = Store.open(out / RUN_FILE, write=True)
     try:
         manifest = store.manifest()
-        kept = RunConfig.of_manifest(manifest)
-        _refuse_other(out, kept, config)
-        rounds = _rounds(kept, config)
-        kept = kept.model_copy(update={"rounds": rounds})
+        kept = _kept(out, RunConfig.of_manifest(manifest), asked)
         own = stored_prompts(store, missing=prompts or PromptSet.load())
-        if manifest["rounds"] != rounds:
-            store.put_manifest({**manifest, "rounds": rounds})
-        _refuse_lost(store, found.videos, folder=folder, rounds=rounds)
+        _refuse_other_prompts(out, own, manifest)
+        _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds)
+        now = {**manifest, **kept.model_dump(mode="json")}
+        if now != manifest:
+            store.put_manifest(now)
         opened = _filled(store, kept, prompts=own, found=found, folder=folder)
-        notes = (*opened.notes, *_changed(own, prompts))
-        return Opened(store, kept, own, notes)
+        return replace(opened, notes=(*opened.notes, *_changed(own, prompts)))
     except BaseException:
         store.close()
         raise
@@ -107,7 +114,8 @@ def _filled(
     """Write down what the run consists of: prompts, videos, skipped files, slots."""
     for role, text in prompts.texts.items():
         store.put_file(f"{PROMPT_FILE}{role}", text)
-    store.put_file(FOLDER_FILE, str(folder.resolve()))
+    with suppress(UnicodeEncodeError):
+        store.put_file(FOLDER_FILE, str(folder.resolve()).encode().decode(), replace=True)
     before = store.videos()
     known = {video.id for video in before}
     ordered = in_order((v for v in found.videos if v.id not in known), config.seed)
@@ -122,7 +130,8 @@ def _filled(
         "1 video is new and was" if len(added) == 1 else f"{len(added)} videos are new and were"
     )
     notes = (f"{is_new} appended",) if before and added else ()
-    return Opened(store, config, prompts, notes)
+    files = {video.id: folder / video.path for video in found.videos}
+    return Opened(store, config, prompts, notes, files)
 
 
 def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:
@@ -140,6 +149,17 @@ def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptS
     return PromptSet.from_texts({**(missing.texts if missing else {}), **texts})
 
 
+def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]) -> None:
+    """Refuse prompts that stand in for the run's own and are others."""
+    begun = manifest["prompts"]
+    others = sorted(role for role, digest in own.digests.items() if begun.get(role) != digest)
+    if others:
+        raise BadInput(
+            f"{out} was begun with other prompts ({', '.join(others)}) and stopped before they "
+            "were copied; pass them with --prompts, or another --out"
+        )
+
+
 def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
     changed = [r for r, d in own.digests.items() if now and now.digests.get(r) != d]
     if changed:
@@ -149,9 +169,18 @@ def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
         )
 
 
-def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig | None) -> None:
+def _kept(out: Path, kept: RunConfig, asked: Settings | None) -> RunConfig:
+    """Return the run's configuration with what may change as it was asked for now."""
     if asked is None:
-        return
+        return kept
+    _refuse_other(out, kept, asked.config)
+    rounds = kept.rounds if asked.assumed_rounds else asked.config.rounds
+    if rounds < kept.rounds:
+        raise BadInput(f"this run has {kept.rounds} rounds; --rounds can only grow")
+    return kept.model_copy(update={"rounds": rounds, "cast": asked.config.cast})
+
+
+def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
     mine, theirs = kept.identity(), asked.identity()
     different = [key for key in mine if mine[key] != theirs[key]]
     if different:
@@ -165,14 +194,6 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig | None) -> None:
 def _brief(value: Any) -> str:
     text = ",".join(map(str, value)) if isinstance(value, list | tuple | Mapping) else str(value)
     return safe(text if len(text) <= 60 else text[:57] + "...")
-
-
-def _rounds(kept: RunConfig, asked: RunConfig | None) -> int:
-    if asked is None or asked.rounds == kept.rounds:
-        return kept.rounds
-    if asked.rounds < kept.rounds:
-        raise BadInput(f"this run has {kept.rounds} rounds; --rounds can only grow")
-    return asked.rounds
 
 
 def _refuse_lost(store: Store, videos: Sequence[Video], *, folder: Path, rounds: int) -> None:
@@ -191,6 +212,6 @@ def _refuse_lost(store: Store, videos: Sequence[Video], *, folder: Path, rounds:
 
 
 def videos_folder(store: Store) -> Path | None:
-    """Return where the run's videos lay when it began."""
+    """Return where the run's videos lay last."""
     file = store.file(FOLDER_FILE)
     return Path(file.text) if file else None

@@ -9,7 +9,7 @@ from pathlib import Path
 from agents.ask import Asker
 from graph.context import Arena
 from memory.digests import canonical_json
-from memory.errors import JournalMiss
+from memory.errors import JournalMiss, StoreError
 from memory.records import Battle
 from memory.store import Store
 from runs.assembly import Ways, assemble
@@ -59,7 +59,7 @@ def _arena(
     config = RunConfig.of_manifest(store.manifest())
     videos = {video.id: video for video in store.videos()}
     slots = {slot.id: slot for slot in store.slots()}
-    footage = Footage(store, None, folder=None, sampling=config.sampling, videos=videos)
+    footage = Footage(store, None, files={}, sampling=config.sampling, videos=videos)
     asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
     ways = Ways(
         frames=footage.frames,
@@ -77,8 +77,8 @@ async def _play(arena: Arena, blocks: Sequence[Sequence[str]], found: Replayed) 
     async def play_again(video: str) -> None:
         try:
             await play(arena, video)
-        except JournalMiss as miss:
-            found.differences.append(f"{video}: {miss}")
+        except (JournalMiss, StoreError) as wrong:
+            found.differences.append(f"{video}: {wrong}")
 
     await play_blocks(blocks, play_again)
 
@@ -89,7 +89,11 @@ def _compare(found: Replayed, store: Store, battle: Battle) -> None:
     if then == now.encode():
         found.battles += 1
         return
-    was = store.battle(battle.id)
+    try:
+        was = store.battle(battle.id)
+    except StoreError as wrong:
+        found.differences.append(f"{battle.id}: {wrong}")
+        return
     fields = [
         name for name in Battle.model_fields if getattr(was, name, None) != getattr(battle, name)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,8 +54,16 @@ class Finished:
         return self.void_share > self.max_void
 
 
-async def simulate(videos: Path, out: Path, *, flags: Flags, say: Say) -> Finished:
-    """Start the run, or continue the one that `out` holds, and play it to the end.
+Play = Coroutine[object, object, Finished]
+"""A run that is open; await it to play every unsettled slot.
+
+What comes before the first call is done outside the event loop: there Ctrl-C is heard at once,
+while a loop that stands still hears it only when it moves on.
+"""
+
+
+def simulate(videos: Path, out: Path, *, flags: Flags, say: Say) -> Play:
+    """Start the run, or open the one that `out` holds; what comes back plays it to the end.
 
     Raises:
         BadInput: nothing was written; the message says what to change.
@@ -66,21 +74,24 @@ async def simulate(videos: Path, out: Path, *, flags: Flags, say: Say) -> Finish
     exists = holds_run(out)
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     found = look(videos, say)
-    opener = go_on if exists else begin
-    with opened(opener(out, settings.config, prompts=prompts, found=found, folder=videos)) as run:
-        _introduce(run, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
-        return await play_run(
-            run, videos, concurrency=settings.concurrency, max_void=settings.max_void, say=say
-        )
+    _load_graph()
+    ready = (
+        go_on(out, settings, prompts=prompts, found=found, folder=videos)
+        if exists
+        else begin(out, settings.config, prompts=prompts, found=found, folder=videos)
+    )
+    _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
+    return play_run(ready, concurrency=settings.concurrency, max_void=settings.max_void, say=say)
 
 
-async def resume(out: Path, *, videos: Path | None, concurrency: int, say: Say) -> Finished:
-    """Continue the run in `out` with its own settings.
+def resume(out: Path, *, videos: Path | None, concurrency: int, max_void: float, say: Say) -> Play:
+    """Open the run in `out` with its own settings; what comes back plays it to the end.
 
     Args:
         out: the run's folder.
         videos: where the videos are now; None looks where they were.
         concurrency: model calls under way at once.
+        max_void: share of void slots that is accepted.
         say: takes a line of chatter.
     """
     with Store.open(run_file(out), write=False) as store:
@@ -88,11 +99,19 @@ async def resume(out: Path, *, videos: Path | None, concurrency: int, say: Say) 
         config = RunConfig.of_manifest(store.manifest())
     if folder is None:
         raise BadInput(f"{out} does not say where its videos are; pass --videos")
+    if videos is None and not folder.is_dir():
+        raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
     check_keys(config.model_of(alias) for alias in config.cast)
     found = look(folder, say)
-    with opened(go_on(out, None, prompts=None, found=found, folder=folder)) as run:
-        _introduce(run, out, say=say, assumed_cast=False, exists=True)
-        return await play_run(run, folder, concurrency=concurrency, max_void=0.05, say=say)
+    _load_graph()
+    run = go_on(out, None, prompts=None, found=found, folder=folder)
+    _introduce(run, out, say=say, assumed_cast=False, exists=True)
+    return play_run(run, concurrency=concurrency, max_void=max_void, say=say)
+
+
+def _load_graph() -> None:
+    """Import LangGraph, which takes a second."""
+    import graph.tournament  # noqa: F401
 
 
 def look(folder: Path, say: Say) -> Findings:
@@ -109,15 +128,6 @@ def look(folder: Path, say: Say) -> Findings:
     if not found.videos:
         raise BadInput(f"{safe(str(folder))} holds no usable video; pass a folder that does")
     return found
-
-
-@contextmanager
-def opened(run: Opened) -> Iterator[Opened]:
-    """Close the run's store on the way out."""
-    try:
-        yield run
-    finally:
-        run.store.close()
 
 
 def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
@@ -141,24 +151,26 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say(line)
 
 
-async def play_run(
-    run: Opened, folder: Path, *, concurrency: int, max_void: float, say: Say
-) -> Finished:
-    """Play every unsettled slot; an interrupt lets calls under way finish, a second one stops."""
-    slots, settled = run.store.slots(), run.store.settled_ids()
-    progress = Progress(total=len(slots), done=len(settled), say=say)
-    interrupted = False
-    if len(settled) < len(slots):
-        async with playing(run, folder, concurrency=concurrency, progress=progress) as game:
-            interrupted = await _until_done(game, slots, say)
-    verdicts = [battle.verdict for battle in run.store.battles()]
-    return Finished(
-        total=len(slots),
-        settled=len(verdicts),
-        voids=verdicts.count("void"),
-        interrupted=interrupted,
-        max_void=max_void,
-    )
+async def play_run(run: Opened, *, concurrency: int, max_void: float, say: Say) -> Finished:
+    """Play every unsettled slot and close the run.
+
+    An interrupt lets calls under way finish, a second one stops.
+    """
+    with run.store as store:
+        slots, settled = store.slots(), store.settled_ids()
+        progress = Progress(total=len(slots), done=len(settled), say=say)
+        interrupted = False
+        if len(settled) < len(slots):
+            async with playing(run, concurrency=concurrency, progress=progress) as game:
+                interrupted = await _until_done(game, slots, say)
+        verdicts = [battle.verdict for battle in store.battles()]
+        return Finished(
+            total=len(slots),
+            settled=len(verdicts),
+            voids=verdicts.count("void"),
+            interrupted=interrupted,
+            max_void=max_void,
+        )
 
 
 @dataclass(frozen=True)
@@ -170,15 +182,13 @@ class Game:
 
 
 @asynccontextmanager
-async def playing(
-    run: Opened, folder: Path, *, concurrency: int, progress: Progress
-) -> AsyncIterator[Game]:
+async def playing(run: Opened, *, concurrency: int, progress: Progress) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
     videos = {video.id: video for video in store.videos()}
     slots = {slot.id: slot for slot in store.slots()}
     async with Decoders(FrameCache()) as decoders:
-        footage = Footage(store, decoders, folder=folder, sampling=config.sampling, videos=videos)
+        footage = Footage(store, decoders, files=run.files, sampling=config.sampling, videos=videos)
         asker = Asker(store.journal, footage.jpegs, seed=config.seed, concurrency=concurrency)
 
         async def settle(battle: Battle) -> None:

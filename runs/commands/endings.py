@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -31,7 +32,7 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     """Say how the run stands and what to type next; return the exit code."""
     if as_json:
         tell(json.dumps(_state(finished, out)))
-    shown = safe(str(out))
+    shown = safe(shlex.quote(str(out)))
     if finished.interrupted:
         say(
             f"interrupted with {finished.settled} of {finished.total} battles settled; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,12 +14,19 @@ import click
     "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
 )
 @click.option("--concurrency", type=click.IntRange(min=1), default=16, show_default=True)
+@click.option(
+    "--max-void",
+    type=click.FloatRange(0, 1),
+    default=0.05,
+    show_default=True,
+    help="Share of void slots above which the exit code is 3.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
-def command(out: Path, videos: Path | None, concurrency: int, quiet: bool, as_json: bool) -> int:
+def command(out: Path, quiet: bool, as_json: bool, **process: Any) -> int:
     """Continue the run in OUT with the settings it began with."""
     from runs.commands.endings import ending, run_async, speaker
     from runs.simulate import resume
 
-    work = resume(out, videos=videos, concurrency=concurrency, say=speaker(quiet=quiet))
+    work = resume(out, say=speaker(quiet=quiet), **process)
     return ending(run_async(work), out, as_json=as_json)

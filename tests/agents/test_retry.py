@@ -55,14 +55,14 @@ def test_a_retry_after_that_says_nothing_is_passed_over(value: str) -> None:
     assert fault.hint_s is None
 
 
-def test_a_date_long_past_means_now() -> None:
+def test_a_date_long_past_means_soon() -> None:
     fault = fault_of(
         error_with(
             status_code=429, response=response(retry_after="Fri, 01 Jan 2021 00:00:00 -0000")
         )
     )
     assert fault is not None
-    assert pause_s(0, "key", tries=1, hint_s=fault.hint_s) == 0.0
+    assert 0.05 <= pause_s(0, "key", tries=1, hint_s=fault.hint_s) <= 0.1
 
 
 @given(st.integers(0), st.text(), st.integers(1, 6), st.none() | st.floats(0, 1e9))

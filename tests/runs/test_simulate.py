@@ -226,3 +226,45 @@ def test_before_frames_leave_the_machine_it_is_said_where_they_go(
         "frames of 1 video (up to 64 a call) go to 127.0.0.1:9 for far: at most 3 calls" in said.err
     )
     assert "forfeits" in said.err
+
+
+def test_a_run_that_is_continued_without_a_number_of_rounds_keeps_its_own(
+    terminal: Terminal, clips: Path
+) -> None:
+    words = ("--videos", clips, "--limit", "1", *SMALL[2:])
+    terminal.simulate(*words, "--rounds", "1")
+    said = terminal.simulate(*words)
+    assert said.code == 0
+    assert "1 rounds" in said.err
+    assert "0 of 3 battles to go" in said.err
+
+
+def test_a_run_goes_on_at_the_address_a_server_has_moved_to(
+    terminal: Terminal, clips: Path
+) -> None:
+    toml = Path("arena.toml")
+    model = (
+        "[models.far]\nmodel = 'openai:far'\ntimeout_s = 1\nbase_url = 'http://127.0.0.1:{}/v1'\n"
+    )
+    words = ("--videos", clips, "--limit", "1", "--models", "far,offline:mole", "--rounds", "1")
+    allowed = (
+        "--examiner",
+        "offline:examiner",
+        "--judge",
+        "offline:judge",
+        "--allow-offline-judge",
+    )
+    for port in (9, 10):
+        toml.write_text(model.format(port))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("agents.ask.MOST_TRIES", 1)
+            terminal.simulate(*words, *allowed)
+    with Store.open(Path("arena-out") / RUN_FILE, write=False) as store:
+        assert store.manifest()["cast"]["far"]["base_url"] == "http://127.0.0.1:10/v1"
+
+
+def test_the_videos_are_looked_for_where_they_lay_last(terminal: Terminal, clips: Path) -> None:
+    terminal.simulate("--videos", clips, *SMALL)
+    moved = clips.rename(clips.parent / "moved")
+    terminal.simulate("--videos", moved, *SMALL)
+    assert terminal.arena("resume", "arena-out").code == 0
