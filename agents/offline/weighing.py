@@ -10,6 +10,7 @@ from itertools import groupby
 
 from agents.offline.facets import Score, Value
 from agents.offline.facts import FACETS
+from agents.offline.patterns import STEMS
 from agents.offline.questions import Ask, understand
 from agents.offline.reader import Claim, Heard, carried, hear
 from agents.offline.sent import Picture
@@ -150,9 +151,17 @@ def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _illegible(heard: Heard, missing: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what may have been said in the units that are left: by type, or by a hint of it."""
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
-    left = {carried(unit) for i, unit in enumerate(heard.units) if i not in spoken}
-    return tuple(key for key in missing if FACETS[key].type in left)
+    left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
+    types = {carried(unit) for unit in left}
+    hinted = {
+        key
+        for key in missing
+        if FACETS[key].type in ("choice", "order") and not heard.hedged
+        if any(STEMS[key].search(unit) for unit in left)
+    }
+    return tuple(key for key in missing if key in hinted or FACETS[key].type in types)
 
 
 def _scores(answer: str, ask: Ask, heard: Heard, rows: tuple[Row, ...]) -> dict[str, float]:

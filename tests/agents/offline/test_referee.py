@@ -80,6 +80,12 @@ def test_words_that_cannot_be_read_are_void_and_not_lost(story: Film) -> None:
     assert "in words that I cannot read" in judged["instruction_following"]
 
 
+def test_a_hint_without_a_side_is_void_too(story: Film) -> None:
+    question = "In which half are the cuts quicker?"
+    judged = battle(story, question, "The rhythm quickens with time.", "The first half is faster.")
+    assert judged["verdict"] == "abstain"
+
+
 def test_silence_on_what_was_asked_is_no_reason_to_abstain(story: Film) -> None:
     assert battle(story, SHOTS, "It has seven shots.", "It is hard to say.")["verdict"] == "A"
 
