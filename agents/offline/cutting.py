@@ -44,6 +44,7 @@ class ShotCount(Facet):
         true = self.measure(seen)
         off = abs(claim - true)
         slack = 0.0 if true < 8 else (0.07 if fine else 0.12) * true
+        # two viewers who both watched well differ by one where a shot lasts a few frames only
         near = 0.5 if true >= 4 and off <= 1 + slack else 0.0
         return Score(1.0 if off <= slack else near, chance=0.15)
 

@@ -59,6 +59,7 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
         tastes(blocks.get("persona", "")),
         _refused(blocks.get("refused", "")) | {blocks.get("question", "")},
     )
+    # not from the analyses: a run without them should make the same question
     dice = Dice("evolver", *(f"{k}:{v}" for k, v in sorted(blocks.items()) if k != "analyses"))
     return {
         **{f"faults_{seat}": _faults(sheet, seen) for seat, sheet in sheets.items()},

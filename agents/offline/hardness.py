@@ -39,6 +39,7 @@ def hardness(seen: Sight, key: str, *, fine: bool) -> float:
     """Return the share that viewers of 16, 8 and 4 frames get wrong, 0 to 1."""
     return _HARDNESS.get(
         (seen.key, key, fine),
+        # said to the tenth and scored as an answer would be, so that grading and judging agree
         lambda: fmean(1 - _right(_told(seen, key, n, fine=fine)) for n in _COARSE),
     )
 

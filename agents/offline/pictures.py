@@ -99,6 +99,7 @@ def _compare(one: Glance, other: Glance) -> Step:
     alike = likeness(one.layout, other.layout)
     if alike is None:
         alike = 1.0 if recoloured < 0.3 else 0.0
+    # thumbs are kept in half precision: at full a film in memory would cost twice as much
     difference = one.thumb.astype(np.float32) - other.thumb.astype(np.float32)
     return Step(recoloured, 1 - alike, float(np.abs(difference).mean() / 255))
 
@@ -154,6 +155,7 @@ def _names() -> NDArray[np.intp]:
         np.where(high == green, (blue - red) / chroma + 2, (red - green) / chroma + 4),
     )
     pale = (high - low) / high
+    # brown is a dark orange and pink a pale red: hue alone would call neither by its name
     name = np.array(_HUES)[np.searchsorted(_HUE_ENDS, hue, side="right")]
     index = COLOURS.index
     name = np.where((name == index("orange")) & (high < 0.62), index("brown"), name)

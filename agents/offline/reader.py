@@ -118,6 +118,7 @@ def _flat(value: object) -> str:
 
 def _exact(unit: str, duration_s: float) -> list[tuple[str, Value]]:
     keys = topics(unit)
+    # two times in one sentence are two moments, however they are strung together
     if "sequence" in keys and len(times(unit)) > 1:
         keys = [key for key in COVERS["sequence"] if TOPICS[key].search(unit)]
     if "colour_order" not in keys and "shots" in keys and len(keys) > 1 and times(unit):
@@ -168,6 +169,7 @@ def _count(text: str) -> int | None:
 def _plain_number(text: str) -> int | None:
     """Return the first number that is more than an article ("one", "no", "single")."""
     for match in _NUMBER.finditer(text):
+        # "one" is as often a pronoun as a count
         if match[1].isdigit() or number(match[1]) > 1:
             return number(match[1])
     return None

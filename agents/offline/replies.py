@@ -17,6 +17,7 @@ PANEL = frozenset({"examiner", "judge"})
 
 def reply(kind: str, sent: Sent) -> str:
     """Return the reply of an offline model; the role is read outside the fences only."""
+    # a contestant is never anything else, whatever the question says of reply formats
     role = sent.role if kind in PANEL else None
     if role is None or not sent.pictures:
         return answer(kind, sent)

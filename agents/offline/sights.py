@@ -116,6 +116,8 @@ def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
 
 def _find_cuts(glances: list[Glance], steps: list[Step]) -> list[int]:
     """Return the steps that are cuts: far above what goes on around them."""
+    # A light change recolours without relaying, a moving thing relays a little without recolouring:
+    # only another scene does both.
     raw = np.sqrt([max(0.0, s.recoloured * s.relaid) for s in steps])
     cuts: list[int] = []
     for i, change in enumerate(steps):

@@ -55,6 +55,7 @@ def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return three users: two whose tastes these frames feed best, and one with none."""
     known = set(askable(sight(sent.pictures)))
     dice = Dice("persona", blocks.get("brief", ""))
+    # shuffled before the stable sort, so that equal fits take turns from video to video
     fed = sorted(dice.shuffled(profiles()), key=lambda p: -len(known.intersection(p.taste)))
     second = fed[1 + dice.below(2)]
     return {"personas": [fed[0].text, second.text, dice.one(_users()["unrelated"])]}
