@@ -83,13 +83,14 @@ def _encode_all(clips: list[Clip], paths: dict[Clip, Path]) -> Iterator[Clip]:
     workers = min(len(clips), os.cpu_count() or 1)
     # Forking a process that has threads (the event loop's, libav's) may deadlock.
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_ignore_ctrl_c) as pool:
-        jobs = {pool.submit(encode_clip, clip, paths[clip]): clip for clip in by_work}
         try:
+            jobs = {pool.submit(encode_clip, clip, paths[clip]): clip for clip in by_work}
             for job in as_completed(jobs):
                 job.result()
                 yield jobs[job]
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # Waiting here: the pool's own exit would take back that the rest is called off.
+            pool.shutdown(cancel_futures=True)
 
 
 def _ignore_ctrl_c() -> None:
