@@ -198,6 +198,6 @@ def _totals(settings: dict[str, Any]) -> str:
     totals, videos = settings["totals"], "+".join(str(n) for n in settings["videos"]) or "0"
     plural = "" if videos == "1" else "s"
     return (
-        f"{totals['decided']} battles decided on {videos} video{plural}, {totals['ties']} ties "
+        f"{totals['decided']} battles decided on {videos} video{plural}, {totals['ties']} tied "
         f"({totals['splits']} split); {totals['forfeits']} forfeited, {totals['voids']} void."
     )
