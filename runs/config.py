@@ -98,6 +98,8 @@ class RunConfig(Record):
 
     def model_of(self, alias: str) -> Model:
         """Return the model behind a name of this run."""
+        if alias not in self.cast:
+            raise StoreError(f"the run's settings name {alias!a}, but not what it stands for")
         entry = self.cast[alias]
         provider, _, name = entry.model.partition(":")
         return Model(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents.ask import Asker
 from graph.context import Arena
+from graph.state import PERSONAS, lineage_id, slot_id
 from memory.digests import canonical_json
 from memory.errors import JournalMiss, StoreError
 from memory.records import Battle
@@ -27,8 +28,10 @@ class Replayed:
 
     battles: int = 0
     """How many came out the same."""
+    others: int = 0
+    """How many did not."""
     differences: list[str] = field(default_factory=list)
-    """One line for each battle that did not."""
+    """What was different, a line each."""
 
 
 async def replay(out: Path) -> Replayed:
@@ -46,10 +49,11 @@ async def replay(out: Path) -> Replayed:
             _compare(found, store, battle)
 
         slots = [slot for slot in store.slots() if slot.id in settled]
-        arena = _arena(store, compare, settled)
+        arena = _arena(store, compare, {slot.id for slot in slots})
         await _play(arena, blocks_of(slots), found)
         missing = sorted(settled - again)
         found.differences += [f"{battle}: was not reached again" for battle in missing]
+        found.others = len(settled) - found.battles
         return found
 
 
@@ -59,6 +63,8 @@ def _arena(
     config = RunConfig.of_manifest(store.manifest())
     videos = {video.id: video for video in store.videos()}
     slots = {slot.id: slot for slot in store.slots()}
+    if strangers := sorted({slot.video for slot in slots.values()} - videos.keys()):
+        raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
     footage = Footage(store, None, files={}, sampling=config.sampling, videos=videos)
     asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
     ways = Ways(
@@ -74,11 +80,19 @@ def _arena(
 async def _play(arena: Arena, blocks: Sequence[Sequence[str]], found: Replayed) -> None:
     from graph.tournament import play
 
-    async def play_again(video: str) -> None:
+    async def play_lineage(video: str, persona: int) -> None:
+        lineage = lineage_id(video, persona)
+        mine = {slot_id(video, persona, round_) for round_ in range(arena.rules.rounds)}
+        alone = replace(arena, wanted=lambda slot: slot in mine and arena.wanted(slot))
         try:
-            await play(arena, video)
+            await play(alone, video)
         except (JournalMiss, StoreError) as wrong:
-            found.differences.append(f"{video}: {wrong}")
+            found.differences.append(f"{lineage}: {wrong}")
+
+    # Each lineage by itself: what is wrong with one must not end the others.
+    async def play_again(video: str) -> None:
+        for persona in PERSONAS:
+            await play_lineage(video, persona)
 
     await play_blocks(blocks, play_again)
 

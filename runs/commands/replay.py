@@ -27,5 +27,5 @@ def command(out: Path, as_json: bool) -> int:
     else:
         for line in found.differences:
             tell(safe(line))
-        tell(f"{found.battles} battles came out the same, {len(found.differences)} did not")
+        tell(f"{found.battles} battles came out the same, {found.others} did not")
     return 1 if found.differences else 0

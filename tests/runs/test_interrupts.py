@@ -1,0 +1,174 @@
+"""Ctrl-C and SIGTERM: what is paid is kept, nothing more is sent, and the next line says how on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.clips import draw_folder
+from tests.support.lives import Life
+from tests.support.loopback import Loopback, serving_apart
+from tests.support.whole_runs import (
+    battles,
+    command,
+    committed_keys,
+    end_well,
+    write_config,
+)
+
+pytestmark = pytest.mark.xdist_group("interrupts")
+
+SLOW, ENDLESS = ("--latency-s", "0.5", "0.5"), ("--latency-s", "90", "90")
+LATER = [{"do": "status", "nth": 1, "times": 999, "status": 429, "retry_after": 100}]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Two clips, and the battles of a run over them that nobody interrupted."""
+
+    videos: Path
+    battles: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    place = tmp_path_factory.mktemp("ground")
+    videos = draw_folder(place / "videos", 2, seconds=3)
+    config = write_config(place / "arena.toml", "offline")
+    end_well(simulation(videos, config, place / "out"))
+    return Ground(videos, battles(place / "out"))
+
+
+def simulation(videos: Path, config: Path, out: Path) -> list[str]:
+    fixed = ("--rounds", "1", "--config", config, "--concurrency", "4")
+    return command("simulate", "--videos", videos, "--out", out, *fixed)
+
+
+def over_http(ground: Ground, place: Path, server: Loopback) -> Life:
+    config = write_config(place / "arena.toml", "openai", server)
+    return Life(simulation(ground.videos, config, place / "out"))
+
+
+def arrived(server: Loopback) -> list[dict[str, Any]]:
+    return server.events("arrived")
+
+
+def last_before_answers(server: Loopback, said_at: float) -> bool:
+    """Return whether nothing arrived after the first answer that followed a moment."""
+    answers = [row["at"] for row in server.events("sent") if row["at"] > said_at]
+    return all(row["at"] < answers[0] for row in arrived(server))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
+    number: int, ground: Ground, tmp_path: Path
+) -> None:
+    with (
+        serving_apart(tmp_path / "log", *SLOW) as server,
+        over_http(ground, tmp_path, server) as life,
+    ):
+        life.until(lambda: len(arrived(server)) >= 6)
+        life.interrupt(number)
+        life.until(life.has_said("stopping: calls under way are being finished"))
+        stopping_at = arrived(server)[-1]["at"]
+        assert life.end() == 130
+        assert last_before_answers(server, stopping_at)
+        assert committed_keys(tmp_path / "out") == {row["key"] for row in arrived(server)}
+    assert f"to go on: arena resume {tmp_path / 'out'}" in life.last_line
+    assert (life.noise, life.children) == ([], [])
+
+
+def test_the_same_command_goes_on_to_the_undisturbed_battles_and_pays_nothing_twice(
+    ground: Ground, tmp_path: Path
+) -> None:
+    with (
+        serving_apart(tmp_path / "log", *SLOW) as server,
+        over_http(ground, tmp_path, server) as life,
+    ):
+        life.until(lambda: len(server.events("sent")) >= 3)
+        life.interrupt()
+        life.end()
+    paid = committed_keys(tmp_path / "out")
+    with serving_apart(tmp_path / "again") as server:
+        end_well(over_http(ground, tmp_path, server).line)
+        assert paid
+        assert not paid & {row["key"] for row in arrived(server)}
+    assert battles(tmp_path / "out") == ground.battles
+
+
+def test_a_second_interrupt_stops_at_once(ground: Ground, tmp_path: Path) -> None:
+    with (
+        serving_apart(tmp_path / "log", *ENDLESS) as server,
+        over_http(ground, tmp_path, server) as life,
+    ):
+        life.until(lambda: arrived(server))
+        life.interrupt()
+        life.until(life.has_said("interrupt again to stop at once"))
+        life.interrupt()
+        assert life.end() == 130
+    assert "arena resume" in life.last_line
+    assert (life.noise, life.children) == ([], [])
+
+
+def test_a_pause_before_a_retry_holds_no_exit_up(ground: Ground, tmp_path: Path) -> None:
+    with (
+        serving_apart(tmp_path / "log", "--mishaps", json.dumps(LATER)) as server,
+        over_http(ground, tmp_path, server) as life,
+    ):
+        life.until(lambda: len(server.events("sent")) >= 2)
+        life.interrupt()
+        assert life.end() == 130
+    assert committed_keys(tmp_path / "out") == set()
+    assert life.noise == []
+
+
+def test_a_run_is_interrupted_while_it_decodes(tmp_path: Path) -> None:
+    videos = draw_folder(tmp_path / "videos", 1, seconds=600)
+    config = write_config(tmp_path / "arena.toml", "offline")
+    with Life(simulation(videos, config, tmp_path / "out")) as life:
+        life.until(lambda: len(life.children) > 1)
+        life.interrupt()
+        assert life.end() == 130
+    assert "0 of 3 battles settled" in life.last_line
+    assert (life.noise, life.children) == ([], [])
+
+
+@pytest.fixture
+def huge(tmp_path: Path) -> Path:
+    """Return a clip that takes minutes to read to its end, and no room on the disk."""
+    path = draw_folder(tmp_path / "videos", 1, seconds=3) / "clip00.mp4"
+    os.truncate(path, 1 << 40)
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_path: Path) -> None:
+    with Life(command("simulate", "--videos", huge.parent, "--out", tmp_path / "out")) as life:
+        life.until(lambda: is_reading(life, huge))
+        life.interrupt(number)
+        assert life.end() == 130
+    assert life.said.strip() == (
+        "arena: interrupted; nothing is lost: to go on, type the same command again"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def is_reading(life: Life, path: Path) -> bool:
+    files = Path(f"/proc/{life.process.pid}/fd")
+    return any(os.path.realpath(file) == str(path) for file in files.iterdir())
+
+
+def test_samples_not_yet_begun_are_called_off(tmp_path: Path) -> None:
+    with Life(command("arena", "samples", tmp_path / "clips")) as life:
+        life.until(lambda: len(life.children) > 1)
+        life.interrupt()
+        assert life.end() == 130
+    assert "to go on, type the same command again" in life.last_line
+    assert len(list((tmp_path / "clips").iterdir())) < 12
+    assert (life.noise, life.children) == ([], [])
