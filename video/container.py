@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import av
 import av.error
@@ -19,6 +20,11 @@ named .mp4 would make libav read whatever files it names."""
 ATTACHED_PICTURE = 0x400
 OPTIONS = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
 
+# Titles that are no UTF-8 must not cost the video; from PyAV 19 on they never do.
+LENIENT: dict[str, Any] = (
+    {} if int(av.__version__.split(".")[0]) >= 19 else {"metadata_errors": "ignore"}
+)
+
 Unreadable = (av.error.FFmpegError, OSError, ValueError)
 """What libav raises for bytes it cannot use."""
 
@@ -31,9 +37,7 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
         UnusableVideo: not readable, no known container, no picture, or no decoder for it.
     """
     try:
-        container = av.open(
-            f"file:{path}", options=OPTIONS, metadata_errors="ignore", timeout=(30.0, 30.0)
-        )
+        container = av.open(f"file:{path}", options=OPTIONS, timeout=(30.0, 30.0), **LENIENT)
     except Unreadable as error:
         raise UnusableVideo(_reason(error)) from None
     with container:
