@@ -1,0 +1,63 @@
+"""Whole runs in the test's own process, with offline models or with any brain over the client."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from memory.records import Battle
+from memory.store import Store
+from runs.commands.endings import run_async
+from runs.config import Flags
+from runs.reading import RUN_FILE
+from runs.replay import Replayed, replay
+from runs.simulate import Finished, simulate
+
+TRIO = ("offline:hawk", "offline:mole", "offline:parrot")
+
+
+def play(videos: Path, out: Path, *, said: list[str] | None = None, **flags: Any) -> Finished:
+    """Play a run of two rounds with three offline models, unless the flags say otherwise."""
+    typed = Flags(**{"models": TRIO, "rounds": 2, **flags})
+    heard = [] if said is None else said
+    return run_async(simulate(videos, out, flags=typed, say=heard.append))
+
+
+def play_again(out: Path) -> Replayed:
+    """Replay a run."""
+    return run_async(replay(out))
+
+
+def battles_of(out: Path) -> list[Battle]:
+    """Return a run's battles in the order of their slots."""
+    with Store.open(out / RUN_FILE, write=False) as store:
+        return store.battles()
+
+
+@contextmanager
+def altered(out: Path) -> Iterator[sqlite3.Connection]:
+    """Give a run's file to change it behind the program's back."""
+    connection = sqlite3.connect(out / RUN_FILE)
+    try:
+        yield connection
+        connection.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
+
+
+def alter(out: Path, sql: str, **values: Any) -> None:
+    """Change one thing in a run's file; it must be there."""
+    with altered(out) as file:
+        assert file.execute(sql, values).rowcount > 0
+
+
+def toml(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return models' tables of an arena.toml."""
+    lines = []
+    for name, table in tables.items():
+        lines += [f"[models.{name}]", *(f"{key} = {value!r}" for key, value in table.items())]
+    return "\n".join(lines) + "\n"
