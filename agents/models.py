@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from agents.offline.cast import KINDS
+from agents.parameters import check_key_env, check_parameters
 from agents.retry import told
 from memory.errors import BadInput
 from memory.records import Role
@@ -129,7 +130,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
         settings: further fields of Model by name; an alias of its own among them.
 
     Raises:
-        BadInput: no such provider, offline model or setting.
+        BadInput: no such provider, offline model, setting or sampling parameter.
     """
     provider, colon, model = name.partition(":")
     if not colon or not model or provider not in PROVIDERS:
@@ -143,7 +144,11 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
         chosen.setdefault("max_frames", KINDS[model])
     if unknown := sorted(set(chosen) - set(Model.__dataclass_fields__)):
         raise BadInput(f"{name!a} has the unknown setting {unknown[0]!a}")
-    return Model(**chosen)
+    found = Model(**chosen)
+    check_parameters(found.alias, provider, parameters=found.parameters)
+    if found.key_env is not None:
+        check_key_env(found.alias, found.key_env)
+    return found
 
 
 def check_keys(models: Iterable[Model]) -> None:

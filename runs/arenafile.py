@@ -28,9 +28,9 @@ class ModelTable(Table):
     key_env: str | None = None
     """Name of the environment variable that holds the key."""
     max_frames: int | None = Field(default=None, ge=0, le=1024)
-    timeout_s: float | None = Field(default=None, gt=0)
+    timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     parameters: dict[str, Any] = {}
-    """Sampling parameters sent as they are, such as temperature or max_tokens."""
+    """Sampling parameters such as temperature or max_tokens; see `agents.parameters`."""
 
 
 class RolesTable(Table):

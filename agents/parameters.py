@@ -1,0 +1,67 @@
+"""Which sampling parameters a model may be given: what stands in a run, a key and a bench for good.
+
+They are written down and travel with a bench, so nothing that holds a key or leads a client
+elsewhere is one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memory.digests import canonical_json
+from memory.errors import BadInput
+
+_COMMON = (
+    *("temperature", "top_p", "max_tokens", "seed", "stop"),
+    *("presence_penalty", "frequency_penalty"),
+)
+KNOWN: dict[str, tuple[str, ...]] = {
+    "offline": (),
+    "openai": (*_COMMON, "reasoning_effort", "verbosity", "logit_bias", "extra_body"),
+    "google_genai": (*_COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
+}
+"""Provider to the names its models take; `extra_body` holds what only other servers know."""
+
+_SECRET = re.compile(
+    r"(?i)api[-_]?key|secret|passw|authorization|credential|bearer|cookie|(access|auth|hf)[-_]?token"
+)
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check_parameters(alias: str, provider: str, *, parameters: Mapping[str, Any]) -> None:
+    """Return if every parameter may be sent and written down.
+
+    Raises:
+        BadInput: names the parameter, never its value.
+    """
+    known = KNOWN[provider]
+    for name in _names(parameters):
+        if _SECRET.search(name):
+            raise BadInput(f"{alias!a}: {name!a} is no parameter; put keys in a variable (key_env)")
+    for name in parameters:
+        if name not in known:
+            there = f"there are {', '.join(known)}" if known else "offline models take none"
+            raise BadInput(f"{alias!a} has the unknown parameter {name!a}; {there}")
+    try:
+        canonical_json(dict(parameters))
+    except (TypeError, ValueError):
+        raise BadInput(f"{alias!a} has a parameter that is no JSON value") from None
+
+
+def check_key_env(alias: str, name: str) -> None:
+    """Return if `name` can be that of a variable; BadInput, without it, where it may be a key."""
+    if not _VARIABLE.fullmatch(name) or name.startswith("AIza"):
+        raise BadInput(f"{alias!a}: key_env is the name of a variable, such as MY_KEY, not a key")
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield every name inside nested tables and lists."""
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _names(inner)
