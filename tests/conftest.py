@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 SEALED = Path(__file__).parent / "support" / "sealed"
 sys.path.append(str(SEALED))
@@ -19,6 +20,15 @@ LEFT_OUT_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY")
 LEFT_OUT_STARTS = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", "ARENA_")
 HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 TESTS_SO_FAR = itertools.count()
+
+# Nothing here may hang on how busy the machine is, or on which examples chance brings today.
+settings.register_profile(
+    "same everywhere",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("same everywhere")
 
 
 def is_left_out(name: str) -> bool:
