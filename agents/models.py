@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from agents.offline.cast import KINDS
 from agents.parameters import check_key_env, check_parameters
-from agents.retry import told
+from agents.retry import KEY_NAMES, told
 from memory.errors import BadInput
 from memory.records import Role
 
@@ -118,6 +118,7 @@ class Model:
     def key(self) -> str | None:
         """Return its key from the environment; None where there is none."""
         names = self.key_names
+        KEY_NAMES.update(names)
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
 

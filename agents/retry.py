@@ -23,7 +23,9 @@ _TRANSIENT = frozenset({408, 409, 425, 429})
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
 _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
 _PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
-_KEYS = ("OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
+
+KEY_NAMES = {"OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"}
+"""Variables that hold keys; one that a model names for itself joins them when it is looked up."""
 
 _SECRET = re.compile(
     r"""(?ix)
@@ -89,11 +91,26 @@ def pause_s(seed: int, key: str, *, tries: int, hint_s: float | None) -> float:
 
 def told(text: str, *, key_env: str | None = None) -> str:
     """Return `text` on one printable line, shortened, every key in it replaced."""
-    for name in (*_KEYS, *([key_env] if key_env else [])):
-        if value := os.environ.get(name, "").strip():
-            text = text.replace(value, "[key]")
+    text = without_keys(text, *([key_env] if key_env else []))
     text = _CONTROL.sub(" ", _SECRET.sub("[key]", sound(text))).strip()
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def without_keys(text: str, *names: str) -> str:
+    """Return `text` with the value of every variable that holds a key replaced."""
+    for name in KEY_NAMES.union(names):
+        if value := os.environ.get(name, "").strip():
+            text = text.replace(value, "[key]")
+    return text
+
+
+def trace_without_keys(trace: str) -> str:
+    """Return a traceback without keys; in its messages also without what looks like one."""
+    lines = without_keys(sound(trace)).splitlines()
+    # Lines of source are indented; `key = ...` is no secret there, and they are what is needed.
+    return "\n".join(
+        line if line.startswith("  ") else _SECRET.sub("[key]", line) for line in lines
+    )
 
 
 def sound(text: str) -> str:

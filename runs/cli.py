@@ -111,7 +111,10 @@ def guarded(run: Callable[[], Any]) -> int:
 def _bug() -> int:
     import traceback
 
-    traceback.print_exc()
+    from agents.retry import trace_without_keys
+    from runs.console import safe
+
+    click.echo(safe(trace_without_keys(traceback.format_exc()), lines=True), err=True)
     _line("this is a bug in videoautoarena; please report it with the trace above")
     return EXIT_BUG
 

@@ -1,0 +1,124 @@
+"""Exit codes and one-line errors, whatever path or file a command is given."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from runs.cli import COMMANDS, guarded
+from tests.support.typed import Said, Terminal
+
+READING = ("status", "leaderboard", "battles", "show", "replay", "resume", "freeze")
+MORE = {"show": ("some-battle",), "freeze": ("--to", "bench")}
+HOSTILE = "no\x1b[2J\nsuch\u202e"
+
+
+@pytest.fixture
+def terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "run.sqlite").write_text("not a run")
+    return Terminal(capsys)
+
+
+def is_one_safe_line(said: Said) -> bool:
+    line = said.err.removesuffix("\n")
+    return said.out == "" and line.isprintable() and line.startswith("arena: ")
+
+
+@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize(
+    "out", ["nowhere", "file", "file/sub", "empty", "foreign", "x" * 300, HOSTILE, "", "\x00"]
+)
+def test_a_folder_without_a_run_is_one_line_and_exit_code_1(
+    terminal: Terminal, name: str, out: str
+) -> None:
+    said = terminal.arena(name, out, *MORE.get(name, ()))
+    assert said.code == 1
+    assert is_one_safe_line(said)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--videos", "x" * 300),
+        ("--videos", HOSTILE),
+        ("--videos", "empty", "--out", "x" * 300),
+        ("--videos", "empty", "--out", "file"),
+        ("--videos", "empty", "--out", "foreign"),
+        ("--videos", "empty", "--prompts", "x" * 300),
+        ("--videos", "empty", "--prompts", HOSTILE),
+        ("--videos", "empty", "--config", HOSTILE),
+        ("--videos", "empty", "--config", "empty"),
+        ("--videos", "empty", "--models", f"{HOSTILE},offline:owl"),
+    ],
+)
+def test_a_path_that_cannot_be_used_is_one_line_and_exit_code_1(
+    terminal: Terminal, words: tuple[str, ...]
+) -> None:
+    said = terminal.simulate(*words)
+    assert said.code == 1
+    assert is_one_safe_line(said)
+
+
+@pytest.mark.parametrize(("name", "folder"), [("samples", "file"), ("samples", "x" * 300)])
+def test_samples_say_where_they_cannot_be_put(terminal: Terminal, name: str, folder: str) -> None:
+    said = terminal.arena(name, folder)
+    assert (said.code, is_one_safe_line(said)) == (1, True)
+
+
+@pytest.mark.parametrize("bench", ["nowhere", "file", "empty", "x" * 300, HOSTILE])
+def test_a_bench_that_is_none_is_one_line(terminal: Terminal, bench: str) -> None:
+    said = terminal.arena("bench", "verify", bench)
+    assert said.code == 1
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_flag_that_is_unknown_is_a_matter_of_usage(terminal: Terminal, name: str) -> None:
+    said = terminal.arena(name, "--no-such-flag") if name != "simulate" else terminal.simulate("-Z")
+    assert said.code == 2
+    assert "Traceback" not in said.err
+
+
+def raising(error: BaseException) -> Said:
+    def run() -> None:
+        raise error
+
+    return Said(guarded(run), "", "")
+
+
+def denied(path: object) -> OSError:
+    error = OSError(errno.EACCES, "Permission denied")
+    error.filename = path
+    return error
+
+
+def test_what_the_system_refuses_is_named_with_its_path(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert raising(denied("/root/\x1bx")).code == 1
+    assert capsys.readouterr().err == "arena: /root/\\x1bx cannot be used: Permission denied\n"
+
+
+@pytest.mark.parametrize(
+    "bug", [denied(None), denied(7), OSError(errno.EBADF, "bad", "x"), KeyError("x")]
+)
+def test_anything_else_is_a_bug_with_its_trace(
+    capsys: pytest.CaptureFixture[str], bug: Exception
+) -> None:
+    assert raising(bug).code == 70
+    told = capsys.readouterr().err
+    assert "Traceback" in told
+    assert "please report it" in told.splitlines()[-1]
+
+
+def test_an_interrupt_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert raising(KeyboardInterrupt()).code == 130
+    assert "type the same command again" in capsys.readouterr().err
