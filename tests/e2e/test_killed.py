@@ -25,10 +25,10 @@ from tests.support.whole_runs import (
 )
 
 KILLS, AT_LEAST_IN_FLIGHT = 100, 60
-CLIPS, ROUNDS, SECONDS = 10, 3, 4.0
+CLIPS, ROUNDS, SECONDS = 12, 3, 4.0
 LATENCY_S = ("0.3", "0.9")
 # Three lives in four are ended soon after their first call, the others anywhere from their start.
-SHARE_AFTER_A_CALL, SOON_S, ANYWHERE_S = 0.75, 1.6, 4.0
+SHARE_AFTER_A_CALL, SOON_S, ANYWHERE_S = 0.75, 1.3, 3.5
 GLANCE_S = 0.02
 KINDS = ("arrived", "sent")
 
