@@ -35,23 +35,23 @@ Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2
     show_default=True,
     help="Folder of the sample clips.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
+@click.option("--quiet", "-q", is_flag=True, help="No line a battle.")
 def command(out: Path, clips: Path, quiet: bool) -> int:
     """Make the sample clips, run three rounds with the offline cast and show the leaderboard."""
-    from runs.commands.endings import ending, run_async, speaker
+    from runs.commands.endings import ending, run_async
     from runs.commands.leaderboard import show_leaderboard
     from runs.config import Flags
-    from runs.console import safe, tell
+    from runs.console import safe, say, tell
     from runs.reading import open_run
     from runs.simulate import simulate
     from video.samples import make_samples
 
-    speak = speaker(quiet=quiet)
-    made = make_samples(clips, on_done=lambda clip: speak(f"made {safe(clip.name)}"))
-    speak(f"{len(made)} sample clips are in {safe(str(clips))}")
-    code = ending(
-        run_async(simulate(clips, out, flags=Flags(rounds=3), say=speak)), out, as_json=False
+    made = make_samples(
+        clips, on_done=lambda clip: None if quiet else say(f"made {safe(clip.name)}")
     )
+    say(f"{len(made)} sample clips are in {safe(str(clips))}")
+    work = simulate(clips, out, flags=Flags(rounds=3), say=say, quiet=quiet)
+    code = ending(run_async(work), out, as_json=False)
     if code == 0:
         show_leaderboard(out, as_json=False)
         with open_run(out) as run:
