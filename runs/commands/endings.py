@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import shlex
 from collections.abc import Coroutine
@@ -20,6 +21,8 @@ T = TypeVar("T")
 
 def run_async(work: Coroutine[object, object, T]) -> T:
     """Return what `work` comes to, in the process's one event loop."""
+    # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
+    gc.freeze()
     return asyncio.run(work)  # noqa: TID251 - this is the one place
 
 
