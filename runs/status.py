@@ -14,7 +14,7 @@ from typing import Any
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle, CallRow, Skipped
 from runs.console import safe
-from runs.reading import Run, counted, named, one_line, open_run, run_file
+from runs.reading import Run, counted, marks, named, one_line, open_run, run_file
 
 
 @dataclass
@@ -105,6 +105,7 @@ class Status:
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
+            *(f"note: {mark}" for mark in marks(self.manifest)),
             f"next: {safe(self.next)}",
         ]
 
@@ -161,7 +162,7 @@ def _call_line(role: str, calls: Calls) -> str:
     tokens = f"{calls.input_tokens} tokens in, {calls.output_tokens} out"
     untold = f" ({counted(calls.untold_tokens, 'call')} uncounted)" if calls.untold_tokens else ""
     known = f"${calls.cost_usd:.4f}" if calls.unknown_cost < calls.calls else "unknown"
-    partly = calls.cost_usd and calls.unknown_cost
+    partly = 0 < calls.unknown_cost < calls.calls
     unknown = f" and {counted(calls.unknown_cost, 'call')} of unknown cost" if partly else ""
     return (
         f"{role}: {counted(calls.calls, 'call')}, {calls.failures} failed; {tokens}{untold}; "

@@ -60,6 +60,9 @@ def test_status_counts_calls_failures_and_tokens_by_role(mixed: Path) -> None:
 
 def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
     assert "cost $0.5000 and 1 call of unknown cost" in invoke("status", mixed).output
+    free = call(slot(video(), 0).id, cost_usd=0.0)
+    beside = play(tmp_path / "one", lineage(video()), calls=[free, call(slot(video(), 1).id)])
+    assert "cost $0.0000 and 1 call of unknown cost" in invoke("status", beside).output
     unpriced = play(tmp_path / "two", lineage(video()), calls=[call(slot(video(), 0).id)])
     assert "cost unknown" in invoke("status", unpriced).output
 
@@ -67,6 +70,10 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
 def test_the_first_line_says_how_far(mixed: Path) -> None:
     first = invoke("status", mixed).output.splitlines()[0]
     assert first == "5 of 7 slots settled, 3 decided; stopped; nobody is running it"
+
+
+def test_a_run_of_stand_ins_says_so(mixed: Path) -> None:
+    assert "note: rates stand-ins" in invoke("status", mixed).output
 
 
 def test_lines_name_reasons_models_seed_and_the_next_command(mixed: Path) -> None:
