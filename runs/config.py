@@ -257,6 +257,8 @@ def _officials(
 
 def _entry(name: str, models: Mapping[str, ModelTable]) -> CastEntry:
     """Return what `name` stands for: a table of the file, or `provider:model` itself."""
+    if not name.isprintable() or not name.strip():
+        raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     table = models.get(name) or ModelTable(model=name)
     if table.base_url is not None:
         _check_url(name, table.base_url)
@@ -286,9 +288,6 @@ def _check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> Non
         raise BadInput(f"--models names {_twice(roster)} twice; name each model once")
     if len(roster) < 2:
         raise BadInput(f"one model ({roster[0]}) cannot battle; name two or more with --models")
-    strangers = [name for name in roster if not name.isprintable() or not name.strip()]
-    if strangers:
-        raise BadInput(f"the model name {strangers[0]!r} cannot be shown; choose a printable one")
     for name in roster:
         if cast[name].model in (OFFLINE_EXAMINER, OFFLINE_JUDGE):
             raise BadInput(f"{name} examines or judges and cannot compete; leave it out")
