@@ -257,13 +257,13 @@ def _officials(
 
 def _entry(name: str, models: Mapping[str, ModelTable]) -> CastEntry:
     """Return what `name` stands for: a table of the file, or `provider:model` itself."""
-    if not name.isprintable() or not name.strip():
-        raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     table = models.get(name) or ModelTable(model=name)
     if table.base_url is not None:
         _check_url(name, table.base_url)
     settings = table.model_dump(exclude={"model"}, exclude_none=True)
     model = parse_model(table.model, {**settings, "alias": name})
+    if not name.isprintable() or not name.strip():
+        raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     return CastEntry(
         model=model.resolved,
         max_frames=model.max_frames,

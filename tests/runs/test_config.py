@@ -167,7 +167,7 @@ def test_a_name_that_would_move_a_terminal_is_refused_in_any_part(
     part: str, tmp_path: Path
 ) -> None:
     path, name = tmp_path / "arena.toml", "far\x1b[2J"
-    path.write_text(f'[models."far\\u001b[2J"]\nmodel = "openai:m"\n')
+    path.write_text('[models."far\\u001b[2J"]\nmodel = "openai:m"\n')
     parts = {"models": ("offline:hawk", "offline:mole"), "examiner": "openai:e", "judge": ("far",)}
     chosen = {"models": (name, "offline:mole"), "examiner": name, "judge": (name,)}[part]
     with pytest.raises(BadInput, match="cannot be shown") as caught:
