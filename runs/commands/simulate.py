@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
 
-class Swap(click.ParamType[Any]):
+# Generic since click 8.4 only, and a subscript would end the older ones.
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+
+class Swap(_ParamType):
     """A share from 0 to 1, or the word "all"."""
 
     name = "share|all"
