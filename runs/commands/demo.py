@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -9,12 +12,12 @@ import click
 NEXT = """
 The run lies in {out}; the clips in {clips}. What to type next:
 
-  arena leaderboard {out}              the table again
-  arena battles {out}                  every battle, one a line
-  arena show {out} {battle}   one battle whole
-  arena replay {out}                   all of it again from its journal, nothing paid
-  arena freeze {out} --to bench        a test set that outlives the run
-  simulate --videos YOUR_FOLDER --rounds 3 --out my-run    your own clips
+  {bin}arena leaderboard {out}              the table again
+  {bin}arena battles {out}                  every battle, one a line
+  {bin}arena show {out} {battle}   one battle whole
+  {bin}arena replay {out}                   all of it again from its journal, nothing paid
+  {bin}arena freeze {out} --to bench        a test set that outlives the run
+  {bin}simulate --videos YOUR_FOLDER --rounds 3 --out my-run    your own clips
 
 Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
 --examiner openai:gpt-4.1, with their keys in the environment."""
@@ -56,5 +59,13 @@ def command(out: Path, clips: Path, quiet: bool) -> int:
         show_leaderboard(out, as_json=False)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
-        tell(NEXT.format(out=safe(str(out)), clips=safe(str(clips)), battle=battle))
+        shown = {"out": safe(str(out)), "clips": safe(str(clips)), "bin": safe(bin_folder())}
+        tell(NEXT.format(battle=battle, **shown))
     return code
+
+
+def bin_folder() -> str:
+    """Return what has to stand before the commands' names: nothing where the shell finds them."""
+    if shutil.which("arena"):
+        return ""
+    return f"{os.path.relpath(Path(sys.executable).parent)}/"
