@@ -187,6 +187,12 @@ class Store:
         """Return the frames of the video with this id."""
         return self._one(Frames, "SELECT body FROM frames WHERE video = ?", video)
 
+    def damaged(self) -> dict[str, int]:
+        """Return how many frames of each video show a neighbour; videos with none are left out."""
+        count = "json_extract(body, '$.damaged')"
+        found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")
+        return {video: int(frames) for video, frames in found}
+
     async def put_draw(self, draw: Draw) -> None:
         """Keep who meets in a slot; the slot must be there."""
         await self._put("INSERT INTO draws (slot, body)", draw.slot, draw)

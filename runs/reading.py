@@ -134,6 +134,16 @@ def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
     return (*stand_ins, *cautions(manifest))
 
 
+def damage(store: Store) -> list[str]:
+    """Return a line for each video of which frames could not be decoded."""
+    paths = {video.id: video.path for video in store.videos()}
+    return [
+        f"{safe(paths.get(video, video))}: {counted(frames, 'frame')} could not be decoded; a "
+        "neighbour was shown instead"
+        for video, frames in sorted(store.damaged().items())
+    ]
+
+
 def named(alias: str, model: str) -> str:
     """Return a model's name in a run, with what it stands for where that is something else."""
     return alias if alias == model else f"{alias} ({model})"

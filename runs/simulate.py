@@ -24,7 +24,7 @@ from runs.footage import Footage
 from runs.notice import remote_notice
 from runs.opening import Opened, begin, go_on, holds_run, videos_folder
 from runs.progress import Progress
-from runs.reading import run_file
+from runs.reading import counted, damage, run_file
 from runs.schedule import blocks_of, play_blocks
 from video.cache import FrameCache
 from video.find import Findings, find_videos
@@ -161,9 +161,9 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say("name real ones with --models provider:model,provider:model (see --help)")
     verb = "continuing" if exists else "starting"
     say(
-        f"{verb} {safe(str(out))}: {len(run.store.videos())} videos, {config.rounds} rounds, "
-        f"{len(config.models)} models, seed {config.seed}; {len(open_slots)} of {len(slots)} "
-        "battles to go"
+        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
+        f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
+        f"{len(open_slots)} of {len(slots)} battles to go"
     )
     for note in run.notes:
         say(note)
@@ -186,6 +186,8 @@ async def play_run(
         if len(settled) < len(slots):
             async with playing(run, concurrency=concurrency, progress=progress) as game:
                 interrupted = await _until_done(game, slots, say)
+        for line in damage(store):
+            say(line)
         verdicts = [battle.verdict for battle in store.battles()]
         return Finished(
             total=len(slots),

@@ -295,3 +295,11 @@ def test_fsync_waits_for_the_disk(path: Path, fsync: bool, level: int) -> None:
     with closing(open_writing(path, fsync=fsync)) as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (level,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_videos_with_damaged_frames_are_known_by_how_many(store: Store) -> None:
+    asyncio.run(store.put_frames(frames()))
+    assert store.damaged() == {}
+    store.add_videos([video("cut.mp4")])
+    asyncio.run(store.put_frames(frames("cut.mp4").model_copy(update={"damaged": 2})))
+    assert store.damaged() == {video("cut.mp4").id: 2}

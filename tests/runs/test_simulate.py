@@ -246,7 +246,7 @@ def test_a_run_that_is_continued_without_a_number_of_rounds_keeps_its_own(
     terminal.simulate(*words, "--rounds", "1")
     said = terminal.simulate(*words)
     assert said.code == 0
-    assert "1 rounds" in said.err
+    assert "1 round," in said.err
     assert "0 of 3 battles to go" in said.err
 
 
