@@ -188,7 +188,7 @@ async def play_run(
                 interrupted = await _until_done(game, slots, say)
         for line in damage(store):
             say(line)
-        verdicts = [battle.verdict for battle in store.battles()]
+        verdicts = store.verdicts()
         return Finished(
             total=len(slots),
             settled=len(verdicts),
