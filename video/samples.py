@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -97,12 +98,21 @@ def _encode_all(clips: list[Clip], paths: dict[Clip, Path]) -> Iterator[Clip]:
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Hold Ctrl-C back from this process, and from those that it starts meanwhile."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Hear Ctrl-C only at the end, and start processes meanwhile that never hear it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    # Blocking alone is not enough: a library's thread takes the signal, and Python raises here.
+    handler = signal.signal(signal.SIGINT, lambda number, _frame: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _ignore_ctrl_c() -> None:
