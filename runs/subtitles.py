@@ -43,6 +43,11 @@ def stored_subtitles(store: Store, video: str) -> Subtitles | None:
     return read_body(Subtitles, file.text) if file else None
 
 
+def has_subtitles(store: Store) -> bool:
+    """Return whether the run keeps subtitles of any of its videos."""
+    return any(store.file(f"{SUBTITLES}{video.id}") for video in store.videos())
+
+
 def changed_subtitles(store: Store, videos: Sequence[Video], *, folder: Path) -> Iterator[str]:
     """Yield one line if files beside the videos are no longer those that the run has kept."""
     shelf = Shelf(folder)

@@ -88,7 +88,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[float, float, list[str]]]:
     """Yield each timing line's times and the lines below it, up to an empty one or the next."""
     timings = [(place, found) for place, line in enumerate(lines) if (found := _timing(line))]
     ends = [place for place, _ in timings[1:]] + [len(lines)]
-    for (place, (start, end)), stop in zip(timings, ends, strict=True):
+    for (place, (start, end)), stop in zip(timings, ends, strict=False):
         below = lines[place + 1 : stop]
         # Where the empty line is missing, the next cue's number hangs on to this one's text.
         if stop < len(lines) and below and _NUMBER.fullmatch(below[-1]):

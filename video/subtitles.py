@@ -32,10 +32,13 @@ _BOMS = (
 )
 Rank = tuple[bool, bool, bool, str, str]
 LEGACY = (
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256"),
+    *("cp1252", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949", "koi8_r", "tis_620"),
 )
-"""Encodings that are guessed among where a file is no Unicode."""
+"""Encodings that are guessed among where a file is no Unicode.
+
+One a script: of several for Latin letters the guess takes the wrong one even for long texts.
+"""
 
 
 class Track(NamedTuple):
@@ -106,7 +109,7 @@ class Shelf:
 
     def _bytes(self, name: str) -> bytes:
         path = self._folder / name
-        if why := trouble(os.fspath(path)):
+        if why := "a folder" if path.is_dir() else trouble(os.fspath(path)):
             raise UnusableSubtitles(f"is {why}")
         try:
             with path.open("rb") as file:
