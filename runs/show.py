@@ -10,7 +10,7 @@ from typing import Any
 from memory.errors import BadInput
 from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles
 from runs.battles import as_json
-from runs.reading import Run, open_run
+from runs.reading import Run, marks, open_run
 from runs.subtitles import stored_subtitles
 
 NAMED = 8
@@ -27,8 +27,10 @@ class Shown:
     found: tuple[Evolution, ...]
     """What the evolver made of this battle; empty in the last round, or where nothing was."""
     calls: tuple[CallRow, ...]
-    subtitles: Subtitles | None
+    subtitles: Subtitles | None = None
     """What was sent with the video's frames, whole for those who saw all of them."""
+    marks: tuple[str, ...] = ()
+    """What stands on every page of its run."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -64,6 +66,7 @@ def show(folder: Path, wanted: str) -> Shown:
             found=tuple(e for other in lineage for e in other.evolution if e.battle == battle.id),
             calls=tuple(run.store.journal.calls(battle.id)),
             subtitles=stored_subtitles(run.store, battle.video),
+            marks=marks(run.manifest),
         )
 
 
