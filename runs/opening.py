@@ -123,10 +123,9 @@ def _filled(
     added = ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
     notes: list[str] = []
     if config.subtitles:
-        here = [video for video in found.videos if video.id in known]
-        notes += changed_subtitles(store, here, folder=folder)
+        notes += changed_subtitles(store, known, found=found, folder=folder)
         # Before their videos, so that a kill leaves no video without its subtitles.
-        notes += keep_subtitles(store, added, folder=folder, seed=config.seed)
+        notes += keep_subtitles(store, added, found=found, folder=folder, seed=config.seed)
     store.add_videos(added)
     store.add_skipped(found.skipped)
     slots = new_slots(

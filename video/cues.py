@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from memory.errors import UnusableSubtitles
 from memory.records import Cue
 
+Row = tuple[float, float, tuple[str, ...]]
+"""Start and end in seconds, and the lines between."""
 LONGEST_CUE = 2000
 """Characters of one cue; what is beyond is cut off."""
 MOST_TEXT = 200_000
@@ -20,6 +22,8 @@ _TIMING = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}(?=\s|$)")
 _NUMBER = re.compile(r"\s*[0-9]+\s*")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|</>|<[0-9][0-9:.,]*>|\{\\[^{}]*\}")
+_ROLLING = re.compile(r"<[0-9:.]+><c>")
+"""A word with its own time: what captions of automatic speech recognition are made of."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 """Marks that turn the direction of writing, and the mark of byte order."""
@@ -34,14 +38,16 @@ def parse(text: str) -> tuple[Cue, ...]:
     Raises:
         UnusableSubtitles: it holds no cue.
     """
-    cues = {
-        (start, max(start, end), words)
+    is_rolling = _ROLLING.search(text) is not None
+    rows = {
+        (start, max(start, end), said)
         for start, end, lines in _blocks(_LINE_END.split(text))
-        if (words := plain(" ".join(lines)))
+        if (said := _said(lines, is_rolling=is_rolling))
     }
-    if not cues:
+    if not rows:
         raise UnusableSubtitles("holds no subtitles in the form of SubRip or WebVTT")
-    return tuple(Cue(start_s=s, end_s=e, text=words) for s, e, words in sorted(cues))
+    told = _unrolled(sorted(rows)) if is_rolling else sorted(rows)
+    return tuple(Cue(start_s=start, end_s=end, text=" ".join(said)) for start, end, said in told)
 
 
 def align(cues: Iterable[Cue], *, first_s: float, duration_s: float) -> tuple[Cue, ...]:
@@ -80,6 +86,28 @@ def plain(text: str) -> str:
     return " ".join(kept.split())[:LONGEST_CUE].rstrip()
 
 
+def _said(lines: list[str], *, is_rolling: bool) -> tuple[str, ...]:
+    """Return the plain lines of a cue: one, or as they stand where they roll."""
+    parts = lines if is_rolling else [" ".join(lines)]
+    return tuple(said for part in parts if (said := plain(part)))
+
+
+def _unrolled(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the rows without the lines at their head that the row before has left standing.
+
+    Captions made by machines show each line twice: new, and as the upper one of the next.
+    """
+    before: tuple[str, ...] = ()
+    until_s = 0.0
+    for start, end, said in rows:
+        standing = before if start <= until_s + 0.05 else ()
+        most = min(len(said), len(standing))
+        same = next((n for n in range(most, 0, -1) if said[:n] == standing[-n:]), 0)
+        if said[same:]:
+            yield start, end, said[same:]
+        before, until_s = said, end
+
+
 def _is_unsafe(char: str) -> bool:
     return char in _TURNS or unicodedata.category(char) in ("Cc", "Cs")
 
@@ -93,7 +121,7 @@ def _blocks(lines: list[str]) -> Iterator[tuple[float, float, list[str]]]:
         # Where the empty line is missing, the next cue's number hangs on to this one's text.
         if stop < len(lines) and below and _NUMBER.fullmatch(below[-1]):
             below.pop()
-        empty = next((n for n, line in enumerate(below) if not line.strip()), len(below))
+        empty = next((n for n, line in enumerate(below) if not line), len(below))
         yield start, end, below[:empty]
 
 

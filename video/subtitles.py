@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -79,9 +79,15 @@ class Shelf:
         found = self._listing(parent).get(stem, [])
         return [os.path.join(parent, other) for _, other in sorted(found)]
 
-    def beside(self, video: Video) -> Beside:
-        """Return the first usable subtitle file of a video. Reads the video's index."""
-        names, skipped = self.names(video.path), list[Skipped]()
+    def beside(self, video: Video, copies: Sequence[str] = ()) -> Beside:
+        """Return the first usable subtitle file of a video. Reads the video's index.
+
+        Args:
+            video: as it was found.
+            copies: paths with the same bytes; what stands beside them comes after its own.
+        """
+        names = [name for path in (video.path, *copies) for name in self.names(path)]
+        skipped = list[Skipped]()
         for place, name in enumerate(names):
             try:
                 return Beside(self._read(name, video), skipped, names[place + 1 :])

@@ -151,6 +151,15 @@ def test_what_is_used_and_what_is_not_is_said_once(videos: Path, tmp_path: Path)
     ]
 
 
+def test_subtitles_beside_a_copy_count(videos: Path, tmp_path: Path) -> None:
+    (videos / "a link.mp4").symlink_to("clip00.mp4")
+    play(videos, tmp_path / "out", rounds=1)
+    assert kept(tmp_path / "out") == ["clip00.srt", None]
+    said: list[str] = []
+    play(videos, tmp_path / "out", rounds=1, said=said)
+    assert warnings(said) == []
+
+
 def test_show_says_what_was_sent(terminal: Terminal, videos: Path, tmp_path: Path) -> None:
     play(videos, tmp_path / "out", rounds=1)
     ids = {video.path: video.id for video in find_videos(videos).videos}

@@ -97,6 +97,30 @@ def test_a_missing_empty_line_is_no_loss() -> None:
     assert texts("1\n00:01,0 --> 00:02,0\na\n2\n00:03,0 --> 00:04,0\nb\n3") == ["a", "b 3"]
 
 
+def test_captions_that_roll_say_each_line_once() -> None:
+    rolling = """WEBVTT
+
+00:00.000 --> 00:02.000 align:start position:0%
+\x20
+so<00:00:00.500><c> today</c>
+
+00:02.000 --> 00:02.010
+so today
+\x20
+
+00:02.010 --> 00:04.000
+so today
+we<00:00:02.500><c> cook</c>
+
+00:04.000 --> 00:04.010
+we cook
+
+00:09.000 --> 00:10.000
+we cook
+"""
+    assert parse(rolling) == (cue(0, 2, "so today"), cue(2.01, 4, "we cook"), cue(9, 10, "we cook"))
+
+
 def test_cues_of_blanks_tags_and_controls_are_none() -> None:
     told = render([cue(1, 2, "x")]) + "\n00:03 --> 00:04\n<i> </i>\x1b\x07\n"
     assert texts(told) == ["x"]
