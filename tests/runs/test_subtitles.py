@@ -108,6 +108,22 @@ def test_subtitles_that_changed_or_came_later_give_one_warning_and_no_effect(
     assert (kept(tmp_path / "out"), keys(tmp_path / "out")) == (["clip00.srt", None], before)
 
 
+def test_a_run_killed_before_its_videos_were_written_has_their_subtitles(
+    videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "add_videos", die)
+        with pytest.raises(KeyboardInterrupt):
+            play(videos, tmp_path / "out", rounds=1)
+    said: list[str] = []
+    play(videos, tmp_path / "out", rounds=1, said=said)
+    assert kept(tmp_path / "out") == ["clip00.srt", None]
+    assert warnings(said) == []
+
+
 def test_a_video_that_is_appended_brings_its_subtitles(videos: Path, tmp_path: Path) -> None:
     play(videos, tmp_path / "out", rounds=1)
     draw_clip(videos / "clip02.mp4", 2, seconds=3)
