@@ -72,7 +72,8 @@ class ChatClient:
         frames = sending.frames.frames if sending.frames else ()
         digests = [frame.digest for frame in frames]
         jpegs = await self._load(sending.frames.video, digests) if sending.frames and frames else []
-        laid_out = messages(SYSTEM, sending.text, frames=frames, jpegs=jpegs)
+        subtitles = sending.frames.subtitles if sending.frames else None
+        laid_out = messages(SYSTEM, sending.text, frames=frames, jpegs=jpegs, subtitles=subtitles)
         options = call_options(self._model, sending.role, key=sending.key)
         return received(await self._invoke(laid_out, options))
 

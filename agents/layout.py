@@ -1,14 +1,21 @@
-"""How a call is laid out: frames in the order of time, each behind its label, the task last."""
+"""How a call is laid out: frames in the order of time, each behind its label, the task last.
+
+Where a video has subtitles, every stretch of them stands in a block of its own, behind the frame
+that is shown when it begins, fenced like all material.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 import weakref
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory.records import Frame, Frames
+from agents.fences import fence
+from memory.digests import digest
+from memory.records import Frame, Frames, Subtitles
 from video.frames import thin
 
 if TYPE_CHECKING:
@@ -20,17 +27,40 @@ def label(frame: Frame) -> str:
     return f"t={frame.time_s:.2f}s"
 
 
+def cue_blocks(frames: Sequence[Frame], subtitles: Subtitles | None) -> dict[int, str]:
+    """Return the blocks of cues by the place of the frame that each follows.
+
+    It is the last frame at or before the cue's start. Cues without any frame are nowhere.
+    """
+    lines: dict[int, list[str]] = {}
+    times = [frame.time_s for frame in frames]
+    for cue in subtitles.cues if subtitles and times else ():
+        place = max(0, bisect_right(times, cue.start_s) - 1)
+        line = f"{cue.start_s:.2f}s to {cue.end_s:.2f}s: {cue.text}"
+        lines.setdefault(place, []).append(line)
+    code = subtitles.code if subtitles else ""
+    return {place: fence("subtitles", code, "\n".join(said)) for place, said in lines.items()}
+
+
 def messages(
-    system: str, text: str, *, frames: Sequence[Frame], jpegs: Sequence[bytes]
+    system: str,
+    text: str,
+    *,
+    frames: Sequence[Frame],
+    jpegs: Sequence[bytes],
+    subtitles: Subtitles | None = None,
 ) -> list[BaseMessage]:
     """Return the system message and one user message: label and image in turn, `text` last."""
     from langchain_core.messages import HumanMessage, SystemMessage
 
     content: list[str | dict[str, Any]] = []
-    for frame, jpeg in zip(frames, jpegs, strict=True):
+    blocks = cue_blocks(frames, subtitles)
+    for place, (frame, jpeg) in enumerate(zip(frames, jpegs, strict=True)):
         content.append({"type": "text", "text": label(frame)})
         encoded = base64.b64encode(jpeg).decode("ascii")
         content.append({"type": "image", "base64": encoded, "mime_type": "image/jpeg"})
+        if place in blocks:
+            content.append({"type": "text", "text": blocks[place]})
     content.append({"type": "text", "text": text})
     return [SystemMessage(system), HumanMessage(content=content)]
 
@@ -46,12 +76,20 @@ def thinned(frames: Frames, limit: int) -> Frames:
 
 
 def fragment(frames: Frames | None) -> str:
-    """Return the canonical JSON of [(label, digest) ...], the frames' part of a journal key."""
+    """Return the frames' part of a journal key: the canonical JSON of [(label, digest) ...].
+
+    A block of cues stands behind its frame as ("subtitles", digest).
+    """
     if frames is None:
         return "[]"
     held: dict[int, str] = _remember(_fragments, frames)
     if 0 not in held:
-        pairs = [[label(frame), frame.digest] for frame in frames.frames]
+        blocks = cue_blocks(frames.frames, frames.subtitles)
+        pairs = []
+        for place, frame in enumerate(frames.frames):
+            pairs.append([label(frame), frame.digest])
+            if place in blocks:
+                pairs.append(["subtitles", digest(blocks[place])])
         held[0] = json.dumps(pairs, separators=(",", ":"))
     return held[0]
 

@@ -3,6 +3,7 @@
 ArenaError                    a person can act on it: one line, exit code 1
 ├── BadInput                  a value, file or flag that cannot be used
 ├── UnusableVideo             a file that gives no frames
+├── UnusableSubtitles         a file that gives no cues
 ├── FramesChanged             a video no longer gives the frames this run has seen
 ├── StoreError                the run file cannot be used
 │   ├── StoreTooNew           written by a newer version
@@ -27,6 +28,10 @@ class BadInput(ArenaError):
 
 class UnusableVideo(ArenaError):
     """A file that gives no frames; the message is the reason alone, without the name."""
+
+
+class UnusableSubtitles(ArenaError):
+    """A subtitle file that gives no cues; the message is the reason alone, without the name."""
 
 
 class FramesChanged(ArenaError):

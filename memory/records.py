@@ -76,6 +76,26 @@ class Frame(Record):
     digest: str
 
 
+class Cue(Record):
+    """One subtitle, in one line; an instant where both times are equal."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+
+class Subtitles(Record):
+    """What stands beside one video as text, in the order of time, on the clock of its frames."""
+
+    path: str
+    """Relative to the folder of videos, like that of a video."""
+    sha256: str
+    """Of the file's bytes."""
+    code: str
+    """Of the fences around each stretch of it: from seed, video and all the cues."""
+    cues: tuple[Cue, ...]
+
+
 class Frames(Record):
     """The frames of one video that a run uses, in time order."""
 
@@ -85,6 +105,8 @@ class Frames(Record):
     frames: tuple[Frame, ...]
     damaged: int = 0
     """How many frames could not be decoded exactly and stand in for a neighbour."""
+    subtitles: Subtitles | None = None
+    """Cues of the stretches these frames stand for; they count as part of the frames."""
 
 
 class Sampling(Record):

@@ -52,6 +52,7 @@ class RunTable(Table):
     preset: Literal["paper"] | None = None
     limit: int | None = None
     prompts: str | None = None
+    subtitles: bool | None = None
     max_void: float | None = None
     block: int | None = Field(default=None, ge=1)
 

@@ -45,6 +45,7 @@ class Flags:
     prompts: Path | None = None
     max_void: float | None = None
     block: int | None = None
+    subtitles: bool | None = None
     allow_self_judging: bool = False
     allow_offline_judge: bool = False
 
@@ -88,6 +89,8 @@ class RunConfig(Record):
     preset: Literal["paper"] | None = None
     rules: RunRules = RunRules()
     sampling: Sampling = Sampling()
+    subtitles: bool = True
+    """What stands beside a video as .srt or .vtt is sent with its frames."""
     limit: int | None = None
     block: int = BLOCK
     offline: bool
@@ -216,6 +219,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "block": _at_least(1, pick("block", BLOCK), "--block"),
         "rules": RunRules(overall_only=paper, share_analyses=not paper, fixed_seats=paper),
         "sampling": Sampling(fit="stretch" if paper else "keep"),
+        "subtitles": pick("subtitles", True),
     }
     process = {
         "prompts": prompts,

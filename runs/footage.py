@@ -10,6 +10,7 @@ from pathlib import Path
 from memory.errors import UnusableVideo
 from memory.records import Frames, Sampling, Video
 from memory.store import Store
+from runs.subtitles import stored_subtitles
 from video.studio import Decoders
 
 KEPT = 48
@@ -46,6 +47,8 @@ class Footage:
     async def frames(self, video: str) -> Frames:
         """Return times and digests of a video's frames; the first time decides them for the run.
 
+        The subtitles that were kept when the run began stand with them.
+
         Raises:
             UnusableVideo: no frame could be decoded.
         """
@@ -53,9 +56,11 @@ class Footage:
             self._kept.move_to_end(video)
             return self._kept[video]
         async with self._locks.setdefault(video, asyncio.Lock()):
-            frames = self._kept.get(video) or self._store.frames(video)
+            frames = self._kept.get(video)
             if frames is None:
-                frames = await self._first(video)
+                frames = self._store.frames(video) or await self._first(video)
+                spoken = stored_subtitles(self._store, video)
+                frames = frames.model_copy(update={"subtitles": spoken})
             self._kept[video] = frames
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)

@@ -43,6 +43,7 @@ FACTS = (
     "preset",
     "rules",
     "sampling",
+    "subtitles",
     "limit",
     "prompts",
     "offline",

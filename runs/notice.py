@@ -27,8 +27,11 @@ def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter
     return calls
 
 
-def remote_notice(config: RunConfig, *, videos: int, open_slots: int) -> Iterable[str]:
+def remote_notice(
+    config: RunConfig, *, videos: int, open_slots: int, has_subtitles: bool = False
+) -> Iterable[str]:
     """Yield one line a host: whose frames go there, to which models, in how many calls at most."""
+    what = "frames and subtitles" if has_subtitles else "frames"
     hosts: dict[str, list[str]] = {}
     for alias, entry in config.cast.items():
         if not entry.model.startswith("offline:"):
@@ -39,7 +42,7 @@ def remote_notice(config: RunConfig, *, videos: int, open_slots: int) -> Iterabl
         most = sum(calls[alias] for alias in aliases)
         frames = max(_frames(config, alias) for alias in aliases)
         yield (
-            f"frames of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
+            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
             f"{host} for {', '.join(aliases)}: at most {most:,} calls"
         )
 

@@ -18,6 +18,7 @@ from runs.config import RunConfig, Settings
 from runs.console import safe
 from runs.reading import RUN_FILE
 from runs.slots import in_order, new_slots
+from runs.subtitles import changed_subtitles, keep_subtitles
 from video.find import Findings
 
 PROMPT_FILE = "prompts/"
@@ -120,6 +121,11 @@ def _filled(
     known = {video.id for video in before}
     ordered = in_order((v for v in found.videos if v.id not in known), config.seed)
     added = ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
+    notes: list[str] = []
+    if config.subtitles:
+        notes += changed_subtitles(store, known, found=found, folder=folder)
+        # Before their videos, so that a kill leaves no video without its subtitles.
+        notes += keep_subtitles(store, added, found=found, folder=folder, seed=config.seed)
     store.add_videos(added)
     store.add_skipped(found.skipped)
     slots = new_slots(
@@ -129,9 +135,9 @@ def _filled(
     is_new = (
         "1 video is new and was" if len(added) == 1 else f"{len(added)} videos are new and were"
     )
-    notes = (f"{is_new} appended",) if before and added else ()
+    notes += [f"{is_new} appended"] if before and added else []
     files = {video.id: folder / video.path for video in found.videos}
-    return Opened(store, config, prompts, notes, files)
+    return Opened(store, config, prompts, tuple(notes), files)
 
 
 def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:

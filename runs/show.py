@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import BadInput
-from memory.records import SCHEMA, Battle, CallRow, Evolution
+from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles
 from runs.battles import as_json
 from runs.reading import Run, marks, open_run
+from runs.subtitles import stored_subtitles
 
 NAMED = 8
 """How many battles an error names."""
@@ -26,6 +27,8 @@ class Shown:
     found: tuple[Evolution, ...]
     """What the evolver made of this battle; empty in the last round, or where nothing was."""
     calls: tuple[CallRow, ...]
+    subtitles: Subtitles | None = None
+    """What was sent with the video's frames, whole for those who saw all of them."""
     marks: tuple[str, ...] = ()
     """What stands on every page of its run."""
 
@@ -44,6 +47,7 @@ class Shown:
             "found": [attempt.model_dump() for attempt in self.found],
             "calls": [_call(row) for row in self.calls],
             "cost_usd": self.cost_usd,
+            "subtitles": _subtitles(self.subtitles),
         }
 
 
@@ -61,6 +65,7 @@ def show(folder: Path, wanted: str) -> Shown:
             earlier=tuple(other for other in lineage if other.round < battle.round),
             found=tuple(e for other in lineage for e in other.evolution if e.battle == battle.id),
             calls=tuple(run.store.journal.calls(battle.id)),
+            subtitles=stored_subtitles(run.store, battle.video),
             marks=marks(run.manifest),
         )
 
@@ -94,6 +99,10 @@ def _nearest(battles: list[Battle], wanted: str) -> str:
 
 def _same_lineage(one: Battle, other: Battle) -> bool:
     return (one.video, one.persona) == (other.video, other.persona)
+
+
+def _subtitles(kept: Subtitles | None) -> dict[str, Any] | None:
+    return {**kept.model_dump(include={"path", "sha256"}), "cues": len(kept.cues)} if kept else None
 
 
 def _call(row: CallRow) -> dict[str, Any]:

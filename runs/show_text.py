@@ -44,7 +44,7 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     yield from _attempts("What was found in this battle", shown.found)
     if not shown.found:
         yield from _section("What was found in this battle", "nothing was asked of the evolver")
-    yield from _provenance(battle)
+    yield from _provenance(shown)
     yield from _calls(shown)
 
 
@@ -167,7 +167,8 @@ def _spelt(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _provenance(battle: Battle) -> Iterator[RenderableType]:
+def _provenance(shown: Shown) -> Iterator[RenderableType]:
+    battle, spoken = shown.battle, shown.subtitles
     prompts = [f"{role} {digest[:12]}" for role, digest in sorted(battle.prompts.items())]
     propensity = "dealt" if battle.propensity is None else f"{battle.propensity:g}"
     yield from _section(
@@ -175,6 +176,7 @@ def _provenance(battle: Battle) -> Iterator[RenderableType]:
         f"pair probability {propensity}"
         + ("" if battle.basis is None else f", by the ratings after wave {battle.basis}"),
         f"prompts: {', '.join(prompts) or 'none'}",
+        f"subtitles: {f'{len(spoken.cues)} cues of {spoken.path}' if spoken else 'none were sent'}",
     )
 
 

@@ -26,6 +26,7 @@ from runs.opening import Opened, begin, go_on, holds_run, videos_folder
 from runs.progress import Progress
 from runs.reading import counted, damage, run_file
 from runs.schedule import blocks_of, play_blocks
+from runs.subtitles import has_subtitles
 from video.cache import FrameCache
 from video.find import Findings, find_videos
 from video.studio import Decoders
@@ -168,7 +169,10 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
     for note in run.notes:
         say(note)
     videos = len({slot.video for slot in open_slots})
-    for line in remote_notice(config, videos=videos, open_slots=len(open_slots)):
+    spoken = has_subtitles(run.store)
+    for line in remote_notice(
+        config, videos=videos, open_slots=len(open_slots), has_subtitles=spoken
+    ):
         say(safe(line))
 
 

@@ -69,7 +69,8 @@ def every_command() -> dict[str, click.Command]:
 
 
 def options(command: click.Command) -> set[str]:
-    return {flag for p in command.params if isinstance(p, click.Option) for flag in p.opts}
+    found = [param for param in command.params if isinstance(param, click.Option)]
+    return {flag for option in found for flag in (*option.opts, *option.secondary_opts)}
 
 
 def section(page: str, heading: str) -> str:

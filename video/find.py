@@ -51,13 +51,13 @@ def find_videos(folder: Path) -> Findings:
     _refuse_no_folder(folder)
     found = Findings([], [], [])
     first_of: dict[str, str] = {}
-    for name, trouble in sorted(_walk(folder)):
+    for name, why in sorted(_walk(folder)):
         try:
-            if trouble:
-                raise UnusableVideo(trouble)
+            if why:
+                raise UnusableVideo(why)
             video = _read(folder, name)
         except UnusableVideo as error:
-            if trouble or _claims_to_be_video(name):
+            if why or _claims_to_be_video(name):
                 found.skipped.append(Skipped(path=name, reason=str(error)))
             continue
         same = first_of.setdefault(video.sha256, name)
@@ -98,11 +98,11 @@ def _walk(folder: Path) -> Iterator[tuple[str, str]]:
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         for name in files + links:
             path = os.path.join(parent, name)
-            yield os.path.relpath(path, folder), _trouble(path)
+            yield os.path.relpath(path, folder), trouble(path)
     yield from denied
 
 
-def _trouble(path: str) -> str:
+def trouble(path: str) -> str:
     """Return why a path leads to no regular file, or nothing; the file is not opened."""
     try:
         mode = os.stat(path).st_mode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from av import VideoFrame
 
 from memory.digests import digest
 from memory.errors import UnusableVideo
-from memory.records import Frame, Frames, Sampling
+from memory.records import Cue, Frame, Frames, Sampling, Subtitles
 from video.decode import Catch, decode, first_frame
 from video.index import choose, read_index
 from video.pictures import displayed_size, fitted_size, jpeg
@@ -66,12 +66,34 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
 
 
 def thin(frames: Frames, count: int) -> Frames:
-    """Return `count` of the frames, evenly spaced, both ends kept; all where there are fewer."""
+    """Return `count` of the frames, evenly spaced, both ends kept; all where there are fewer.
+
+    A frame stands for the stretch from its own time to that of the frame after it in `frames`, the
+    last one for all that follows. The cues that overlap a kept frame's stretch are kept, so that
+    nobody reads of a time that it was shown nothing of, and words are thinned as pictures are.
+    """
     total = len(frames.frames)
     if count <= 1:
-        return frames.model_copy(update={"frames": frames.frames[: max(0, count)]})
-    kept = sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
-    return frames.model_copy(update={"frames": tuple(frames.frames[i] for i in kept)})
+        kept = list(range(min(total, max(0, count))))
+    else:
+        kept = sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
+    chosen = {"frames": tuple(frames.frames[i] for i in kept)}
+    return frames.model_copy(update={**chosen, "subtitles": _thinned_cues(frames, kept)})
+
+
+def _thinned_cues(frames: Frames, kept: Sequence[int]) -> Subtitles | None:
+    if frames.subtitles is None:
+        return None
+    times = [frame.time_s for frame in frames.frames]
+
+    def is_shown(cue: Cue) -> bool:
+        first = max(0, bisect_right(times, cue.start_s) - 1)
+        # A cue that ends as a frame appears is over, unless it is an instant.
+        last = max(first, bisect_left(times, cue.end_s) - 1)
+        return bisect_right(kept, last) > bisect_left(kept, first)
+
+    cues = tuple(cue for cue in frames.subtitles.cues if is_shown(cue))
+    return frames.subtitles.model_copy(update={"cues": cues}) if cues else None
 
 
 def _with_stand_ins(ticks: Sequence[int], catch: Catch) -> tuple[bytes, ...]:

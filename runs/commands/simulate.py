@@ -88,6 +88,11 @@ def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> t
     type=click.Path(path_type=Path),
     help="Folder of prompts that replace ours, such as judge.txt.",
 )
+@click.option(
+    "--subtitles/--no-subtitles",
+    default=None,
+    help="Send .srt and .vtt files beside a video with its frames.  [default: send]",
+)
 @click.option("--block", type=int, help="Videos admitted together.  [default: 21]")
 @click.option(
     "--max-void",
