@@ -53,7 +53,7 @@ def command(out: Path, clips: Path, quiet: bool) -> int:
         run_async(simulate(clips, out, flags=Flags(rounds=3), say=speak)), out, as_json=False
     )
     if code == 0:
-        show_leaderboard(out, as_json=False)
+        show_leaderboard(out)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
         tell(NEXT.format(out=safe(str(out)), clips=safe(str(clips)), battle=battle))
