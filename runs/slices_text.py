@@ -25,10 +25,8 @@ MARKS = {
     APART: ("~", "not comparable with the others: they never met"),
 }
 """Flag to the mark a cell carries and what it means."""
-SCALES = (
-    "Each slice has a scale of its own, with mean 1000: compare gaps, not ratings, across slices."
-)
-AIMED = "Evolved battles also stand with those aimed at as many of their two players."
+SCALES = "Each slice has a scale of its own, mean 1000: across slices compare gaps, not ratings."
+AIMED_AT = "aimed at ..: evolved, by how many of its players' faults the question was made from."
 _GAP, _MOST_NAME = 2, 32
 Slice = dict[str, Any]
 
@@ -123,7 +121,7 @@ def _left(table: Table) -> int:
 
 
 def _grid(table: Table, parts: Sequence[Slice]) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     grid.add_column(f"by {table['by']}", overflow="fold", width=_left(table))
     for part in parts:
         grid.add_column(Text(safe(part["slice"])), justify="right", no_wrap=True)
