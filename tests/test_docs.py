@@ -219,6 +219,8 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
     shown = json.loads(invoke("show", run, slot(video(), 1).id, "--json").output)
     board = json.loads(invoke("leaderboard", run, "--json").output)
     status = json.loads(invoke("status", run, "--json").output)
+    sliced = json.loads(invoke("leaderboard", run, "--by", "round", "--json").output)
+    assert set(sliced) <= set(re.findall(r"`(\w+)`", section("records.md", "Slices")))
     long, short = section("records.md", "How a run stands").split("end with a short form")
     assert first_column(long) == list(status)
     assert first_column(short) == list(_state(Finished(1, 1, 0, False, 0.05), run))
@@ -228,6 +230,7 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         "A leaderboard": board,
         "A row": board["models"][0],
         "Settings": board["settings"],
+        "Slices": sliced["slices"][0],
     }.items():
         assert first_column(section("records.md", heading)) == list(found)
 

@@ -65,11 +65,14 @@ def _pasted(table: dict[str, Any], form: Form) -> str:
 
 
 def _print(table: dict[str, Any]) -> None:
+    import os
+
     from runs.console import out
     from runs.leaderboard import render
     from runs.slices_text import render_slices
 
     console = out()
-    width = console.width if console.is_terminal else max(console.width, PIPED)
-    shown = render_slices(table, width) if "slices" in table else render(table)
-    console.print(shown, soft_wrap=False, width=width)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPED
+    sliced = "slices" in table
+    console.print(render_slices(table, console.width) if sliced else render(table))
