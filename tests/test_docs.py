@@ -235,6 +235,15 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         assert first_column(section("records.md", heading)) == list(found)
 
 
+def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
+    found = json.loads(invoke("doctor", "--videos", tmp_path, "--json").stdout)
+    text = section("records.md", "What a doctor finds")
+    assert first_column(text) == list(found)
+    for name in ("decoder", "cache", "disk", "terminal", "tracing", "videos", "calls"):
+        assert set(found[name]) <= set(re.findall(r"`(\w+)`", text)), name
+    assert set(found["models"][0]) <= set(re.findall(r"`(\w+)`", text))
+
+
 def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:
     board = json.loads(invoke("leaderboard", run, "--json").output)
     status = json.loads(invoke("status", run, "--json").output)

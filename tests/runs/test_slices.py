@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from rich.console import Console
 
 from memory.records import CATEGORIES, Battle
