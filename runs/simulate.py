@@ -24,7 +24,7 @@ from runs.footage import Footage
 from runs.notice import remote_notice
 from runs.opening import Opened, begin, go_on, holds_run, videos_folder
 from runs.progress import Progress
-from runs.reading import run_file
+from runs.reading import counted, damage, run_file
 from runs.schedule import blocks_of, play_blocks
 from video.cache import FrameCache
 from video.find import Findings, find_videos
@@ -62,8 +62,10 @@ while a loop that stands still hears it only when it moves on.
 """
 
 
-def simulate(videos: Path, out: Path, *, flags: Flags, say: Say) -> Play:
+def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, quiet: bool = False) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
+
+    `quiet` leaves out the line a battle; what is skipped and what leaves the machine is said.
 
     Raises:
         BadInput: nothing was written; the message says what to change.
@@ -81,10 +83,24 @@ def simulate(videos: Path, out: Path, *, flags: Flags, say: Say) -> Play:
         else begin(out, settings.config, prompts=prompts, found=found, folder=videos)
     )
     _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
-    return play_run(ready, concurrency=settings.concurrency, max_void=settings.max_void, say=say)
+    return play_run(
+        ready,
+        concurrency=settings.concurrency,
+        max_void=settings.max_void,
+        say=say,
+        quiet=quiet,
+    )
 
 
-def resume(out: Path, *, videos: Path | None, concurrency: int, max_void: float, say: Say) -> Play:
+def resume(
+    out: Path,
+    *,
+    videos: Path | None,
+    concurrency: int,
+    max_void: float,
+    say: Say,
+    quiet: bool = False,
+) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end.
 
     Args:
@@ -93,6 +109,7 @@ def resume(out: Path, *, videos: Path | None, concurrency: int, max_void: float,
         concurrency: model calls under way at once.
         max_void: share of void slots that is accepted.
         say: takes a line of chatter.
+        quiet: leave out the line a battle.
     """
     with Store.open(run_file(out), write=False) as store:
         folder = videos or videos_folder(store)
@@ -106,7 +123,11 @@ def resume(out: Path, *, videos: Path | None, concurrency: int, max_void: float,
     _load_graph()
     run = go_on(out, None, prompts=None, found=found, folder=folder)
     _introduce(run, out, say=say, assumed_cast=False, exists=True)
-    return play_run(run, concurrency=concurrency, max_void=max_void, say=say)
+    return play_run(run, concurrency=concurrency, max_void=max_void, say=say, quiet=quiet)
+
+
+def _unsaid(_line: str) -> None:
+    """Say nothing."""
 
 
 def _load_graph() -> None:
@@ -140,30 +161,34 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say("name real ones with --models provider:model,provider:model (see --help)")
     verb = "continuing" if exists else "starting"
     say(
-        f"{verb} {safe(str(out))}: {len(run.store.videos())} videos, {config.rounds} rounds, "
-        f"{len(config.models)} models, seed {config.seed}; {len(open_slots)} of {len(slots)} "
-        "battles to go"
+        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
+        f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
+        f"{len(open_slots)} of {len(slots)} battles to go"
     )
     for note in run.notes:
         say(note)
     videos = len({slot.video for slot in open_slots})
     for line in remote_notice(config, videos=videos, open_slots=len(open_slots)):
-        say(line)
+        say(safe(line))
 
 
-async def play_run(run: Opened, *, concurrency: int, max_void: float, say: Say) -> Finished:
+async def play_run(
+    run: Opened, *, concurrency: int, max_void: float, say: Say, quiet: bool = False
+) -> Finished:
     """Play every unsettled slot and close the run.
 
     An interrupt lets calls under way finish, a second one stops.
     """
     with run.store as store:
         slots, settled = store.slots(), store.settled_ids()
-        progress = Progress(total=len(slots), done=len(settled), say=say)
+        progress = Progress(total=len(slots), done=len(settled), say=_unsaid if quiet else say)
         interrupted = False
         if len(settled) < len(slots):
             async with playing(run, concurrency=concurrency, progress=progress) as game:
                 interrupted = await _until_done(game, slots, say)
-        verdicts = [battle.verdict for battle in store.battles()]
+        for line in damage(store):
+            say(line)
+        verdicts = store.verdicts()
         return Finished(
             total=len(slots),
             settled=len(verdicts),

@@ -103,9 +103,11 @@ def test_other_lines_in_the_documents_are_make_targets_or_known() -> None:
 def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (text,) = blocks(README, "toml")
-    (tmp_path / "arena.toml").write_text(text)
+    first, text = blocks(README, "toml")
     monkeypatch.chdir(tmp_path)
+    Path("arena.toml").write_text(first)
+    assert resolve(Flags()).config.models == ("one", "two")
+    Path("arena.toml").write_text(text)
     assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "flash", "qwen", "referee"}
     casts = []
     for words in command_lines(README):

@@ -97,6 +97,15 @@ def test_a_package_carries_its_types(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
 
 
+def test_every_file_of_a_package_is_shipped_with_it() -> None:
+    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    patterns = ["*.py", "*.pyc", *shipped["package-data"]["*"]]
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
+    data = [path for path in files if path.suffix != ".py" and "__pycache__" not in path.parts]
+    assert len(data) > len(PACKAGES)
+    assert [path for path in data if not any(path.match(p) for p in patterns)] == []
+
+
 @pytest.mark.parametrize("name", ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_a_visitor_finds(name: str) -> None:
     assert (ROOT / name).stat().st_size > 500

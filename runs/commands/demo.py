@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -9,12 +12,12 @@ import click
 NEXT = """
 The run lies in {out}; the clips in {clips}. What to type next:
 
-  arena leaderboard {out}              the table again
-  arena battles {out}                  every battle, one a line
-  arena show {out} {battle}   one battle whole
-  arena replay {out}                   all of it again from its journal, nothing paid
-  arena freeze {out} --to bench        a test set that outlives the run
-  simulate --videos YOUR_FOLDER --rounds 3 --out my-run    your own clips
+  {bin}arena leaderboard {out}              the table again
+  {bin}arena battles {out}                  every battle, one a line
+  {bin}arena show {out} {battle}   one battle whole
+  {bin}arena replay {out}                   all of it again from its journal, nothing paid
+  {bin}arena freeze {out} --to bench        a test set that outlives the run
+  {bin}simulate --videos YOUR_FOLDER --rounds 3 --out my-run    your own clips
 
 Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
 --examiner openai:gpt-4.1, with their keys in the environment."""
@@ -35,26 +38,34 @@ Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2
     show_default=True,
     help="Folder of the sample clips.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
+@click.option("--quiet", "-q", is_flag=True, help="No line a battle.")
 def command(out: Path, clips: Path, quiet: bool) -> int:
     """Make the sample clips, run three rounds with the offline cast and show the leaderboard."""
-    from runs.commands.endings import ending, run_async, speaker
+    from runs.commands.endings import ending, run_async
     from runs.commands.leaderboard import show_leaderboard
     from runs.config import Flags
-    from runs.console import safe, tell
+    from runs.console import safe, say, tell
     from runs.reading import open_run
     from runs.simulate import simulate
     from video.samples import make_samples
 
-    speak = speaker(quiet=quiet)
-    made = make_samples(clips, on_done=lambda clip: speak(f"made {safe(clip.name)}"))
-    speak(f"{len(made)} sample clips are in {safe(str(clips))}")
-    code = ending(
-        run_async(simulate(clips, out, flags=Flags(rounds=3), say=speak)), out, as_json=False
+    made = make_samples(
+        clips, on_done=lambda clip: None if quiet else say(f"made {safe(clip.name)}")
     )
+    say(f"{len(made)} sample clips are in {safe(str(clips))}")
+    work = simulate(clips, out, flags=Flags(rounds=3), say=say, quiet=quiet)
+    code = ending(run_async(work), out, as_json=False)
     if code == 0:
         show_leaderboard(out)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
-        tell(NEXT.format(out=safe(str(out)), clips=safe(str(clips)), battle=battle))
+        shown = {"out": safe(str(out)), "clips": safe(str(clips)), "bin": safe(bin_folder())}
+        tell(NEXT.format(battle=battle, **shown))
     return code
+
+
+def bin_folder() -> str:
+    """Return what has to stand before the commands' names: nothing where the shell finds them."""
+    if shutil.which("arena"):
+        return ""
+    return f"{os.path.relpath(Path(sys.executable).parent)}/"

@@ -21,12 +21,13 @@ import click
     show_default=True,
     help="Share of void slots above which the exit code is 3.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
+@click.option("--quiet", "-q", is_flag=True, help="No line a battle.")
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
 def command(out: Path, quiet: bool, as_json: bool, **process: Any) -> int:
     """Continue the run in OUT with the settings it began with."""
-    from runs.commands.endings import ending, run_async, speaker
+    from runs.commands.endings import ending, run_async
+    from runs.console import say
     from runs.simulate import resume
 
-    work = resume(out, say=speaker(quiet=quiet), **process)
+    work = resume(out, say=say, quiet=quiet, **process)
     return ending(run_async(work), out, as_json=as_json)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
 
-class Swap(click.ParamType[Any]):
+# Generic since click 8.4 only, and a subscript would end the older ones.
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+
+class Swap(_ParamType):
     """A share from 0 to 1, or the word "all"."""
 
     name = "share|all"
@@ -98,13 +105,14 @@ def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tu
     is_flag=True,
     help="Let the offline judge rate real models; the run is marked.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
+@click.option("--quiet", "-q", is_flag=True, help="No line a battle.")
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
 def command(videos: Path, out: Path, quiet: bool, as_json: bool, **typed: Any) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
-    from runs.commands.endings import ending, run_async, speaker
+    from runs.commands.endings import ending, run_async
     from runs.config import Flags
+    from runs.console import say
     from runs.simulate import simulate
 
-    finished = run_async(simulate(videos, out, flags=Flags(**typed), say=speaker(quiet=quiet)))
-    return ending(finished, out, as_json=as_json)
+    work = simulate(videos, out, flags=Flags(**typed), say=say, quiet=quiet)
+    return ending(run_async(work), out, as_json=as_json)
