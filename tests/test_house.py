@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 import shutil
@@ -155,7 +156,9 @@ def test_no_name_is_looked_up_and_no_datagram_leaves() -> None:
 
 def test_this_machine_is_within_reach() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        socket.create_connection(("localhost", server.getsockname()[1])).close()
+        port = server.getsockname()[1]
+        with contextlib.closing(socket.create_connection(("localhost", port))) as reached:
+            assert reached.getpeername()[1] == port
 
 
 def test_a_child_process_is_sealed_too(tmp_path: Path) -> None:

@@ -198,6 +198,8 @@ def test_a_run_that_is_read_takes_no_write(
 def test_closing_twice_is_harmless(store: Store) -> None:
     store.close()
     store.close()
+    with pytest.raises(StoreError):
+        store.manifest()
 
 
 def test_a_closed_run_takes_no_write(store: Store) -> None:
