@@ -123,6 +123,11 @@ class Model:
         return next(filter(None, found), None)
 
 
+def provider_keys() -> tuple[str, ...]:
+    """Return the variables in which providers' own keys are looked for."""
+    return tuple(name for names in _KEYS.values() for name in names)
+
+
 def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     """Return the model that `provider:model` names.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from operator import add
-from typing import Annotated, TypedDict
+from typing import Annotated
+
+from typing_extensions import TypedDict
 
 from agents.contracts import EvolverReply
 from memory.records import (

@@ -9,9 +9,15 @@ from typing import Any, Literal
 
 from memory.records import Battle
 from runs.console import safe
+from runs.pasting import Cell, comma_separated
 from runs.reading import one_line, open_run, outcome
 
-Form = Literal["text", "json", "jsonl"]
+Form = Literal["table", "csv", "json", "jsonl"]
+COLUMNS = (
+    *("id", "video", "duration_s", "category", "persona", "round", "origin", "difficulty"),
+    *("model_a", "model_b", "verdict", "reason", "propensity", "question"),
+)
+"""Of the CSV: what a battle holds that fits a cell; the texts are in the JSON."""
 
 
 def listing(folder: Path, form: Form) -> Iterator[str]:
@@ -19,6 +25,8 @@ def listing(folder: Path, form: Form) -> Iterator[str]:
     with open_run(folder) as run:
         if form == "jsonl":
             yield from (json.dumps(as_json(battle)) for battle in run.battles)
+        elif form == "csv":
+            yield comma_separated(COLUMNS, [as_cells(battle) for battle in run.battles])
         elif form == "json":
             yield json.dumps([as_json(battle) for battle in run.battles], indent=2)
         else:
@@ -28,6 +36,11 @@ def listing(folder: Path, form: Form) -> Iterator[str]:
 def as_json(battle: Battle) -> dict[str, Any]:
     """Return a battle in the shape other programs rely on."""
     return battle.model_dump(by_alias=True, mode="python")
+
+
+def as_cells(battle: Battle) -> list[Cell]:
+    """Return a battle's cells in the order of COLUMNS."""
+    return [getattr(battle, column) for column in COLUMNS]
 
 
 def as_lines(battles: list[Battle]) -> list[str]:

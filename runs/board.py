@@ -1,4 +1,4 @@
-"""The leaderboard of a run folder."""
+"""The leaderboard of a run folder, and those of its slices."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runs.leaderboard import Table, build
 from runs.reading import Run, cautions, open_run, rates_stand_ins
+from runs.slices import By, build_slices
 
 
 def board_of(folder: Path) -> Table:
@@ -14,6 +15,18 @@ def board_of(folder: Path) -> Table:
         return build(
             run.battles,
             run.manifest["models"],
+            stand_ins=rates_stand_ins(run.manifest),
+            warnings=_warnings(run),
+        )
+
+
+def slices_of(folder: Path, by: By) -> Table:
+    """Return the leaderboards of the slices of the run in `folder`."""
+    with open_run(folder) as run:
+        return build_slices(
+            run.battles,
+            run.manifest["models"],
+            by=by,
             stand_ins=rates_stand_ins(run.manifest),
             warnings=_warnings(run),
         )

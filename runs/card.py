@@ -99,7 +99,7 @@ def _counts(battles: list[Battle], questions: list[BenchQuestion]) -> Iterator[s
     del left_out["selected"]
     yield "## Counts\n"
     yield _rows("by round", Counter(f"{q.round}" for q in questions))
-    yield _rows("by duration", Counter(bucket(q.duration_s) for q in questions), order=_NAMES)
+    yield _rows("by duration", Counter(bucket(q.duration_s) for q in questions), order=BUCKET_NAMES)
     yield _rows("by category", Counter(q.category for q in questions))
     yield _rows("by origin of the question", Counter(q.origin for q in questions))
     yield _rows("selected answers by model", Counter(q.selected_model for q in questions))
@@ -128,10 +128,10 @@ def _rows(
 
 def bucket(duration_s: float) -> str:
     """Return the name of the duration bucket, such as `8-15 s`."""
-    return _NAMES[sum(duration_s > end for end in BUCKETS_S)]
+    return BUCKET_NAMES[sum(duration_s > end for end in BUCKETS_S)]
 
 
-_NAMES = (
+BUCKET_NAMES = (
     f"up to {BUCKETS_S[0]} s",
     *(f"{low}-{high} s" for low, high in pairwise(BUCKETS_S)),
     f"above {BUCKETS_S[-1]} s",

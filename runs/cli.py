@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("show", "Show one battle whole."),
     "freeze": ("freeze", "Turn a run into a test set that outlives it."),
     "bench": ("bench", "Work with frozen test sets."),
+    "doctor": ("doctor", "Tell what is here, what is missing, and what a run would call."),
     "samples": ("samples", "Make twelve sample clips."),
     "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),
 }

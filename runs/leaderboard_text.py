@@ -46,7 +46,7 @@ def render(table: Table) -> RenderableType:
         own = ", ".join(flag for flag in row["flags"] if flag not in shared)
         grid.add_row(*_cells(row, edges), *([own] if len(grid.columns) == 8 else []))
     notes = [Text(f"note: {safe(note)}") for note in table["settings"]["warnings"]]
-    return Group(grid, Text(_totals(table["settings"])), *notes, Text(summarize(table)))
+    return Group(grid, Text(totals_text(table["settings"])), *notes, Text(summarize(table)))
 
 
 def summarize(table: Table) -> str:
@@ -148,22 +148,24 @@ def _cells(row: dict[str, Any], edges: tuple[float, float]) -> list[RenderableTy
     if row["rating"] is None:
         return [_UNKNOWN, name, "unrated", _UNKNOWN, "", _UNKNOWN, battles]
     return [
-        _rank(row),
+        rank_text(row),
         name,
         f"{row['rating']:.0f}",
-        _interval(row),
+        interval_text(row),
         _bar(row, edges),
         f"{100 * row['win_rate']:.1f}",
         battles,
     ]
 
 
-def _rank(row: dict[str, Any]) -> str:
+def rank_text(row: dict[str, Any]) -> str:
+    """Return the places that a row's interval leaves open: `2`, or `2-6`."""
     best, worst = row["rank_best"], row["rank_worst"]
     return f"{best}" if best == worst else f"{best}-{worst}"
 
 
-def _interval(row: dict[str, Any]) -> str:
+def interval_text(row: dict[str, Any]) -> str:
+    """Return how far a row's interval reaches on both sides: `-41/+38`."""
     if row["low"] is None:
         return "unknown"
     return f"-{_size(row['rating'] - row['low'])}/+{_size(row['high'] - row['rating'])}"
@@ -194,7 +196,8 @@ def _shared_flags(rows: list[dict[str, Any]]) -> set[str]:
     return set.intersection(*rated) & {TOO_FEW} if rated else set()
 
 
-def _totals(settings: dict[str, Any]) -> str:
+def totals_text(settings: dict[str, Any]) -> str:
+    """Return the sentence that counts battles and videos."""
     totals, videos = settings["totals"], "+".join(str(n) for n in settings["videos"]) or "0"
     plural = "" if videos == "1" else "s"
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from agents.tracing import is_traced, trace_host
 from runs.config import RunConfig
 
 REPAIR = 2
@@ -30,7 +31,10 @@ def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter
 def remote_notice(
     config: RunConfig, *, videos: int, open_slots: int, has_subtitles: bool = False
 ) -> Iterable[str]:
-    """Yield one line a host: whose frames go there, to which models, in how many calls at most."""
+    """Yield one line a host: whose frames go there, to which models, in how many calls at most.
+
+    The last line is LangSmith's, where the user has turned it on.
+    """
     what = "frames and subtitles" if has_subtitles else "frames"
     hosts: dict[str, list[str]] = {}
     for alias, entry in config.cast.items():
@@ -45,6 +49,8 @@ def remote_notice(
             f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
             f"{host} for {', '.join(aliases)}: at most {most:,} calls"
         )
+    if open_slots and is_traced():
+        yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
 
 
 def _frames(config: RunConfig, alias: str) -> int:

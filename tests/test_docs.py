@@ -104,9 +104,11 @@ def test_other_lines_in_the_documents_are_make_targets_or_known() -> None:
 def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (text,) = blocks(README, "toml")
-    (tmp_path / "arena.toml").write_text(text)
+    first, text = blocks(README, "toml")
     monkeypatch.chdir(tmp_path)
+    Path("arena.toml").write_text(first)
+    assert resolve(Flags()).config.models == ("one", "two")
+    Path("arena.toml").write_text(text)
     assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "flash", "qwen", "referee"}
     casts = []
     for words in command_lines(README):
@@ -220,6 +222,8 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
     shown = json.loads(invoke("show", run, slot(video(), 1).id, "--json").output)
     board = json.loads(invoke("leaderboard", run, "--json").output)
     status = json.loads(invoke("status", run, "--json").output)
+    sliced = json.loads(invoke("leaderboard", run, "--by", "round", "--json").output)
+    assert set(sliced) <= set(re.findall(r"`(\w+)`", section("records.md", "Slices")))
     long, short = section("records.md", "How a run stands").split("end with a short form")
     assert first_column(long) == list(status)
     assert first_column(short) == list(_state(Finished(1, 1, 0, False, 0.05), run))
@@ -229,8 +233,18 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         "A leaderboard": board,
         "A row": board["models"][0],
         "Settings": board["settings"],
+        "Slices": sliced["slices"][0],
     }.items():
         assert first_column(section("records.md", heading)) == list(found)
+
+
+def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
+    found = json.loads(invoke("doctor", "--videos", tmp_path, "--json").stdout)
+    text = section("records.md", "What a doctor finds")
+    assert first_column(text) == list(found)
+    for name in ("decoder", "cache", "disk", "terminal", "tracing", "videos", "calls"):
+        assert set(found[name]) <= set(re.findall(r"`(\w+)`", text)), name
+    assert set(found["models"][0]) <= set(re.findall(r"`(\w+)`", text))
 
 
 def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:

@@ -85,6 +85,11 @@ class FrameCache:
             entry = _read_entry(file)
             return [_read_jpeg(file, entry, wanted) for wanted in digests]
 
+    def size(self) -> tuple[int, int]:
+        """Return how many entries there are, and their bytes."""
+        sizes = [path.stat().st_size for path in self.folder.glob("*/*.frames")]
+        return len(sizes), sum(sizes)
+
     def _path(self, video_sha: str, sampling: Sampling) -> Path:
         how = digest(canonical_json([SAMPLER, sampling.model_dump()]))[:16]
         return self.folder / video_sha[:2] / f"{video_sha}-{how}.frames"

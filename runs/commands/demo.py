@@ -56,7 +56,7 @@ def command(out: Path, clips: Path, quiet: bool) -> int:
     work = simulate(clips, out, flags=Flags(rounds=3), say=say, quiet=quiet)
     code = ending(run_async(work), out, as_json=False)
     if code == 0:
-        show_leaderboard(out, as_json=False)
+        show_leaderboard(out)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
         shown = {"out": safe(str(out)), "clips": safe(str(clips)), "bin": safe(bin_folder())}

@@ -32,7 +32,8 @@ class Swap(_ParamType):
             self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all'", param, ctx)
 
 
-def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the names in a list with commas."""
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())
 
 
@@ -45,14 +46,14 @@ def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> t
 @click.option("--rounds", type=int, help="Battles in each lineage.  [default: 3]")
 @click.option(
     "--models",
-    callback=_names,
+    callback=names,
     metavar="A,B,..",
     help="Contestants.  [default: arena.toml, else the offline cast]",
 )
 @click.option("--examiner", metavar="M", help="Watches, invents users, asks, evolves and grades.")
 @click.option(
     "--judge",
-    callback=_names,
+    callback=names,
     metavar="M[,M2..]",
     help="Judges, and does nothing else.  [default: the examiner]",
 )

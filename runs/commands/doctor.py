@@ -1,0 +1,50 @@
+"""`arena doctor`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from runs.commands.simulate import names
+
+
+@click.command("doctor", epilog="Example: arena doctor --videos clips --config arena.toml")
+@click.option("--videos", type=click.Path(path_type=Path), help="Folder of videos to look at, too.")
+@click.option("--models", callback=names, metavar="A,B,..", help="Contestants.")
+@click.option("--examiner", metavar="M", help="As for simulate.")
+@click.option("--judge", callback=names, metavar="M[,M2..]", help="As for simulate.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Models, roles and settings.  [default: ./arena.toml if there]",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(
+    videos: Path | None,
+    models: tuple[str, ...],
+    examiner: str | None,
+    judge: tuple[str, ...],
+    *,
+    config: Path | None,
+    as_json: bool,
+) -> None:
+    """Tell what is here, what is missing, and what a run would call; exit 1 if none could start.
+
+    Nobody is called. Of keys it tells whether they are set, nothing else.
+    """
+    import json
+    import shutil
+
+    from memory.errors import BadInput
+    from runs.config import Flags
+    from runs.doctor import examine_house
+    from runs.doctor_text import as_lines
+
+    flags = Flags(models=models, examiner=examiner, judge=judge, config=config)
+    report = examine_house(flags, videos)
+    width = shutil.get_terminal_size().columns
+    click.echo(json.dumps(report, indent=2) if as_json else "\n".join(as_lines(report, width)))
+    if more := report["missing"]:
+        others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
+        raise BadInput(f"a run could not start: {more[0]}{others}")

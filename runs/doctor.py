@@ -1,0 +1,219 @@
+"""What is here, what is missing and what a run would call; looks, asks nobody, leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agents.models import Model, check_keys, provider_keys
+from agents.prompts import PromptSet
+from agents.tracing import NAMES, is_traced, trace_host
+from graph.state import PERSONAS
+from memory.errors import ArenaError
+from memory.records import SCHEMA
+from runs.config import Flags, RunConfig, resolve
+from runs.console import out
+from runs.notice import calls_at_most, remote_notice
+
+US = "videoautoarena"
+Report = dict[str, Any]
+"""JSON: see docs/records.md."""
+
+
+def examine_house(flags: Flags, videos: Path | None) -> Report:
+    """Return what a run with these flags over these videos would find.
+
+    `missing` names everything that keeps it from starting; keys are told by name alone.
+    """
+    missing: list[str] = []
+    config = _config(flags, missing)
+    packages = _packages()
+    missing += [f"the package {name} is not installed" for name in packages if not packages[name]]
+    cache = _cache(missing)
+    found = None if videos is None else _videos(videos, missing)
+    models = [] if config is None else _models(config, missing)
+    return {
+        "schema": SCHEMA,
+        "ready": not missing,
+        "missing": list(dict.fromkeys(missing)),
+        "version": version(US),
+        "python": platform.python_version(),
+        "packages": packages,
+        "decoder": _decoder(packages),
+        "keys": _keys(config),
+        "cache": cache,
+        "disk": {"free_bytes": shutil.disk_usage(Path.cwd()).free},
+        "terminal": _terminal(),
+        "tracing": _tracing(),
+        "videos": found,
+        "models": models,
+        "calls": None if config is None else _calls(config, found),
+    }
+
+
+def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
+    try:
+        settings = resolve(flags)
+        PromptSet.load(settings.prompts)
+    except ArenaError as wrong:
+        missing.append(str(wrong))
+        return None
+    return settings.config
+
+
+def _packages() -> dict[str, str | None]:
+    """Return the version of each package that a run needs; None where it is not installed."""
+    needed = [line for line in requires(US) or () if "extra ==" not in line]
+    return {name: _version(name) for name in sorted(re.split(r"[^\w.-]", n)[0] for n in needed)}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _decoder(packages: dict[str, str | None]) -> Report:
+    # decord, decord2 and eva-decord share one import name, so no version can be told from it.
+    return {
+        "name": "PyAV",
+        "version": packages.get("av"),
+        "decord": find_spec("decord") is not None,
+    }
+
+
+def _keys(config: RunConfig | None) -> dict[str, bool]:
+    """Return which variables that hold keys are set."""
+    models = [] if config is None else [config.model_of(alias) for alias in config.cast]
+    named = [name for model in models for name in model.key_names]
+    return {name: _is_set(name) for name in dict.fromkeys([*named, *provider_keys()])}
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(name, "").strip())
+
+
+def _cache(missing: list[str]) -> Report:
+    from video.cache import FrameCache
+
+    cache = FrameCache()
+    entries, size = cache.size()
+    trouble = _cannot_write(cache.folder)
+    if trouble:
+        missing.append(
+            f"the frame cache {os.fspath(cache.folder)!a} cannot be written: {trouble}; "
+            "set XDG_CACHE_HOME to a folder that can"
+        )
+    return {
+        "folder": str(cache.folder),
+        "writable": not trouble,
+        "entries": entries,
+        "bytes": size,
+    }
+
+
+def _cannot_write(folder: Path) -> str | None:
+    """Return why nothing can be written into a folder that is there or could be made."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return None
+    except OSError as wrong:
+        return wrong.strerror or type(wrong).__name__
+
+
+def _terminal() -> Report:
+    console = out()
+    return {
+        "is_terminal": console.is_terminal,
+        "columns": console.width,
+        "colours": console.color_system,
+        "encoding": sys.stdout.encoding,
+        "no_color": _is_set("NO_COLOR"),
+    }
+
+
+def _tracing() -> Report:
+    return {
+        "on": is_traced(),
+        "host": trace_host() if is_traced() else None,
+        "set": [name for name in NAMES if _is_set(name)],
+    }
+
+
+def _videos(folder: Path, missing: list[str]) -> Report:
+    from video.find import Findings, find_videos
+
+    try:
+        found = find_videos(folder)
+    except ArenaError as wrong:
+        missing.append(str(wrong))
+        found = Findings([], [], [])
+    else:
+        if not found.videos:
+            missing.append(f"{os.fspath(folder)!a} holds no usable video; pass a folder that does")
+    shown = ("path", "duration_s", "width_px", "height_px", "codec")
+    return {
+        "folder": str(folder),
+        "usable": [{name: getattr(video, name) for name in shown} for video in found.videos],
+        "skipped": [{"path": file.path, "reason": file.reason} for file in found.skipped],
+        "duplicates": [{"path": path, "same_as": same} for path, same in found.duplicates],
+    }
+
+
+def _models(config: RunConfig, missing: list[str]) -> list[Report]:
+    models = [config.model_of(alias) for alias in config.cast]
+    missing += _missing_keys(models)
+    return [
+        {
+            "model": model.alias,
+            "resolved": model.resolved,
+            "roles": _roles(config, model.alias),
+            "host": model.endpoint,
+            "keys": list(model.key_names),
+            "key_set": any(map(_is_set, model.key_names)) if model.key_names else None,
+        }
+        for model in models
+    ]
+
+
+def _missing_keys(models: Iterable[Model]) -> Iterable[str]:
+    for model in models:
+        try:
+            check_keys([model])
+        except ArenaError as wrong:
+            yield str(wrong)
+
+
+def _roles(config: RunConfig, alias: str) -> list[str]:
+    played = {
+        "contestant": alias in config.models,
+        "examiner": alias == config.examiner,
+        "judge": alias in config.judges,
+    }
+    return [role for role, plays in played.items() if plays]
+
+
+def _calls(config: RunConfig, found: Report | None) -> Report:
+    """Return what a run makes at most; for one video where no folder was given."""
+    videos = 1 if found is None else len(found["usable"])
+    videos = videos if config.limit is None else min(videos, config.limit)
+    slots = videos * len(PERSONAS) * config.rounds
+    most = calls_at_most(config, videos=videos, open_slots=slots)
+    return {
+        "videos": videos,
+        "rounds": config.rounds,
+        "battles": slots,
+        "at_most": {alias: most[alias] for alias in config.cast},
+        "notice": list(remote_notice(config, videos=videos, open_slots=slots)),
+    }

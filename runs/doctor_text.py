@@ -1,0 +1,120 @@
+"""A doctor's report as lines for eyes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from runs.console import safe
+from runs.doctor import Report
+from runs.reading import counted, named
+
+_INDENT = 12
+_MANY = 12
+"""Usable videos that are named; of more only the first."""
+
+
+def as_lines(report: Report, width: int) -> list[str]:
+    """Return the report for a terminal of `width` columns; text of files and names is made safe."""
+    lines = []
+    for title, told in _told(report):
+        indent = " " * _INDENT
+        lines += textwrap.wrap(
+            safe(told),
+            max(width, 2 * _INDENT),
+            initial_indent=f"{title:<{_INDENT}}",
+            subsequent_indent=indent if title else indent + "  ",
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _told(report: Report) -> Iterator[tuple[str, str]]:
+    yield "version", f"videoautoarena {report['version']}, Python {report['python']}"
+    packages = report["packages"].items()
+    yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
+    decoder = report["decoder"]
+    decord = "is there, and not used" if decoder["decord"] else "is not installed, and not needed"
+    yield "decoder", f"PyAV {decoder['version'] or 'is missing'}; decord {decord}"
+    yield from _place(report)
+    yield from _videos(report["videos"])
+    yield from _keys(report)
+    yield from _calls(report)
+    yield "run", "could start" if report["ready"] else "could not start:"
+    for missing in report["missing"]:
+        yield "", f"- {missing}"
+
+
+def _place(report: Report) -> Iterator[tuple[str, str]]:
+    cache, terminal, tracing = report["cache"], report["terminal"], report["tracing"]
+    size = f"{counted(cache['entries'], 'video')}, {_bytes(cache['bytes'])}"
+    can = "can be written" if cache["writable"] else "CANNOT be written"
+    yield "frame cache", f"{cache['folder']}: {size}; {can}"
+    yield "disk", f"{_bytes(report['disk']['free_bytes'])} free here"
+    kind = "a terminal" if terminal["is_terminal"] else "no terminal"
+    no_color = "; NO_COLOR is set" if terminal["no_color"] else ""
+    yield (
+        "output",
+        f"{kind}, {terminal['columns']} columns, colours: {terminal['colours'] or 'none'}, "
+        f"{terminal['encoding']}{no_color}",
+    )
+    names = " and ".join(tracing["set"])
+    told = f"off; {names} set" if names else "off"
+    if tracing["on"]:
+        told = f"ON ({names}): all that is sent and said also goes to {tracing['host']}"
+    yield "LangSmith", told
+
+
+def _videos(found: Report | None) -> Iterator[tuple[str, str]]:
+    if found is None:
+        yield "videos", "not looked at; pass --videos DIR"
+        return
+    usable, skipped, twice = found["usable"], found["skipped"], found["duplicates"]
+    total_s = sum(video["duration_s"] for video in usable)
+    yield "videos", f"{len(usable)} usable in {found['folder']}, {total_s:.0f} seconds in all"
+    for video in usable[:_MANY]:
+        size = f"{video['width_px']}x{video['height_px']}"
+        yield "", f"{video['path']}: {video['duration_s']:.1f} s, {size}, {video['codec']}"
+    if len(usable) > _MANY:
+        yield "", f".. and {len(usable) - _MANY} more"
+    for file in skipped:
+        yield "", f"NOT {file['path']}: {file['reason']}"
+    for file in twice:
+        yield "", f"NOT {file['path']}: the same video as {file['same_as']}"
+
+
+def _keys(report: Report) -> Iterator[tuple[str, str]]:
+    set_, not_set = (
+        [name for name, there in report["keys"].items() if there is wanted]
+        for wanted in (True, False)
+    )
+    told = [f"{', '.join(set_)} set"] * bool(set_) + [f"{', '.join(not_set)} not set"] * bool(
+        not_set
+    )
+    yield "keys", "; ".join(told)
+
+
+def _calls(report: Report) -> Iterator[tuple[str, str]]:
+    calls = report["calls"]
+    if calls is None:
+        return
+    for k, model in enumerate(report["models"]):
+        name = named(model["model"], model["resolved"])
+        most = calls["at_most"][model["model"]]
+        yield (
+            "" if k else "models",
+            f"{name}: {' and '.join(model['roles'])}, {model['host']}, at most {most:,} calls",
+        )
+    over = f"{counted(calls['videos'], 'video')}, {counted(calls['rounds'], 'round')}"
+    told = "" if report["videos"] else "; more videos, as many times more"
+    yield "calls", f"as above for {over}, {calls['battles']} battles{told}"
+    for line in calls["notice"]:
+        yield "", line
+
+
+def _bytes(number: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}"
+        number /= 1024
+    return f"{number:.1f} TiB"

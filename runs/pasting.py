@@ -1,0 +1,102 @@
+"""Tables for other programs to take in: Markdown, LaTeX and CSV, with every cell made harmless."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from runs.console import safe
+
+Cell = str | int | float | None
+FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
+_MARKDOWN = frozenset("\\`*_[]<>|#~&$@")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    # After a line break TeX takes these two for its arguments.
+    "[": "{[}",
+    "*": "{*}",
+    "`": r"\textasciigrave{}",
+}
+
+
+class Sheet(NamedTuple):
+    """A table of text before it takes a form."""
+
+    columns: tuple[str, ...]
+    numbers: frozenset[int]
+    """Columns that stand right-aligned."""
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+    """Sentences that belong to the table wherever it is pasted."""
+
+
+def markdown(sheet: Sheet) -> str:
+    """Return the sheet as a GitHub-flavoured Markdown table, its notes in a paragraph below."""
+    rules = ["---:" if k in sheet.numbers else "---" for k in range(len(sheet.columns))]
+    rows = [[_markdown(cell) for cell in row] for row in (sheet.columns, *sheet.rows)]
+    lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
+    told = " ".join(_markdown(note) for note in sheet.notes)
+    return "\n".join([*lines, *(["", told] if told else [])])
+
+
+def latex(sheet: Sheet) -> str:
+    r"""Return the sheet as a LaTeX table with booktabs' rules, its notes in the caption."""
+    spec = "".join("r" if k in sheet.numbers else "l" for k in range(len(sheet.columns)))
+    rows = [" & ".join(map(_latex, row)) + r" \\" for row in (sheet.columns, *sheet.rows)]
+    caption = " ".join(_latex(note) for note in sheet.notes)
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        *([rf"\caption{{{caption}}}"] if caption else []),
+        rf"\begin{{tabular}}{{{spec}}}",
+        r"\toprule",
+        rows[0],
+        r"\midrule",
+        *rows[1:],
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines)
+
+
+def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Return rows as CSV with a header; nothing for None, a quote before what looks like a formula.
+
+    Control characters become visible escapes, so that one row is one line.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_csv(cell) for cell in row] for row in rows)
+    return text.getvalue().removesuffix("\n")
+
+
+def _markdown(text: str) -> str:
+    escaped = "".join(f"\\{char}" if char in _MARKDOWN else char for char in safe(text))
+    # A bare address would become a link.
+    return re.sub(r"(?i)(https?|ftp):|www\.", lambda m: f"{m[0][:-1]}\\{m[0][-1]}", escaped)
+
+
+def _latex(text: str) -> str:
+    escaped = "".join(_LATEX.get(char, char) for char in safe(text))
+    # Of two that touch TeX makes a dash or a quotation mark.
+    return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
+
+
+def _csv(cell: Cell) -> Cell:
+    if not isinstance(cell, str):
+        return cell
+    shown = safe(cell)
+    return f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown

@@ -1,0 +1,120 @@
+"""The boards of a run's slices: battles parted by a trait, each part rated apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from memory.records import CATEGORIES, SCHEMA, Battle
+from runs.asked_form import FORMS, asked_form
+from runs.card import BUCKET_NAMES, bucket
+from runs.leaderboard import Table, build
+from runs.leaderboard_text import TOO_FEW
+
+By = Literal["duration", "category", "round", "origin", "persona", "format"]
+SOLID_BATTLES = 100
+"""A figure on fewer battles is flagged."""
+THIN = f"under {SOLID_BATTLES} battles"
+UNKNOWN = "unknown"
+"""Of battles that never came to a category or a question; they are void."""
+PERSONAS = {1: "P1 close", 2: "P2 less close", 3: "P3 unrelated"}
+AIMED = ("aimed at neither", "aimed at one", "aimed at both")
+ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
+
+
+def build_slices(
+    battles: Sequence[Battle],
+    roster: Sequence[str],
+    *,
+    by: By,
+    stand_ins: bool = False,
+    warnings: Sequence[str] = (),
+) -> Table:
+    """Return a board for every slice that holds a battle, as JSON-ready values.
+
+    Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
+    stands in one slice; by origin, an evolved one stands also with those whose question was made
+    from the faults of as many of its two players.
+
+    Args:
+        battles: those that count, in slot order.
+        roster: every model of the run.
+        by: the trait that parts them.
+        stand_ins: the run's models are offline ones.
+        warnings: sentences that hold of the whole run; each board carries them.
+    """
+    parts: dict[str, list[Battle]] = {}
+    for battle in battles:
+        for name in _TRAITS[by](battle):
+            parts.setdefault(name, []).append(battle)
+    order = [name for name in _order(by, parts) if name in parts]
+    return {
+        "schema": SCHEMA,
+        "by": by,
+        "slices": [
+            _slice(name, build(parts[name], roster, stand_ins=stand_ins, warnings=warnings))
+            for name in order
+        ],
+    }
+
+
+def _slice(name: str, board: Table) -> dict[str, Any]:
+    for row in board["models"]:
+        if row["battles"] < SOLID_BATTLES:
+            row["flags"].append(THIN)
+    decided = board["settings"]["totals"]["decided"]
+    flags = [THIN] if decided < SOLID_BATTLES else []
+    told = {flag for row in board["models"] for flag in row["flags"]} - {THIN}
+    flags += sorted(told, key=lambda flag: (flag == TOO_FEW, flag))
+    parts = {key: board[key] for key in ("models", "components", "settings")}
+    return {"slice": name, "battles": decided, "flags": flags, **parts}
+
+
+def _duration(battle: Battle) -> Iterable[str]:
+    return (bucket(battle.duration_s),)
+
+
+def _category(battle: Battle) -> Iterable[str]:
+    return (battle.category or UNKNOWN,)
+
+
+def _round(battle: Battle) -> Iterable[str]:
+    return (f"q{battle.round}",)
+
+
+def _origin(battle: Battle) -> Iterable[str]:
+    yield battle.origin or UNKNOWN
+    if battle.origin == "evolved" and battle.aimed_at is not None:
+        yield AIMED[len({battle.model_a, battle.model_b} & set(battle.aimed_at))]
+
+
+def _persona(battle: Battle) -> Iterable[str]:
+    return (PERSONAS.get(battle.persona, UNKNOWN),)
+
+
+def _format(battle: Battle) -> Iterable[str]:
+    return (UNKNOWN if battle.question is None else asked_form(battle.question),)
+
+
+_TRAITS: dict[By, Callable[[Battle], Iterable[str]]] = {
+    "duration": _duration,
+    "category": _category,
+    "round": _round,
+    "origin": _origin,
+    "persona": _persona,
+    "format": _format,
+}
+_ORDERS: dict[By, tuple[str, ...]] = {
+    "duration": BUCKET_NAMES,
+    "category": CATEGORIES,
+    "origin": ORIGINS,
+    "persona": tuple(PERSONAS.values()),
+    "format": FORMS,
+}
+
+
+def _order(by: By, found: Iterable[str]) -> list[str]:
+    """Return the slices as they are shown; what no list foresees stands behind."""
+    known = _ORDERS.get(by, ())
+    others = sorted(set(found) - {*known, UNKNOWN}, key=lambda name: (len(name), name))
+    return [*known, *others, UNKNOWN]

@@ -1,0 +1,145 @@
+"""Slices side by side: models down, slices across, each cell a rating and what it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from runs.console import safe
+from runs.leaderboard import APART, ONE_SIDED
+from runs.leaderboard_forms import COLUMNS, Form, csv_rows
+from runs.leaderboard_text import RANKABLE_VIDEOS, TOO_FEW, Table
+from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
+from runs.slices import AIMED, SOLID_BATTLES, THIN
+
+MARKS = {
+    THIN: ("*", f"fewer than {SOLID_BATTLES} battles"),
+    TOO_FEW: ("?", f"fewer than {RANKABLE_VIDEOS} videos: too few to rank"),
+    ONE_SIDED: ("!", "one-sided: never lost a point, or never took one"),
+    APART: ("~", "not comparable with the others: they never met"),
+}
+"""Flag to the mark a cell carries and what it means."""
+SCALES = "Each slice has a scale of its own, mean 1000: across slices compare gaps, not ratings."
+AIMED_AT = "aimed at ..: evolved, by how many of its players' faults the question was made from."
+_GAP, _MOST_NAME = 2, 32
+Slice = dict[str, Any]
+
+
+def render_slices(table: Table, width: int) -> RenderableType:
+    """Return the cross table, in as many parts as `width` columns call for, its marks below it."""
+    pages = _pages(table, width)
+    parts: list[RenderableType] = []
+    for page in pages:
+        parts += [_grid(table, page), Text("")]
+    return Group(*parts, *(Text(note) for note in notes(table)))
+
+
+def pasted_slices(table: Table, form: Form) -> str:
+    """Return slices for pasting: the cross table, or as CSV a row a model and slice."""
+    if form == "csv":
+        rows: list[list[Cell]] = [
+            [part["slice"], *row] for part in table["slices"] for row in csv_rows(part)
+        ]
+        return comma_separated(("slice", *COLUMNS), rows)
+    sheet = _sheet(table)
+    return markdown(sheet) if form == "markdown" else latex(sheet)
+
+
+def notes(table: Table) -> list[str]:
+    """Return what has to be read with the cross table: marks, scales, what holds of the run."""
+    flags = {flag for part in table["slices"] for row in _rated(part) for flag in row["flags"]}
+    told = [f"{mark} {meaning}." for flag, (mark, meaning) in MARKS.items() if flag in flags]
+    warnings = [part["settings"]["warnings"] for part in table["slices"]]
+    told += [
+        f"note: {line}." for line in next(iter(warnings), []) if all(line in w for w in warnings)
+    ]
+    aimed = any(part["slice"] in AIMED for part in table["slices"])
+    return [*told, *([AIMED_AT] if aimed else []), SCALES if table["slices"] else _NOTHING]
+
+
+_NOTHING = "No battle is settled yet."
+
+
+def _rated(part: Slice) -> list[dict[str, Any]]:
+    return [row for row in part["models"] if row["rating"] is not None]
+
+
+def _models(table: Table) -> list[str]:
+    """Return the models by the battles and ratings of all slices: who is best most often first."""
+    weight: dict[str, list[float]] = {}
+    for part in table["slices"]:
+        for row in part["models"]:
+            held = weight.setdefault(row["model"], [0.0, 0.0])
+            if row["rating"] is not None:
+                held[0] += row["rating"] * row["battles"]
+                held[1] += row["battles"]
+    return sorted(weight, key=lambda name: -(weight[name][0] / (weight[name][1] or 1)))
+
+
+def _cell(part: Slice, model: str) -> str:
+    row = next((row for row in part["models"] if row["model"] == model), None)
+    if row is None or row["rating"] is None:
+        return "-"
+    marks = "".join(mark for flag, (mark, _) in MARKS.items() if flag in row["flags"])
+    return f"{row['rating']:.0f}{marks} ({row['battles']})"
+
+
+def _foot(part: Slice) -> tuple[str, str]:
+    """Return the decided battles of a slice, and their videos in each group of models."""
+    videos = "+".join(str(number) for number in part["settings"]["videos"]) or "0"
+    return str(part["battles"]), videos
+
+
+def _column(table: Table, part: Slice) -> list[str]:
+    cells = [_cell(part, model) for model in _models(table)]
+    return [part["slice"], *cells, *_foot(part)]
+
+
+def _pages(table: Table, width: int) -> list[list[Slice]]:
+    """Return the slices in the portions that fit beside the names."""
+    room, pages, used = max(width - _left(table), 1), list[list[Slice]](), 0
+    for part in table["slices"]:
+        wide = max(cell_len(safe(cell)) for cell in _column(table, part)) + _GAP
+        if not pages or used + wide > room:
+            pages.append([])
+            used = 0
+        pages[-1].append(part)
+        used += wide
+    return pages
+
+
+def _left(table: Table) -> int:
+    """Return the width of the column of names."""
+    names = [f"by {table['by']}", *map(safe, _models(table))]
+    return min(max(map(cell_len, names)), _MOST_NAME)
+
+
+def _grid(table: Table, parts: Sequence[Slice]) -> Grid:
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    grid.add_column(f"by {table['by']}", overflow="fold", width=_left(table))
+    for part in parts:
+        grid.add_column(Text(safe(part["slice"])), justify="right", no_wrap=True)
+    columns = [_column(table, part)[1:] for part in parts]
+    names = [*_models(table), "battles", "videos"]
+    for k, name in enumerate(names):
+        if k == len(names) - 2:
+            grid.add_section()
+        grid.add_row(Text(safe(name)), *(Text(column[k]) for column in columns))
+    return grid
+
+
+def _sheet(table: Table) -> Sheet:
+    columns = [_column(table, part) for part in table["slices"]]
+    names = [*_models(table), "battles", "videos"]
+    return Sheet(
+        columns=("model", *(column[0] for column in columns)),
+        numbers=frozenset(range(1, len(columns) + 1)),
+        rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
+        notes=notes(table),
+    )
