@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from runs.commands.endings import ending, run_async, shown
 
 NEXT = """
 The run lies in {out}; the clips in {clips}. What to type next:
@@ -35,10 +38,10 @@ Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2
     show_default=True,
     help="Folder of the sample clips.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
-def command(out: Path, clips: Path, quiet: bool) -> int:
+@shown
+def command(out: Path, clips: Path, **typed: Any) -> int:
     """Make the sample clips, run three rounds with the offline cast and show the leaderboard."""
-    from runs.commands.endings import ending, run_async, speaker
+    from runs.audience import Display, audience
     from runs.commands.leaderboard import show_leaderboard
     from runs.config import Flags
     from runs.console import safe, tell
@@ -46,12 +49,13 @@ def command(out: Path, clips: Path, quiet: bool) -> int:
     from runs.simulate import simulate
     from video.samples import make_samples
 
-    speak = speaker(quiet=quiet)
-    made = make_samples(clips, on_done=lambda clip: speak(f"made {safe(clip.name)}"))
-    speak(f"{len(made)} sample clips are in {safe(str(clips))}")
-    code = ending(
-        run_async(simulate(clips, out, flags=Flags(rounds=3), say=speak)), out, as_json=False
-    )
+    with audience(Display(**typed)) as told:
+        made = make_samples(clips, on_done=lambda clip: told.say(f"made {safe(clip.name)}"))
+        told.say(f"{len(made)} sample clips are in {safe(str(clips))}")
+        finished = run_async(
+            simulate(clips, out, flags=Flags(rounds=3), say=told.say, hear=told.hear)
+        )
+    code = ending(finished, out, as_json=False)
     if code == 0:
         show_leaderboard(out, as_json=False)
         with open_run(out) as run:

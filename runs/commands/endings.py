@@ -7,15 +7,18 @@ import json
 import shlex
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from runs.cli import EXIT_INTERRUPTED, EXIT_VOIDS
 from runs.console import safe, say, tell
 
 if TYPE_CHECKING:
-    from runs.simulate import Finished
+    from runs.playing import Finished
 
 T = TypeVar("T")
+Command = Callable[..., Any]
 
 
 def run_async(work: Coroutine[object, object, T]) -> T:
@@ -23,9 +26,24 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     return asyncio.run(work)  # noqa: TID251 - this is the one place
 
 
-def speaker(*, quiet: bool) -> Callable[[str], None]:
-    """Return what takes the lines of a run."""
-    return (lambda _line: None) if quiet else say
+def shown(command: Command) -> Command:
+    """Add the options that say how a run is shown."""
+    for option in reversed(_SHOWN):
+        command = option(command)
+    return command
+
+
+_SHOWN = (
+    click.option("--plain", is_flag=True, help="Lines instead of the live console."),
+    click.option(
+        "--trace",
+        is_flag=False,
+        flag_value="-",
+        metavar="[FILE]",
+        help="Tell every battle whole as it is settled; with FILE, write all events as JSON lines.",
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="No progress lines."),
+)
 
 
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from runs.commands.endings import ending, run_async, shown
+
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
 
@@ -97,13 +99,16 @@ def _names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> t
     is_flag=True,
     help="Let the offline judge rate real models; the run is marked.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress lines.")
+@shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
-def command(videos: Path, out: Path, quiet: bool, as_json: bool, **typed: Any) -> int:
+def command(videos: Path, out: Path, as_json: bool, **typed: Any) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
-    from runs.commands.endings import ending, run_async, speaker
+    from runs.audience import Display, audience
     from runs.config import Flags
     from runs.simulate import simulate
 
-    finished = run_async(simulate(videos, out, flags=Flags(**typed), say=speaker(quiet=quiet)))
+    display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
+    flags = Flags(**typed)
+    with audience(display) as told:
+        finished = run_async(simulate(videos, out, flags=flags, say=told.say, hear=told.hear))
     return ending(finished, out, as_json=as_json)
