@@ -56,21 +56,19 @@ class Line:
 
     def __init__(self, width: int, marks: Marks) -> None:
         self._left = width
-        self._marks = marks
+        self.marks = marks
         self.text = Text(no_wrap=True)
 
     def add(self, text: str, style: str = "", *, width: int | None = None) -> Line:
         """Append text that is safe already, cut to what is left, or filled up to `width`."""
         room = self._left if width is None else min(width, self._left)
         if room > 0:
-            text = fit(text, room, self._marks) if width or cell_len(text) > room else text
+            text = fit(text, room, self.marks) if width or cell_len(text) > room else text
             self.text.append(text, style or None)
             self._left -= cell_len(text)
         return self
 
-    def right(self, text: str, style: str = "") -> Line:
-        """Append text at the right edge, where there is room for it."""
-        room = self._left - cell_len(text)
-        if room > 0:
-            self.add(" " * room).add(text, style)
-        return self
+    @property
+    def left(self) -> int:
+        """How many cells are free."""
+        return self._left

@@ -121,8 +121,9 @@ class LiveConsole:
     def _picture(self) -> Group:
         width, height = self._console.size
         marks = UNICODE if self._console.encoding.startswith("utf") else ASCII
-        # One column stays free: terminals do not agree on when a full line wraps.
-        size = Size(max(width - 1, 20), max(height - 1, 1), marks)
+        # A column stays free, since terminals do not agree on when a full line wraps; two rows for
+        # the cursor and for the last line, so that it does not push the head out of sight.
+        size = Size(max(width - 1, 20), max(height - 2, 1), marks)
         return Group(*picture(self.standing, self._board, size))
 
     def _rate_soon(self) -> None:

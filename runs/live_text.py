@@ -42,7 +42,7 @@ def picture(standing: Standing, board: Table | None, size: Size) -> list[Text]:
     if standing.run is None:
         return [Line(size.width, size.marks).add("getting ready").text]
     names = short_names(standing.run.models)
-    head = list(_head(standing, size))
+    head = list(_head(standing, names, size))
     room = max(size.height - len(head), 0)
     rows = board["models"] if board else []
     if size.width >= WIDE:
@@ -93,7 +93,7 @@ def _beside(left: list[Text], right: list[Text], half: int) -> list[Text]:
     return lines
 
 
-def _head(standing: Standing, size: Size) -> Iterator[Text]:
+def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
     run = standing.run
     assert run is not None
     dot = f" {size.marks.between} "
@@ -105,7 +105,7 @@ def _head(standing: Standing, size: Size) -> Iterator[Text]:
     judges = ", ".join(run.judges)
     yield (
         Line(size.width, size.marks)
-        .add(plain(f"{', '.join(run.models)}"))
+        .add(", ".join(plain(names[model]) for model in run.models))
         .add(plain(f"; examiner {run.examiner}, judge {judges}"), "dim")
         .text
     )
@@ -151,11 +151,12 @@ def _counts(standing: Standing, size: Size, dot: str) -> Text:
     return line.add(_many(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits)).text
 
 
-def _title(name: str, note: str, size: Size) -> Text:
+def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
     line = Line(size.width, size.marks).add(f"{size.marks.line * 2} {name} ", "bold")
     if note:
         line.add(f"{note} ", "dim")
-    return line.add(size.marks.line * size.width, "dim", width=line._left).text
+    right = f" {right}" if right and cells(right) < line.left - 4 else ""
+    return line.add(size.marks.line * (line.left - cells(right)) + right, "dim").text
 
 
 def _board(rows: list[dict[str, object]], height: int, size: Size) -> Iterator[Text]:
@@ -164,7 +165,7 @@ def _board(rows: list[dict[str, object]], height: int, size: Size) -> Iterator[T
     shown = rows[: height - 1]
     more = len(rows) - len(shown)
     note = f"95 % intervals{f', {more} more below' if more else ''}"
-    yield _title("Leaderboard", note, size)
+    yield _title("Leaderboard", note, size, right="won-lost-tied")
     figures = [_float(row[key]) for row in rows for key in ("low", "rating", "high")]
     known = [figure for figure in figures if figure is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
@@ -182,9 +183,8 @@ def _ranked(row: dict[str, object], edges: tuple[float, float], name: int, size:
         return line.add(" unrated", "dim").text
     line.add(f"{rating:>5.0f} ")
     counts = f"{row['wins']}-{row['losses']}-{row['ties']}"
-    bar = size.width - 6 - name - 6 - len(counts) - 12
-    _interval(line, row, edges, max(bar, 0))
-    return line.add(f" {counts:>{len(counts)}}").add(" won-lost-tied", "dim").text
+    _interval(line, row, edges, line.left - 14)
+    return line.add(f"{counts:>{max(line.left, 0)}}").text
 
 
 def _interval(line: Line, row: dict[str, object], edges: tuple[float, float], width: int) -> None:
@@ -196,7 +196,7 @@ def _interval(line: Line, row: dict[str, object], edges: tuple[float, float], wi
     low, high = (_float(row[key]) for key in ("low", "high"))
     ends = (middle if low is None else low, middle, middle if high is None else high)
     left, dot, right = (round((x - edges[0]) / span * (width - 1)) for x in ends)
-    marks = line._marks
+    marks = line.marks
     line.add(" " * left + marks.line * (dot - left), "blue")
     line.add(marks.dot, "bold blue").add(marks.line * (right - dot), "blue")
     line.add(" " * (width - 1 - right))
@@ -262,7 +262,7 @@ def _battle(battle: Battle, told: str, column: int, names: dict[str, str], size:
     room = size.width - column - 4
     question = plain(battle.question or "no question")
     reason = plain(why(battle, names))
-    asked = min(cells(question), max(room * 9 // 20, room - cells(reason)))
+    asked = min(cells(question), max(room * 2 // 5, room - cells(reason)))
     line.add(question, "dim", width=asked).add("  ")
     return line.add(reason).text
 

@@ -10,7 +10,7 @@ from runs.console import safe
 
 STANDARDS = ("accuracy", "instruction_following", "helpfulness", "relevance")
 """In the order in which they tell why."""
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _FAULT = re.compile(
     r"\b(not|no|nothing|never|wrong\w*|incorrect\w*|miss\w*|fail\w*|lack\w*|omit\w*|ignor\w*|vague\w*"
     r"|hallucinat\w*|invent\w*|confus\w*|unsupported|contradict\w*|wander\w*|gives .* for)\b",
