@@ -21,7 +21,7 @@ SPEECH = {
     "persona": "invents the users",
     "questioner": "asks",
     "contestant": "answers",
-    "judge": "judges",
+    "judge": "reads both answers",
     "evolver": "looks for faults",
     "grader": "grades the question",
 }
@@ -48,14 +48,14 @@ def picture(standing: Standing, board: Table | None, size: Size) -> list[Text]:
     if size.width >= WIDE:
         upper, lower = _share_wide(room, len(rows), standing)
         half = (size.width - 3) // 2
-        left = list(_board(rows, upper, Size(half, upper, size.marks)))
+        left = list(_board(board, Size(half, upper, size.marks)))
         right = list(_flights(standing, names, Size(size.width - half - 3, upper, size.marks)))
         body = _beside(left, right, half)
         return head + body + list(_battles(standing, names, Size(size.width, lower, size.marks)))
     ranks, flights, battles = _share(room, len(rows), standing)
     return [
         *head,
-        *_board(rows, ranks, Size(size.width, ranks, size.marks)),
+        *_board(board, Size(size.width, ranks, size.marks)),
         *_flights(standing, names, Size(size.width, flights, size.marks)),
         *_battles(standing, names, Size(size.width, battles, size.marks)),
     ][: size.height]
@@ -159,12 +159,15 @@ def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
     return line.add(size.marks.line * (line.left - cells(right)) + right, "dim").text
 
 
-def _board(rows: list[dict[str, object]], height: int, size: Size) -> Iterator[Text]:
-    if height < 2:
+def _board(board: Table | None, size: Size) -> Iterator[Text]:
+    if board is None or not board["models"] or size.height < 2:
         return
-    shown = rows[: height - 1]
+    rows = board["models"]
+    shown = rows[: size.height - 1]
+    videos = sum(board["settings"]["videos"])
+    note = f"95 % intervals, {_many(videos, 'video')} so far" if videos else "nobody rated yet"
     more = len(rows) - len(shown)
-    note = f"95 % intervals{f', {more} more below' if more else ''}"
+    note += f", {more} more below" if more else ""
     yield _title("Leaderboard", note, size, right="won-lost-tied")
     figures = [_float(row[key]) for row in rows for key in ("low", "rating", "high")]
     known = [figure for figure in figures if figure is not None]
@@ -209,7 +212,9 @@ def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
     shown = flights[: size.height - 1]
     more = len(flights) - len(shown)
     lineages = sum(flight.persona > 0 for flight in flights)
-    note = f"{_many(lineages, 'lineage')}, {_many(standing.speaking, 'call')} under way"
+    note = _many(lineages, "lineage")
+    if standing.speaking:
+        note += f", {_many(standing.speaking, 'call')} under way"
     yield _title("In flight", f"{note}{f', {more} not shown' if more else ''}", size)
     run = standing.run
     for flight in shown:
@@ -231,7 +236,7 @@ def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> No
     who = " and ".join(dict.fromkeys(plain(names.get(v.alias, v.alias)) for v in voices))
     verb = SPEECH[role]
     if len(voices) > 1 and " and " in who:
-        verb = {"answers": "answer", "judges": "judge"}.get(verb, verb)
+        verb = {"answers": "answer"}.get(verb, verb)
     told = f"{role} {verb}" if role not in ("contestant",) else f"{who} {verb}"
     line.add(f"{told}  ", STYLES.get(role, "green"))
     line.add(_waiting(voices, now), "dim")
