@@ -55,7 +55,7 @@ def command(out: Path, clips: Path, **typed: Any) -> int:
         finished = run_async(
             simulate(clips, out, flags=Flags(rounds=3), say=told.say, hear=told.hear)
         )
-    code = ending(finished, out, as_json=False)
+    code = ending(finished, out, as_json=False, quiet=typed["quiet"])
     if code == 0:
         show_leaderboard(out, as_json=False)
         with open_run(out) as run:

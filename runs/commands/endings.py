@@ -46,8 +46,11 @@ _SHOWN = (
 )
 
 
-def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
-    """Say how the run stands and what to type next; return the exit code."""
+def ending(finished: Finished, out: Path, *, as_json: bool, quiet: bool = False) -> int:
+    """Say how the run stands and what to type next; return the exit code.
+
+    A quiet run that is done says nothing; one that is not says why.
+    """
     if as_json:
         tell(json.dumps(_state(finished, out)))
     shown = safe(shlex.quote(str(out)))
@@ -58,7 +61,8 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         )
         return EXIT_INTERRUPTED
     voids = f", {finished.voids} of them void" if finished.voids else ""
-    say(f"done: {finished.settled} battles settled{voids}; see: arena leaderboard {shown}")
+    if not quiet:
+        say(f"done: {finished.settled} battles settled{voids}; see: arena leaderboard {shown}")
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "

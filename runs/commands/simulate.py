@@ -111,4 +111,4 @@ def command(videos: Path, out: Path, as_json: bool, **typed: Any) -> int:
     flags = Flags(**typed)
     with audience(display) as told:
         finished = run_async(simulate(videos, out, flags=flags, say=told.say, hear=told.hear))
-    return ending(finished, out, as_json=as_json)
+    return ending(finished, out, as_json=as_json, quiet=display.quiet)
