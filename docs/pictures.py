@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console, Group
@@ -19,7 +20,7 @@ from runs.board import board_of
 from runs.canvas import UNICODE
 from runs.commands.endings import run_async
 from runs.config import Flags
-from runs.events import Happening
+from runs.events import Begun, Happening
 from runs.leaderboard import build, render
 from runs.live_text import Size, picture
 from runs.simulate import simulate
@@ -28,7 +29,7 @@ from video.samples import make_samples
 
 DOCS = Path(__file__).parent
 WIDTH, HEIGHT = 94, 34
-CLIPS = Path("arena-samples")
+CLIPS, SHOWN_AS = Path("arena-samples"), Path("arena-out/demo")
 FIRST, LAST = "<!-- drawn by docs/pictures.py -->\n", "<!-- end of the drawing -->"
 
 
@@ -41,6 +42,8 @@ class Camera:
 
     def hear(self, event: Happening) -> None:
         """Take an event in; take the picture in a busy moment."""
+        if isinstance(event, Begun):
+            event = replace(event, out=SHOWN_AS)
         self.standing.hear(event)
         standing = self.standing
         if not self.taken and standing.done * 2 > standing.total and standing.speaking > 8:
