@@ -95,6 +95,11 @@ def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
     )
 
 
+def first_analyses(judgings: Sequence[Judging]) -> Analyses | None:
+    """Return the first analyses that call the answers what the battle calls them, if any are."""
+    return next((j.analyses for j in judgings if j.analyses and j.seats == "ab"), None)
+
+
 def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Verdict, str | None]:
     """Return the panel's verdict, and why when it is void.
 

@@ -98,9 +98,10 @@ def told(text: str, *, key_env: str | None = None) -> str:
 
 def without_keys(text: str, *names: str) -> str:
     """Return `text` with the value of every variable that holds a key replaced."""
-    for name in KEY_NAMES.union(names):
-        if value := os.environ.get(name, "").strip():
-            text = text.replace(value, "[key]")
+    values = {os.environ.get(name, "").strip() for name in KEY_NAMES.union(names)}
+    # The longest first, or what is left of a key that begins with another would stay.
+    for value in sorted(values - {""}, key=lambda value: (-len(value), value)):
+        text = text.replace(value, "[key]")
     return text
 
 

@@ -26,6 +26,7 @@ from benchmarks.canned import canned_arena, footage
 from benchmarks.shapes import PERSONAS, ROUNDS, bare, plain
 from graph.tournament import play
 from memory.records import Frames
+from runs.commands.endings import run_async
 from tests.support.loopback import serving_apart
 from video.frames import thin
 
@@ -144,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             return await measure(options.turns), await clients(Path(folder))
 
-    took, costs = asyncio.run(run())
+    took, costs = run_async(run())
     arena_ms = min(took["the arena"])
     kept = arena_ms <= BOUND_MS
     print(*table(took), *client_table(costs, arena_ms), sep="\n")

@@ -28,7 +28,8 @@ from runs.standing import Standing
 from video.samples import make_samples
 
 DOCS = Path(__file__).parent
-WIDTH, HEIGHT = 94, 34
+WIDTH = 94
+WIDE, HIGH = 116, 34
 CLIPS, SHOWN_AS = Path("arena-samples"), Path("arena-out/demo")
 FIRST, LAST = "<!-- drawn by docs/pictures.py -->\n", "<!-- end of the drawing -->"
 
@@ -49,7 +50,7 @@ class Camera:
         if not self.taken and standing.done * 2 > standing.total and standing.speaking > 8:
             run = standing.run
             board = build(standing.battles(), run.models if run else ())
-            self.taken = picture(standing, board, Size(WIDTH - 1, HEIGHT, UNICODE))
+            self.taken = picture(standing, board, Size(WIDE - 1, HIGH, UNICODE))
 
 
 def console(out: Path) -> str:
@@ -58,7 +59,7 @@ def console(out: Path) -> str:
     make_samples(CLIPS)
     flags = Flags(rounds=3)
     run_async(simulate(CLIPS, out, flags=flags, say=lambda _line: None, hear=camera.hear))
-    return svg(Group(*camera.taken), "console")
+    return svg(Group(*camera.taken), "console", width=WIDE)
 
 
 def leaderboard(out: Path) -> str:
@@ -66,9 +67,9 @@ def leaderboard(out: Path) -> str:
     return svg(Group("$ arena leaderboard arena-out/demo\n", render(board_of(out))), "leaderboard")
 
 
-def svg(what: Group, name: str) -> str:
+def svg(what: Group, name: str, *, width: int = WIDTH) -> str:
     """Return what a console shows as SVG that loads nothing from elsewhere."""
-    shown = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False)
+    shown = Console(record=True, width=width, file=io.StringIO(), highlight=False)
     shown.print(what)
     drawn = shown.export_svg(title="videoautoarena", theme=MONOKAI, unique_id=name)
     return re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)

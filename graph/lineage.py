@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 from agents.contestant import answer
 from agents.evolver import Refusal, evolve
 from agents.grader import grade, is_harder
-from agents.judge import Case, judge
+from agents.judge import Case, first_analyses, judge
 from agents.questioner import put_question
 from graph.battles import ended, judged, unanswered
 from graph.context import Arena
@@ -57,7 +57,7 @@ async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
             arena.examiner,
             frames=await arena.frames(state["video"]),
             case=_case(last),
-            analyses=last.verdicts[0].analyses if arena.rules.share_analyses else None,
+            analyses=first_analyses(last.verdicts) if arena.rules.share_analyses else None,
             refused=[
                 Refusal(question=e.question, old=e.old.overall, new=e.new.overall)
                 for e in state["evolution"]

@@ -187,6 +187,12 @@ class Store:
         """Return the frames of the video with this id."""
         return self._one(Frames, "SELECT body FROM frames WHERE video = ?", video)
 
+    def damaged(self) -> dict[str, int]:
+        """Return how many frames of each video show a neighbour; videos with none are left out."""
+        count = "json_extract(body, '$.damaged')"
+        found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")
+        return {video: int(frames) for video, frames in found}
+
     async def put_draw(self, draw: Draw) -> None:
         """Keep who meets in a slot; the slot must be there."""
         await self._put("INSERT INTO draws (slot, body)", draw.slot, draw)
@@ -213,6 +219,11 @@ class Store:
         return self._all(
             Battle, "SELECT b.body FROM slots s JOIN battles b ON b.id = s.id ORDER BY s.ordinal"
         )
+
+    def verdicts(self) -> list[str]:
+        """Return the verdict of every battle, without reading the battles into memory."""
+        found = self._reader.rows("SELECT json_extract(body, '$.verdict') FROM battles")
+        return [verdict for (verdict,) in found]
 
     def settled_ids(self) -> set[str]:
         """Return the ids of all battles."""

@@ -47,15 +47,14 @@ def audience(display: Display) -> Iterator[Audience]:
 
 
 def _shown(display: Display, stack: ExitStack) -> tuple[Say, list[Hear]]:
-    speak: Say = _silent if display.quiet else say
     if display.trace == ON_TERMINAL:
         from runs.trace import Stories
 
-        return speak, [Stories(say).hear]
+        return say, [Stories(say).hear]
     if display.quiet:
-        return speak, []
+        return say, []
     if display.plain or not is_live():
-        return speak, [plain_lines(say)]
+        return say, [plain_lines(say)]
     from rich.console import Console
 
     from runs.live import LiveConsole
@@ -68,7 +67,3 @@ def _shown(display: Display, stack: ExitStack) -> tuple[Say, list[Hear]]:
 def is_live() -> bool:
     """Return whether standard error is a terminal that can be drawn on."""
     return sys.stderr.isatty() and os.environ.get("TERM", "") not in DUMB
-
-
-def _silent(_line: str) -> None:
-    """Say nothing."""

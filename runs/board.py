@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from runs.leaderboard import Table, build
-from runs.reading import Run, open_run, rates_stand_ins
+from runs.reading import Run, cautions, open_run, rates_stand_ins
 
 
 def board_of(folder: Path) -> Table:
@@ -20,11 +20,7 @@ def board_of(folder: Path) -> Table:
 
 
 def _warnings(run: Run) -> list[str]:
-    told = []
-    if run.manifest.get("self_judging"):
-        told.append("a judge or the examiner of this run also competed")
-    if run.manifest.get("offline_judge_on_real"):
-        told.append("an offline judge rated real models; it reads only sentences it knows")
+    told = cautions(run.manifest)
     if unsettled := len(run.slots) - len(run.battles):
         told.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
     return told

@@ -262,6 +262,8 @@ def _entry(name: str, models: Mapping[str, ModelTable]) -> CastEntry:
         _check_url(name, table.base_url)
     settings = table.model_dump(exclude={"model"}, exclude_none=True)
     model = parse_model(table.model, {**settings, "alias": name})
+    if not name.isprintable() or not name.strip():
+        raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     return CastEntry(
         model=model.resolved,
         max_frames=model.max_frames,
@@ -286,9 +288,6 @@ def _check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> Non
         raise BadInput(f"--models names {_twice(roster)} twice; name each model once")
     if len(roster) < 2:
         raise BadInput(f"one model ({roster[0]}) cannot battle; name two or more with --models")
-    strangers = [name for name in roster if not name.isprintable() or not name.strip()]
-    if strangers:
-        raise BadInput(f"the model name {strangers[0]!r} cannot be shown; choose a printable one")
     for name in roster:
         if cast[name].model in (OFFLINE_EXAMINER, OFFLINE_JUDGE):
             raise BadInput(f"{name} examines or judges and cannot compete; leave it out")

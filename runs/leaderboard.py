@@ -11,6 +11,7 @@ import numpy as np
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle
 from runs.leaderboard_text import RANKABLE_VIDEOS, TOO_FEW, Table, render, summarize
+from runs.reading import STAND_INS
 from scoring.bradley_terry import MEAN, SCALE
 from scoring.cells import Cells, Ints, count_cells
 from scoring.intervals import LEVEL
@@ -20,7 +21,6 @@ from scoring.tallies import Tally, tally
 COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 ONE_SIDED, APART = "one-sided", "not comparable"
-STAND_INS = "rates stand-ins: every model is an offline one"
 
 __all__ = ["Table", "build", "render", "summarize"]
 

@@ -200,7 +200,7 @@ def _interval(line: Line, row: dict[str, object], edges: tuple[float, float], wi
     ends = (middle if low is None else low, middle, middle if high is None else high)
     left, dot, right = (round((x - edges[0]) / span * (width - 1)) for x in ends)
     marks = line.marks
-    line.add(" " * left + marks.line * (dot - left), "blue")
+    line.add(" " * left).add(marks.line * (dot - left), "blue")
     line.add(marks.dot, "bold blue").add(marks.line * (right - dot), "blue")
     line.add(" " * (width - 1 - right))
 

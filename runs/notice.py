@@ -32,7 +32,8 @@ def remote_notice(config: RunConfig, *, videos: int, open_slots: int) -> Iterabl
     hosts: dict[str, list[str]] = {}
     for alias, entry in config.cast.items():
         if not entry.model.startswith("offline:"):
-            hosts.setdefault(entry.endpoint, []).append(alias)
+            # Not `entry.endpoint`: that was so when the run began, and variables may have changed.
+            hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
     for host, aliases in hosts.items():
         most = sum(calls[alias] for alias in aliases)

@@ -22,7 +22,7 @@ _SEAT = re.compile(
     r"|(?<=[a-z,;:] )([AB])\b|^(B)\b|^(A)(?='s\b| [a-z]*[^s\W]s\b| [a-z]+ly\b)"
 )
 """A seat, and not the article: that begins a sentence, and no verb follows it."""
-_TIES = {"tie": "tie", "tie_good": "tie, both good", "tie_bad": "tie, both bad", "split": "split"}
+_TIES = {"tie": "tie", "tie_good": "both good", "tie_bad": "both bad", "split": "split"}
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
@@ -46,7 +46,7 @@ def result(battle: Battle, names: Mapping[str, str]) -> str:
         case "void":
             return "void" if battle.model_a is None else f"void: {a}, {b}"
         case tie:
-            return f"{a} = {b} ({_TIES[tie]})"
+            return f"{a} = {b}, {_TIES[tie]}"
 
 
 def why(battle: Battle, names: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ from runs.draws import Draws, WrittenDraws
 from runs.events import Audience, Begun, Draining, Drawn, Ended, Hear, Settled, Watched
 from runs.footage import Footage
 from runs.opening import Opened
-from runs.reading import Run, counted
+from runs.reading import Run, counted, damage
 from runs.schedule import blocks_of, play_blocks
 from video.cache import FrameCache
 from video.studio import Decoders
@@ -76,7 +76,9 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
             async with playing(run, concurrency=limits.concurrency, hear=told.hear) as game:
                 interrupted = await _until_done(game, slots, told)
             told.hear(Ended(interrupted))
-        verdicts = [battle.verdict for battle in store.battles()]
+        for line in damage(store):
+            told.say(line)
+        verdicts = store.verdicts()
         return Finished(
             total=len(slots),
             settled=len(verdicts),

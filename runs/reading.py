@@ -15,6 +15,7 @@ from memory.store import Store
 from runs.console import safe
 
 RUN_FILE = "run.sqlite"
+STAND_INS = "rates stand-ins: every model is an offline one"
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,32 @@ def rates_stand_ins(manifest: dict[str, Any]) -> bool:
     cast = manifest.get("cast") or {}
     names = [cast.get(alias, {}).get("model", "") for alias in manifest.get("models") or []]
     return bool(names) and all(name.startswith("offline:") for name in names)
+
+
+def cautions(manifest: dict[str, Any]) -> list[str]:
+    """Return what was allowed in a run that a reader of any figure must know."""
+    told = []
+    if manifest.get("self_judging"):
+        told.append("a judge or the examiner of this run also competed")
+    if manifest.get("offline_judge_on_real"):
+        told.append("an offline judge rated real models; it reads only sentences it knows")
+    return told
+
+
+def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
+    """Return the sentences that stand on every page of a run."""
+    stand_ins = [STAND_INS] if rates_stand_ins(manifest) else []
+    return (*stand_ins, *cautions(manifest))
+
+
+def damage(store: Store) -> list[str]:
+    """Return a line for each video of which frames could not be decoded."""
+    paths = {video.id: video.path for video in store.videos()}
+    return [
+        f"{safe(paths.get(video, video))}: {counted(frames, 'frame')} could not be decoded; a "
+        "neighbour was shown instead"
+        for video, frames in sorted(store.damaged().items())
+    ]
 
 
 def named(alias: str, model: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from memory.errors import BadInput
 from memory.records import SCHEMA, Battle, CallRow, Evolution
 from runs.battles import as_json
-from runs.reading import Run, open_run
+from runs.reading import Run, marks, open_run
 
 NAMED = 8
 """How many battles an error names."""
@@ -26,6 +26,8 @@ class Shown:
     found: tuple[Evolution, ...]
     """What the evolver made of this battle; empty in the last round, or where nothing was."""
     calls: tuple[CallRow, ...]
+    marks: tuple[str, ...] = ()
+    """What stands on every page of its run."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -59,6 +61,7 @@ def show(folder: Path, wanted: str) -> Shown:
             earlier=tuple(other for other in lineage if other.round < battle.round),
             found=tuple(e for other in lineage for e in other.evolution if e.battle == battle.id),
             calls=tuple(run.store.journal.calls(battle.id)),
+            marks=marks(run.manifest),
         )
 
 

@@ -59,6 +59,7 @@ def _story(battle: Battle, width: int, is_first: bool) -> Iterator[RenderableTyp
 def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     battle = shown.battle
     yield _line(f"{battle.id}: {outcome(battle)}")
+    yield from (_line(f"note: {mark}") for mark in shown.marks)
     yield from _lineage(shown)
     yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
     yield from _section(_question_title(battle), battle.question or "none was asked")

@@ -15,7 +15,7 @@ from runs.notice import remote_notice
 from runs.opening import Opened, begin, go_on, holds_run, videos_folder
 from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
-from runs.reading import run_file
+from runs.reading import counted, run_file
 from video.find import Findings, find_videos
 
 __all__ = ["Finished", "Limits", "Play", "look", "play_run", "resume", "simulate"]
@@ -107,12 +107,12 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say("name real ones with --models provider:model,provider:model (see --help)")
     verb = "continuing" if exists else "starting"
     say(
-        f"{verb} {safe(str(out))}: {len(run.store.videos())} videos, {config.rounds} rounds, "
-        f"{len(config.models)} models, seed {config.seed}; {len(open_slots)} of {len(slots)} "
-        "battles to go"
+        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
+        f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
+        f"{len(open_slots)} of {len(slots)} battles to go"
     )
     for note in run.notes:
         say(note)
     videos = len({slot.video for slot in open_slots})
     for line in remote_notice(config, videos=videos, open_slots=len(open_slots)):
-        say(line)
+        say(safe(line))

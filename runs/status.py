@@ -14,7 +14,7 @@ from typing import Any
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle, CallRow, Skipped
 from runs.console import safe
-from runs.reading import Run, counted, named, one_line, open_run, run_file
+from runs.reading import Run, counted, damage, marks, named, one_line, open_run, run_file
 
 
 @dataclass
@@ -55,6 +55,8 @@ class Status:
     forfeits: Counter[str] = field(default_factory=Counter)
     calls: dict[str, Calls] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
+    damage: list[str] = field(default_factory=list)
+    """A sentence for each video of which frames could not be decoded."""
     process: int | None = None
     """Id of the process that is running it now."""
 
@@ -92,6 +94,7 @@ class Status:
             "models": _models(self.manifest),
             "seed": self.manifest.get("seed"),
             "skipped": [one.model_dump() for one in self.skipped],
+            "damage": self.damage,
             "process": self.process,
             "next": self.next,
         }
@@ -105,6 +108,8 @@ class Status:
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
+            *self.damage,
+            *(f"note: {mark}" for mark in marks(self.manifest)),
             f"next: {safe(self.next)}",
         ]
 
@@ -121,6 +126,7 @@ def status_of(folder: Path) -> Status:
         for battle in run.battles:
             _count(status, battle)
         _count_calls(status, run)
+        status.damage = damage(run.store)
     status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
     return status
 
@@ -161,7 +167,7 @@ def _call_line(role: str, calls: Calls) -> str:
     tokens = f"{calls.input_tokens} tokens in, {calls.output_tokens} out"
     untold = f" ({counted(calls.untold_tokens, 'call')} uncounted)" if calls.untold_tokens else ""
     known = f"${calls.cost_usd:.4f}" if calls.unknown_cost < calls.calls else "unknown"
-    partly = calls.cost_usd and calls.unknown_cost
+    partly = 0 < calls.unknown_cost < calls.calls
     unknown = f" and {counted(calls.unknown_cost, 'call')} of unknown cost" if partly else ""
     return (
         f"{role}: {counted(calls.calls, 'call')}, {calls.failures} failed; {tokens}{untold}; "

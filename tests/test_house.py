@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 import shutil
@@ -97,6 +98,15 @@ def test_a_package_carries_its_types(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
 
 
+def test_every_file_of_a_package_is_shipped_with_it() -> None:
+    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    patterns = ["*.py", "*.pyc", *shipped["package-data"]["*"]]
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
+    data = [path for path in files if path.suffix != ".py" and "__pycache__" not in path.parts]
+    assert len(data) > len(PACKAGES)
+    assert [path for path in data if not any(path.match(p) for p in patterns)] == []
+
+
 @pytest.mark.parametrize("name", ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_a_visitor_finds(name: str) -> None:
     assert (ROOT / name).stat().st_size > 500
@@ -146,7 +156,9 @@ def test_no_name_is_looked_up_and_no_datagram_leaves() -> None:
 
 def test_this_machine_is_within_reach() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        socket.create_connection(("localhost", server.getsockname()[1])).close()
+        port = server.getsockname()[1]
+        with contextlib.closing(socket.create_connection(("localhost", port))) as reached:
+            assert reached.getpeername()[1] == port
 
 
 def test_a_child_process_is_sealed_too(tmp_path: Path) -> None:

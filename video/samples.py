@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
 from multiprocessing import get_context
@@ -84,13 +85,24 @@ def _encode_all(clips: list[Clip], paths: dict[Clip, Path]) -> Iterator[Clip]:
     # Forking a process that has threads (the event loop's, libav's) may deadlock.
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_ignore_ctrl_c) as pool:
         try:
-            jobs = {pool.submit(encode_clip, clip, paths[clip]): clip for clip in by_work}
+            with _deaf_to_ctrl_c():
+                jobs = {pool.submit(encode_clip, clip, paths[clip]): clip for clip in by_work}
             for job in as_completed(jobs):
                 job.result()
                 yield jobs[job]
         finally:
             # Waiting here: the pool's own exit would take back that the rest is called off.
             pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Hold Ctrl-C back from this process, and from those that it starts meanwhile."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _ignore_ctrl_c() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,12 @@ from runs.commands.endings import ending, run_async, shown
 NEXT = """
 The run lies in {out}; the clips in {clips}. What to type next:
 
-  arena leaderboard {out}              the table again
-  arena battles {out}                  every battle, one a line
-  arena show {out} {battle}   one battle whole
-  arena replay {out}                   all of it again from its journal, nothing paid
-  arena freeze {out} --to bench        a test set that outlives the run
-  simulate --videos YOUR_FOLDER --rounds 3 --out my-run    your own clips
+  {bin}arena leaderboard {out}              the table again
+  {bin}arena battles {out}                  every battle, one a line
+  {bin}arena show {out} {battle}   one battle whole
+  {bin}arena replay {out}                   all of it again from its journal, nothing paid
+  {bin}arena freeze {out} --to bench        a test set that outlives the run
+  {bin}simulate --videos YOUR_FOLDER --rounds 3 --out my-run    your own clips
 
 Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
 --examiner openai:gpt-4.1, with their keys in the environment."""
@@ -50,15 +53,26 @@ def command(out: Path, clips: Path, **typed: Any) -> int:
     from video.samples import make_samples
 
     with audience(Display(**typed)) as told:
-        made = make_samples(clips, on_done=lambda clip: told.say(f"made {safe(clip.name)}"))
+        made = make_samples(
+            clips,
+            on_done=lambda clip: None if typed["quiet"] else told.say(f"made {safe(clip.name)}"),
+        )
         told.say(f"{len(made)} sample clips are in {safe(str(clips))}")
         finished = run_async(
             simulate(clips, out, flags=Flags(rounds=3), say=told.say, hear=told.hear)
         )
-    code = ending(finished, out, as_json=False, quiet=typed["quiet"])
+    code = ending(finished, out, as_json=False)
     if code == 0:
         show_leaderboard(out, as_json=False)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
-        tell(NEXT.format(out=safe(str(out)), clips=safe(str(clips)), battle=battle))
+        shown_as = {"out": safe(str(out)), "clips": safe(str(clips)), "bin": safe(bin_folder())}
+        tell(NEXT.format(battle=battle, **shown_as))
     return code
+
+
+def bin_folder() -> str:
+    """Return what has to stand before the commands' names: nothing where the shell finds them."""
+    if shutil.which("arena"):
+        return ""
+    return f"{os.path.relpath(Path(sys.executable).parent)}/"

@@ -40,4 +40,4 @@ def command(
     with audience(Display(**typed)) as told:
         limits = Limits(concurrency, max_void)
         finished = run_async(resume(out, videos=videos, limits=limits, told=told))
-    return ending(finished, out, as_json=as_json, quiet=typed["quiet"])
+    return ending(finished, out, as_json=as_json)

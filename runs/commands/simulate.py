@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +12,14 @@ from runs.commands.endings import ending, run_async, shown
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
 
-class Swap(click.ParamType[Any]):
+# Generic since click 8.4 only, and a subscript would end the older ones.
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+
+class Swap(_ParamType):
     """A share from 0 to 1, or the word "all"."""
 
     name = "share|all"
@@ -111,4 +118,4 @@ def command(videos: Path, out: Path, as_json: bool, **typed: Any) -> int:
     flags = Flags(**typed)
     with audience(display) as told:
         finished = run_async(simulate(videos, out, flags=flags, say=told.say, hear=told.hear))
-    return ending(finished, out, as_json=as_json, quiet=display.quiet)
+    return ending(finished, out, as_json=as_json)

@@ -98,6 +98,12 @@ def test_the_key_itself_is_never_told_whatever_it_is(key: str) -> None:
         assert key not in told(f"the key {key} is refused", key_env="MY_KEY")
 
 
+def test_of_a_key_that_begins_with_another_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "abc-123")
+    monkeypatch.setenv("GEMINI_API_KEY", "abc-123-rest")
+    assert told("refused: abc-123-rest and abc-123") == "refused: [key] and [key]"
+
+
 def test_a_long_text_is_cut_only_after_its_keys_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "q" * 40)
     reason = told("x" * (LONGEST_REASON - 20) + " " + "q" * 40)

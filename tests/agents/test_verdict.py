@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge import settle_verdict
-from memory.records import DECIDED, Choice, Judging
+from agents.judge import first_analyses, settle_verdict
+from memory.records import DECIDED, Analyses, Choice, Judging
 
 VIEWS = (*get_args(Choice), "abstain", "failed")
 MIRROR = {"a": "b", "b": "a"}
@@ -108,3 +108,15 @@ def test_exchanged_contestants_exchange_the_verdict(judgings: list[Judging], aud
     turned = [j.model_copy(update={"verdict": MIRROR.get(j.verdict, j.verdict)}) for j in judgings]
     plain = settle_verdict(judgings, audit_only=audit)[0]
     assert settle_verdict(turned, audit_only=audit)[0] == MIRROR.get(plain, plain)
+
+
+def test_the_evolver_reads_the_first_judge_that_spoke_with_the_answers_in_their_places() -> None:
+    words = Analyses(
+        instruction_following="both comply", accuracy="A errs", relevance="-", helpfulness="-"
+    )
+    failed, second, swapped = panel("failed", "a", back=("b",))
+    spoken = second.model_copy(update={"analyses": words})
+    turned = swapped.model_copy(update={"analyses": words})
+    assert first_analyses([failed, turned, spoken]) is words
+    assert first_analyses([failed, turned]) is None
+    assert first_analyses([]) is None

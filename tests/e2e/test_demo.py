@@ -56,8 +56,10 @@ def test_every_slot_is_decided_and_the_board_says_that_stand_ins_played(
 def test_it_says_where_the_run_lies_and_what_to_type_next(demo: tuple[Path, str]) -> None:
     place, said = demo
     assert (place / "arena-out/demo/run.sqlite").is_file()
-    typed = [line.split()[1:4] for line in said.splitlines() if line.startswith("  arena ")]
-    for words in typed:
+    lines = [line.split() for line in said.splitlines() if "arena " in line and line[:2] == "  "]
+    assert len(lines) == 5
+    for first, *words in lines:
+        assert first == "arena" or (place / first).is_file()
         if words[0] in ("show", "battles", "leaderboard"):
             take = 3 if words[0] == "show" else 2
             assert arena(place, *words[:take])

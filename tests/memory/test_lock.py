@@ -12,7 +12,9 @@ from memory.store import Store
 
 def test_a_lock_that_was_let_go_can_be_taken(path: Path) -> None:
     RunLock(path).release()
-    RunLock(path).release()
+    again = RunLock(path)
+    assert path.exists()
+    again.release()
 
 
 def test_one_process_cannot_take_a_lock_twice(path: Path) -> None:

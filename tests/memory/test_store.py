@@ -113,6 +113,7 @@ def test_battles_come_by_the_ordinals_of_their_slots(store: Store) -> None:
 
     asyncio.run(settle())
     assert [each.id for each in store.battles()] == [slot(ordinal).id for ordinal in range(3)]
+    assert store.verdicts() == ["void"] * 3
 
 
 def test_a_battle_is_never_overwritten(store: Store) -> None:
@@ -197,6 +198,8 @@ def test_a_run_that_is_read_takes_no_write(
 def test_closing_twice_is_harmless(store: Store) -> None:
     store.close()
     store.close()
+    with pytest.raises(StoreError):
+        store.manifest()
 
 
 def test_a_closed_run_takes_no_write(store: Store) -> None:
@@ -295,3 +298,11 @@ def test_fsync_waits_for_the_disk(path: Path, fsync: bool, level: int) -> None:
     with closing(open_writing(path, fsync=fsync)) as connection:
         assert connection.execute("PRAGMA synchronous").fetchone() == (level,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_videos_with_damaged_frames_are_known_by_how_many(store: Store) -> None:
+    asyncio.run(store.put_frames(frames()))
+    assert store.damaged() == {}
+    store.add_videos([video("cut.mp4")])
+    asyncio.run(store.put_frames(frames("cut.mp4").model_copy(update={"damaged": 2})))
+    assert store.damaged() == {video("cut.mp4").id: 2}

@@ -160,3 +160,16 @@ def test_a_file_with_a_mistake_is_refused_with_its_place(
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         resolve(Flags(config=tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize("part", ["models", "examiner", "judge"])
+def test_a_name_that_would_move_a_terminal_is_refused_in_any_part(
+    part: str, tmp_path: Path
+) -> None:
+    path, name = tmp_path / "arena.toml", "far\x1b[2J"
+    path.write_text('[models."far\\u001b[2J"]\nmodel = "openai:m"\n')
+    parts = {"models": ("offline:hawk", "offline:mole"), "examiner": "openai:e", "judge": ("far",)}
+    chosen = {"models": (name, "offline:mole"), "examiner": name, "judge": (name,)}[part]
+    with pytest.raises(BadInput, match="cannot be shown") as caught:
+        resolve(Flags(**{**parts, part: chosen, "config": path}))  # type: ignore[arg-type]
+    assert str(caught.value).isprintable()

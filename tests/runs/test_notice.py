@@ -74,3 +74,15 @@ def test_no_run_sends_more_than_was_said(tmp_path: Path, swap: object) -> None:
         sent = len(server.events("arrived"))
     [line] = [line for line in said if "go to" in line]
     assert 0 < sent <= int(line.split("at most ")[1].split()[0].replace(",", ""))
+
+
+def test_the_host_is_the_one_that_calls_go_to_now(
+    arena_toml: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://proxy:81/v1")
+    config = resolve(Flags(models=("a", "openai:x"), examiner="judge", config=arena_toml)).config
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    begun = config.model_validate(config.model_dump())
+    assert begun.cast["openai:x"].endpoint == "proxy:81"
+    told = [line for line in remote_notice(begun, videos=1, open_slots=3) if "openai:x" in line]
+    assert [line.partition(" for ")[0].split()[-1] for line in told] == ["api.openai.com"]

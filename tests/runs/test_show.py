@@ -43,6 +43,10 @@ def test_the_page_begins_with_the_first_question_of_the_lineage(out: Path) -> No
     assert page.index("hawk beat owl") < page.index("mole beat hawk") < page.index("Persona 1")
 
 
+def test_the_page_says_that_stand_ins_played(out: Path) -> None:
+    assert "note: rates stand-ins" in shown(out, IDS[0]).splitlines()[1]
+
+
 def test_the_page_says_what_was_asked_how_hard_and_aimed_at_whom(out: Path) -> None:
     page = shown(out, IDS[1])
     assert "Question (round 1, evolved, difficulty 3.5, aimed at hawk and owl)" in page

@@ -220,12 +220,23 @@ def test_before_frames_leave_the_machine_it_is_said_where_they_go(
             "--allow-offline-judge",
             "--examiner",
             "offline:examiner",
+            "--quiet",
         ),
     )
     assert (
         "frames of 1 video (up to 64 a call) go to 127.0.0.1:9 for far: at most 3 calls" in said.err
     )
-    assert "forfeits" in said.err
+    assert "[1/3]" not in said.err
+    assert "forfeits of far: 3" in terminal.arena("status", "arena-out").out
+
+
+def test_quiet_leaves_out_battles_and_names_skipped_files(terminal: Terminal, clips: Path) -> None:
+    (clips / "broken.mp4").write_bytes(b"no video at all")
+    said = terminal.simulate("--videos", clips, *SMALL, "--quiet")
+    (clips / "broken.mp4").unlink()
+    assert "skipped broken.mp4" in said.err
+    assert "] " not in said.err
+    assert "done: " in said.err
 
 
 def test_a_run_that_is_continued_without_a_number_of_rounds_keeps_its_own(
@@ -235,7 +246,7 @@ def test_a_run_that_is_continued_without_a_number_of_rounds_keeps_its_own(
     terminal.simulate(*words, "--rounds", "1")
     said = terminal.simulate(*words)
     assert said.code == 0
-    assert "1 rounds" in said.err
+    assert "1 round," in said.err
     assert "0 of 3 battles to go" in said.err
 
 

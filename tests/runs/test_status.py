@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory.records import Nonce, Skipped
+from memory.records import Frames, Nonce, Skipped
 from memory.store import Store
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
 
@@ -60,6 +61,9 @@ def test_status_counts_calls_failures_and_tokens_by_role(mixed: Path) -> None:
 
 def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
     assert "cost $0.5000 and 1 call of unknown cost" in invoke("status", mixed).output
+    free = call(slot(video(), 0).id, cost_usd=0.0)
+    beside = play(tmp_path / "one", lineage(video()), calls=[free, call(slot(video(), 1).id)])
+    assert "cost $0.0000 and 1 call of unknown cost" in invoke("status", beside).output
     unpriced = play(tmp_path / "two", lineage(video()), calls=[call(slot(video(), 0).id)])
     assert "cost unknown" in invoke("status", unpriced).output
 
@@ -67,6 +71,19 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
 def test_the_first_line_says_how_far(mixed: Path) -> None:
     first = invoke("status", mixed).output.splitlines()[0]
     assert first == "5 of 7 slots settled, 3 decided; stopped; nobody is running it"
+
+
+def test_a_video_with_damaged_frames_is_named(mixed: Path) -> None:
+    hurt = Frames(video=video().id, width_px=2, height_px=2, frames=(), damaged=1)
+    with Store.open(mixed / "run.sqlite", write=True) as store:
+        asyncio.run(store.put_frames(hurt))
+    line = f"{video().path}: 1 frame could not be decoded; a neighbour was shown instead"
+    assert line in invoke("status", mixed).output.splitlines()
+    assert json.loads(invoke("status", mixed, "--json").output)["damage"] == [line]
+
+
+def test_a_run_of_stand_ins_says_so(mixed: Path) -> None:
+    assert "note: rates stand-ins" in invoke("status", mixed).output
 
 
 def test_lines_name_reasons_models_seed_and_the_next_command(mixed: Path) -> None:

@@ -200,8 +200,10 @@ def test_workers_leave_ctrl_c_to_the_parent(clip, tmp_path: Path) -> None:
     async def look() -> None:
         async with Decoders(FrameCache(tmp_path), workers=1) as decoders:
             await decoders.frames(path, described(path), FEW)
-            os.kill(worker_of(decoders), signal.SIGINT)
+            before = worker_of(decoders)
+            os.kill(before, signal.SIGINT)
             await decoders.frames(path, described(path), Sampling(frames=4))
+            assert worker_of(decoders) == before
 
     run(look())
 
@@ -236,8 +238,10 @@ def test_a_worker_answers_line_by_line(clip, tmp_path: Path) -> None:
 def test_a_worker_whose_parent_is_gone_ends_in_silence(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
+    requests = io.BytesIO(request(tmp_path / "gone", "0", tmp_path) * 2)
     with os.fdopen(writer, "wb", buffering=0) as replies:
-        worker.serve(io.BytesIO(request(tmp_path / "gone", "0", tmp_path) * 2), replies)
+        worker.serve(requests, replies)
+    assert requests.readline()  # it stopped at the first reply that nobody took
 
 
 def test_found_videos_can_be_looked_at_as_they_are(clip, tmp_path: Path) -> None:

@@ -35,13 +35,13 @@ def _evolve(story: Film, **changed: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("role", sorted(BLOCKS))
 def test_every_role_keeps_its_contract(story: Film, role: Role) -> None:
-    SCHEMAS[role].model_validate(play(role, story, **dict.fromkeys(BLOCKS[role], "x")))
+    assert SCHEMAS[role].model_validate(play(role, story, **dict.fromkeys(BLOCKS[role], "x")))
 
 
 @pytest.mark.parametrize("role", sorted(BLOCKS))
 def test_every_role_bears_empty_blocks_and_one_dull_take(role: Role) -> None:
     dull = film([Shot("grey", 4.0, boxes=0)], frames=8)
-    SCHEMAS[role].model_validate(play(role, dull, **dict.fromkeys(BLOCKS[role], "")))
+    assert SCHEMAS[role].model_validate(play(role, dull, **dict.fromkeys(BLOCKS[role], "")))
 
 
 def test_the_examiner_tells_the_scenes_between_the_cuts(story: Film) -> None:

@@ -16,7 +16,8 @@ def good(story: Film) -> str:
 
 
 def test_the_judge_keeps_the_contract(story: Film, good: str) -> None:
-    JudgeReply.model_validate(battle(story, QUESTION, good, "I do not know."))
+    reply = JudgeReply.model_validate(battle(story, QUESTION, good, "I do not know."))
+    assert reply.verdict == "A"
 
 
 def test_right_beats_wrong_from_either_seat(story: Film) -> None:
