@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead pictures clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-console pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -59,9 +59,11 @@ bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR f
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
 
-pictures: $(STAMP) ## draw the leaderboard and the graph for the documents again
+bench-console: $(STAMP) ## what share of a core the live console takes with 66 lineages in flight
+	$(BIN)/python -m benchmarks.console
+
+pictures: $(STAMP) ## draw console, leaderboard and graph for the documents again
 	@rm -rf arena-out/pictures
-	@$(BIN)/arena demo --quiet --out arena-out/pictures >/dev/null
 	$(BIN)/python docs/pictures.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay

@@ -60,6 +60,8 @@ class Event:
     seconds: float = 0.0
     """The pause before the next try, or how long the last one took."""
     usage: Usage = NO_USAGE
+    text: str = ""
+    """The reply, or why there is none; of a call that is finished or recalled."""
 
 
 class Journal(Protocol):
@@ -124,7 +126,7 @@ class Asker:
         key = journal_key(model, request)
         row = self.journal.find(key)
         if row is not None:
-            self.on_event(Event("recalled", model.alias, request.nonce, fault=row.failure_kind))
+            self.on_event(_told("recalled", model, row))
             return _reply_of(row)
         if self.is_replay:
             nonce = request.nonce
@@ -138,6 +140,11 @@ class Asker:
         finally:
             self._in_flight.discard(key)
         return _reply_of(row)
+
+    @property
+    def under_way(self) -> int:
+        """How many tries have been sent and have not come back."""
+        return self._under_way
 
     def drain(self) -> None:
         """Send nothing more; calls under way are finished, all others wait until cancelled."""
@@ -168,16 +175,7 @@ class Asker:
         outcome = await self._try(key, model, request)
         row = _row(key, model, request, outcome)
         await self.journal.record(row)
-        self.on_event(
-            Event(
-                "finished",
-                model.alias,
-                request.nonce,
-                fault=row.failure_kind,
-                seconds=row.latency_s,
-                usage=row.usage,
-            )
-        )
+        self.on_event(_told("finished", model, row))
         return row
 
     async def _try(self, key: str, model: Model, request: Request) -> _Outcome:
@@ -238,6 +236,15 @@ def journal_key(model: Model, request: Request) -> str:
         canonical_json([nonce.scope, nonce.role, nonce.generation, nonce.ordinal]),
     )
     return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
+
+
+def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:
+    """Return the event of a call that has ended; one from the journal took no time and no token."""
+    text, fault = row.reply or row.failure or "", row.failure_kind
+    if kind == "recalled":
+        return Event(kind, model.alias, row.nonce, fault=fault, text=text)
+    took_s, usage = row.latency_s, row.usage
+    return Event(kind, model.alias, row.nonce, fault=fault, seconds=took_s, usage=usage, text=text)
 
 
 def _reply_of(row: CallRow) -> str:

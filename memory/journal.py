@@ -49,6 +49,12 @@ class Journal:
         found = self._reader.rows(sql, *values)
         return [_call(row) for row in found]
 
+    def after(self, place: int) -> tuple[int, list[CallRow]]:
+        """Return the calls recorded after a place, 0 for all, and the place of the last of them."""
+        sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place"
+        found = self._reader.rows(sql, place)
+        return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]
+
 
 def _call(row: tuple[str, ...]) -> CallRow:
     key, scope, role, generation, ordinal, model, body = row

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from memory.records import Battle
+from runs.events import Begun, Happening, Hear, Say, Settled
 from runs.reading import one_line, outcome
 
 PIPED = 140
@@ -49,6 +50,21 @@ class Progress:
             return ""
         left_s = (time.monotonic() - self._began) / self._fresh * (self.total - self.done)
         return f" ~{left_s / 60:.0f} min" if left_s >= 90 else f" ~{left_s:.0f} s"
+
+
+def plain_lines(say: Say) -> Hear:
+    """Return what hears a run and says each battle on a line."""
+    progress: Progress | None = None
+
+    def hear(event: Happening) -> None:
+        nonlocal progress
+        match event:
+            case Begun():
+                progress = Progress(total=len(event.slots), done=len(event.battles), say=say)
+            case Settled(battle) if progress is not None:
+                progress.settled(battle)
+
+    return hear
 
 
 def _columns() -> int:

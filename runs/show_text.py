@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import StringIO
 
 from rich.console import Console, RenderableType
@@ -22,11 +22,38 @@ STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
 
 def page(shown: Shown, width: int) -> str:
     """Return a battle as text of `width` columns, with nothing hostile to a terminal in it."""
+    return _printed(_parts(shown, width), width)
+
+
+def _printed(parts: Iterable[RenderableType], width: int) -> str:
     file = StringIO()
     console = Console(file=file, width=max(width, 40), color_system=None, highlight=False)
-    for part in _parts(shown, width):
+    for part in parts:
         console.print(part)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def story(battle: Battle, width: int, *, is_first: bool) -> str:
+    """Return a battle in the order in which it happened, from the faults before it to the verdict.
+
+    Args:
+        battle: the one to tell.
+        width: columns.
+        is_first: whether it is the first one told of its lineage, so that its user is unknown.
+    """
+    return _printed(_story(battle, width, is_first), width)
+
+
+def _story(battle: Battle, width: int, is_first: bool) -> Iterator[RenderableType]:
+    yield _line(f"{battle.id}: {outcome(battle)}")
+    if is_first:
+        yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
+    yield from _attempts("What was found before", battle.evolution)
+    yield from _section(_question_title(battle), battle.question or "none was asked")
+    yield from _answers(battle, width)
+    for judging in battle.verdicts:
+        yield from _judging(battle, judging)
+    yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
 
 
 def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:

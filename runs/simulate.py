@@ -2,71 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from agents.ask import Asker
 from agents.models import check_keys
 from agents.prompts import PromptSet
-from graph.context import Arena
 from memory.errors import BadInput
-from memory.records import Battle, Slot
 from memory.store import Store
-from runs.assembly import Ways, assemble
 from runs.config import Flags, RunConfig, resolve
 from runs.console import safe
-from runs.draws import Draws, WrittenDraws
-from runs.footage import Footage
+from runs.events import Audience, Hear, Say
 from runs.notice import remote_notice
 from runs.opening import Opened, begin, go_on, holds_run, videos_folder
-from runs.progress import Progress
-from runs.reading import counted, damage, run_file
-from runs.schedule import blocks_of, play_blocks
+from runs.playing import Finished, Limits, Play, play_run
+from runs.progress import plain_lines
+from runs.reading import counted, run_file
 from runs.subtitles import has_subtitles
-from video.cache import FrameCache
 from video.find import Findings, find_videos
-from video.studio import Decoders
 
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Finished:
-    """How a run stands when its process is done."""
-
-    total: int
-    settled: int
-    voids: int
-    interrupted: bool
-    max_void: float
-
-    @property
-    def void_share(self) -> float:
-        """Voids among settled slots, 0 to 1."""
-        return self.voids / self.settled if self.settled else 0.0
-
-    @property
-    def too_many_voids(self) -> bool:
-        """Whether more slots are void than the user accepts."""
-        return self.void_share > self.max_void
+__all__ = ["Finished", "Limits", "Play", "look", "play_run", "resume", "simulate"]
 
 
-Play = Coroutine[object, object, Finished]
-"""A run that is open; await it to play every unsettled slot.
-
-What comes before the first call is done outside the event loop: there Ctrl-C is heard at once,
-while a loop that stands still hears it only when it moves on.
-"""
-
-
-def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, quiet: bool = False) -> Play:
+def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | None = None) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
 
-    `quiet` leaves out the line a battle; what is skipped and what leaves the machine is said.
+    Args:
+        videos: folder of videos.
+        out: the run's folder.
+        flags: what was typed.
+        say: takes a line of chatter.
+        hear: takes what happens; None says each battle as a line.
 
     Raises:
         BadInput: nothing was written; the message says what to change.
@@ -84,33 +48,19 @@ def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, quiet: bool = F
         else begin(out, settings.config, prompts=prompts, found=found, folder=videos)
     )
     _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
-    return play_run(
-        ready,
-        concurrency=settings.concurrency,
-        max_void=settings.max_void,
-        say=say,
-        quiet=quiet,
-    )
+    told = Audience(say, hear or plain_lines(say))
+    limits = Limits(settings.concurrency, settings.max_void)
+    return play_run(ready, out, limits=limits, told=told)
 
 
-def resume(
-    out: Path,
-    *,
-    videos: Path | None,
-    concurrency: int,
-    max_void: float,
-    say: Say,
-    quiet: bool = False,
-) -> Play:
+def resume(out: Path, *, videos: Path | None, limits: Limits, told: Audience) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end.
 
     Args:
         out: the run's folder.
         videos: where the videos are now; None looks where they were.
-        concurrency: model calls under way at once.
-        max_void: share of void slots that is accepted.
-        say: takes a line of chatter.
-        quiet: leave out the line a battle.
+        limits: what is no part of the run.
+        told: who is told of it.
     """
     with Store.open(run_file(out), write=False) as store:
         folder = videos or videos_folder(store)
@@ -120,15 +70,11 @@ def resume(
     if videos is None and not folder.is_dir():
         raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
     check_keys(config.model_of(alias) for alias in config.cast)
-    found = look(folder, say)
+    found = look(folder, told.say)
     _load_graph()
     run = go_on(out, None, prompts=None, found=found, folder=folder)
-    _introduce(run, out, say=say, assumed_cast=False, exists=True)
-    return play_run(run, concurrency=concurrency, max_void=max_void, say=say, quiet=quiet)
-
-
-def _unsaid(_line: str) -> None:
-    """Say nothing."""
+    _introduce(run, out, say=told.say, assumed_cast=False, exists=True)
+    return play_run(run, out, limits=limits, told=told)
 
 
 def _load_graph() -> None:
@@ -174,106 +120,3 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         config, videos=videos, open_slots=len(open_slots), has_subtitles=spoken
     ):
         say(safe(line))
-
-
-async def play_run(
-    run: Opened, *, concurrency: int, max_void: float, say: Say, quiet: bool = False
-) -> Finished:
-    """Play every unsettled slot and close the run.
-
-    An interrupt lets calls under way finish, a second one stops.
-    """
-    with run.store as store:
-        slots, settled = store.slots(), store.settled_ids()
-        progress = Progress(total=len(slots), done=len(settled), say=_unsaid if quiet else say)
-        interrupted = False
-        if len(settled) < len(slots):
-            async with playing(run, concurrency=concurrency, progress=progress) as game:
-                interrupted = await _until_done(game, slots, say)
-        for line in damage(store):
-            say(line)
-        verdicts = store.verdicts()
-        return Finished(
-            total=len(slots),
-            settled=len(verdicts),
-            voids=verdicts.count("void"),
-            interrupted=interrupted,
-            max_void=max_void,
-        )
-
-
-@dataclass(frozen=True)
-class Game:
-    """A run under way."""
-
-    arena: Arena
-    asker: Asker
-
-
-@asynccontextmanager
-async def playing(run: Opened, *, concurrency: int, progress: Progress) -> AsyncIterator[Game]:
-    """Put a run together and take it apart again."""
-    store, config = run.store, run.config
-    videos = {video.id: video for video in store.videos()}
-    slots = {slot.id: slot for slot in store.slots()}
-    async with Decoders(FrameCache()) as decoders:
-        footage = Footage(store, decoders, files=run.files, sampling=config.sampling, videos=videos)
-        asker = Asker(store.journal, footage.jpegs, seed=config.seed, concurrency=concurrency)
-
-        async def settle(battle: Battle) -> None:
-            await store.put_battle(battle)
-            progress.settled(battle)
-
-        ways = Ways(
-            frames=footage.frames,
-            draw=WrittenDraws(Draws(config, slots), store),
-            settle=settle,
-            settled=store.battle,
-            wanted=slots.__contains__,
-        )
-        try:
-            yield Game(
-                assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways), asker
-            )
-        finally:
-            await asker.aclose()
-
-
-async def _until_done(game: Game, slots: Sequence[Slot], say: Say) -> bool:
-    """Play all blocks and return whether an interrupt ended it early."""
-    from graph.tournament import play
-
-    main = asyncio.ensure_future(play_blocks(blocks_of(slots), lambda v: play(game.arena, v)))
-    drained = asyncio.ensure_future(game.asker.drained.wait())
-    with _interrupts(game.asker, main, say):
-        await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
-    drained.cancel()
-    if not main.done():
-        main.cancel()
-    try:
-        await main
-    except asyncio.CancelledError:
-        return True
-    return False
-
-
-@contextmanager
-def _interrupts(asker: Asker, main: asyncio.Future[None], say: Say) -> Iterator[None]:
-    """Let the first interrupt drain the run and the second one stop it."""
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        if asker.is_draining:
-            main.cancel()
-            return
-        say("stopping: calls under way are being finished; interrupt again to stop at once")
-        asker.drain()
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for number in signals:
-        loop.add_signal_handler(number, stop)
-    try:
-        yield
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)

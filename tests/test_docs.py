@@ -171,8 +171,9 @@ def test_the_drawing_is_the_one_the_code_gives() -> None:
     assert block.strip() == drawn, "the graph has changed; draw it again with make pictures"
 
 
-def test_the_picture_loads_nothing_from_elsewhere() -> None:
-    svg = (DOCS / "leaderboard.svg").read_text()
+@pytest.mark.parametrize("name", ["console.svg", "leaderboard.svg"])
+def test_a_picture_loads_nothing_from_elsewhere(name: str) -> None:
+    svg = (DOCS / name).read_text()
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", svg))
     assert addresses == {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
     assert "offline:hawk" in svg

@@ -6,8 +6,11 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
+
+from runs.commands.endings import ending, run_async, shown
 
 NEXT = """
 The run lies in {out}; the clips in {clips}. What to type next:
@@ -38,29 +41,33 @@ Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2
     show_default=True,
     help="Folder of the sample clips.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No line a battle.")
-def command(out: Path, clips: Path, quiet: bool) -> int:
+@shown
+def command(out: Path, clips: Path, **typed: Any) -> int:
     """Make the sample clips, run three rounds with the offline cast and show the leaderboard."""
-    from runs.commands.endings import ending, run_async
+    from runs.audience import Display, audience
     from runs.commands.leaderboard import show_leaderboard
     from runs.config import Flags
-    from runs.console import safe, say, tell
+    from runs.console import safe, tell
     from runs.reading import open_run
     from runs.simulate import simulate
     from video.samples import make_samples
 
-    made = make_samples(
-        clips, on_done=lambda clip: None if quiet else say(f"made {safe(clip.name)}")
-    )
-    say(f"{len(made)} sample clips are in {safe(str(clips))}")
-    work = simulate(clips, out, flags=Flags(rounds=3), say=say, quiet=quiet)
-    code = ending(run_async(work), out, as_json=False)
+    with audience(Display(**typed)) as told:
+        made = make_samples(
+            clips,
+            on_done=lambda clip: None if typed["quiet"] else told.say(f"made {safe(clip.name)}"),
+        )
+        told.say(f"{len(made)} sample clips are in {safe(str(clips))}")
+        finished = run_async(
+            simulate(clips, out, flags=Flags(rounds=3), say=told.say, hear=told.hear)
+        )
+    code = ending(finished, out, as_json=False)
     if code == 0:
         show_leaderboard(out)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
-        shown = {"out": safe(str(out)), "clips": safe(str(clips)), "bin": safe(bin_folder())}
-        tell(NEXT.format(battle=battle, **shown))
+        shown_as = {"out": safe(str(out)), "clips": safe(str(clips)), "bin": safe(bin_folder())}
+        tell(NEXT.format(battle=battle, **shown_as))
     return code
 
 

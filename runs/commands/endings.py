@@ -6,17 +6,20 @@ import asyncio
 import gc
 import json
 import shlex
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from runs.cli import EXIT_INTERRUPTED, EXIT_VOIDS
 from runs.console import safe, say, tell
 
 if TYPE_CHECKING:
-    from runs.simulate import Finished
+    from runs.playing import Finished
 
 T = TypeVar("T")
+Command = Callable[..., Any]
 
 
 def run_async(work: Coroutine[object, object, T]) -> T:
@@ -24,6 +27,26 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
     gc.freeze()
     return asyncio.run(work)  # noqa: TID251 - this is the one place
+
+
+def shown(command: Command) -> Command:
+    """Add the options that say how a run is shown."""
+    for option in reversed(_SHOWN):
+        command = option(command)
+    return command
+
+
+_SHOWN = (
+    click.option("--plain", is_flag=True, help="Lines instead of the live console."),
+    click.option(
+        "--trace",
+        is_flag=False,
+        flag_value="-",
+        metavar="[FILE]",
+        help="Tell every battle whole as it is settled; with FILE, write all events as JSON lines.",
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="No live console, and no line a battle."),
+)
 
 
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from runs.commands.endings import ending, run_async, shown
+
 
 @click.command(epilog="Example: arena resume arena-out")
 @click.argument("out", type=click.Path(path_type=Path))
@@ -21,13 +23,21 @@ import click
     show_default=True,
     help="Share of void slots above which the exit code is 3.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No line a battle.")
+@shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
-def command(out: Path, quiet: bool, as_json: bool, **process: Any) -> int:
+def command(
+    out: Path,
+    videos: Path | None,
+    as_json: bool,
+    concurrency: int,
+    max_void: float,
+    **typed: Any,
+) -> int:
     """Continue the run in OUT with the settings it began with."""
-    from runs.commands.endings import ending, run_async
-    from runs.console import say
-    from runs.simulate import resume
+    from runs.audience import Display, audience
+    from runs.simulate import Limits, resume
 
-    work = resume(out, say=say, quiet=quiet, **process)
-    return ending(run_async(work), out, as_json=as_json)
+    with audience(Display(**typed)) as told:
+        limits = Limits(concurrency, max_void)
+        finished = run_async(resume(out, videos=videos, limits=limits, told=told))
+    return ending(finished, out, as_json=as_json)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runs.commands.endings import ending, run_async, shown
+
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
 
@@ -110,14 +112,16 @@ def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tu
     is_flag=True,
     help="Let the offline judge rate real models; the run is marked.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No line a battle.")
+@shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
-def command(videos: Path, out: Path, quiet: bool, as_json: bool, **typed: Any) -> int:
+def command(videos: Path, out: Path, as_json: bool, **typed: Any) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
-    from runs.commands.endings import ending, run_async
+    from runs.audience import Display, audience
     from runs.config import Flags
-    from runs.console import say
     from runs.simulate import simulate
 
-    work = simulate(videos, out, flags=Flags(**typed), say=say, quiet=quiet)
-    return ending(run_async(work), out, as_json=as_json)
+    display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
+    flags = Flags(**typed)
+    with audience(display) as told:
+        finished = run_async(simulate(videos, out, flags=flags, say=told.say, hear=told.hear))
+    return ending(finished, out, as_json=as_json)

@@ -120,6 +120,7 @@ def test_a_finished_call_is_answered_from_the_journal() -> None:
     bench = Bench("once")
     assert (bench.ask(), bench.ask(), len(bench.script.seen)) == ("once", "once", 1)
     assert [event.kind for event in bench.events] == ["started", "finished", "recalled"]
+    assert [event.text for event in bench.events] == ["", "once", "once"]
 
 
 def test_a_row_tells_what_was_sent_where_and_what_it_took() -> None:

@@ -17,9 +17,11 @@ from agents.prompts import PromptSet
 from memory.records import Battle, Video
 from memory.store import Store
 from runs.config import Flags, resolve
+from runs.events import Audience
 from runs.opening import begin
+from runs.playing import Limits, play_run
+from runs.progress import plain_lines
 from runs.reading import RUN_FILE
-from runs.simulate import play_run
 from tests.support.asking import Script, frames_of, run
 from tests.support.clips import draw_folder
 from tests.support.loopback import ask_offline, serving
@@ -140,10 +142,11 @@ def test_sixty_videos_are_played_with_two_blocks_open_at_most(
     async def play_all() -> None:
         for one in store.videos():
             await store.put_frames(frames_of(3, video=one.id))
-        ended = await play_run(ready, concurrency=32, max_void=0.05, say=said.append)
+        ended = await play_run(ready, out, limits=Limits(32), told=told)
         assert (ended.settled, ended.voids) == (360, 0)
 
-    monkeypatch.setattr("runs.simulate.Asker", partial(Asker, make_client=Script(speak)))
+    told = Audience(said.append, plain_lines(said.append))
+    monkeypatch.setattr("runs.playing.Asker", partial(Asker, make_client=Script(speak)))
     run(play_all())
     assert begun == set(range(6))
     assert max(most_open) <= 2

@@ -1,0 +1,95 @@
+"""What a run tells while it goes on, and who hears it: the live console, plain lines, traces.
+
+Calls are told by `agents.ask.Event`, everything else by the records below. Whoever listens is
+called in the event loop, at once and in order, and must be quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.ask import Event
+from memory.records import Battle, Draw, Slot
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run is open and about to be played."""
+
+    out: Path
+    seed: int
+    rounds: int
+    models: tuple[str, ...]
+    examiner: str
+    judges: tuple[str, ...]
+    videos: Mapping[str, str]
+    """Video id to the file's name, which may hold anything."""
+    slots: Sequence[Slot]
+    """Those that count, in stored order."""
+    battles: Sequence[Battle]
+    """Those that were settled before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A video's frames are being looked for, and decoded where they are new."""
+
+    video: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """It is decided and written down who meets in a slot."""
+
+    draw: Draw
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A battle is safe on disk."""
+
+    battle: Battle
+
+
+@dataclass(frozen=True, slots=True)
+class Draining:
+    """The run was interrupted: calls under way are being finished, nothing more is sent."""
+
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nothing more will happen in this process."""
+
+    interrupted: bool
+
+
+Happening = Event | Begun | Watched | Drawn | Settled | Draining | Ended
+Hear = Callable[[Happening], None]
+
+
+@dataclass(frozen=True)
+class Audience:
+    """Who is told of a run: `say` takes lines for a person, `hear` every event."""
+
+    say: Say
+    hear: Hear
+
+
+def all_of(*listeners: Hear) -> Hear:
+    """Return what passes an event on to each listener, in order."""
+
+    def hear(event: Happening) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return hear
+
+
+def nobody(_event: Happening) -> None:
+    """Let an event pass."""

@@ -1,0 +1,133 @@
+"""Watching a run of another process: its file is read once a second, and told as if it were here.
+
+Nothing is written. Which calls are under way over there is in no file, so a lineage shows who spoke
+last in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agents.ask import Event
+from memory.records import CallRow
+from runs.events import Audience, Begun, Drawn, Ended, Settled
+from runs.reading import Run, open_run, run_file
+from runs.status import holder
+
+EVERY_S = 1.0
+
+
+class Follower:
+    """Tells what is new in a run's file."""
+
+    def __init__(self, folder: Path, told: Audience) -> None:
+        self._folder = folder
+        self._told = told
+        self._place = 0
+        self._battles: set[str] = set()
+        self._drawn: set[str] = set()
+        self.total = 0
+        self.has_begun = False
+
+    @property
+    def settled(self) -> int:
+        """How many battles have been told or were there before."""
+        return len(self._battles)
+
+    def look(self) -> None:
+        """Tell what is new since the last look."""
+        with open_run(self._folder) as run:
+            if not self.has_begun or len(run.slots) > self.total:
+                self._begin(run)
+            self._place, rows = run.store.journal.after(self._place)
+            for row in rows:
+                self._call(run, row)
+            standing = {slot.id for slot in run.slots}
+            new = (run.store.settled_ids() & standing) - self._battles
+            found = [b for b in map(run.store.battle, new) if b is not None]
+            for battle in sorted(found, key=lambda battle: battle.id):
+                self._battles.add(battle.id)
+                self._told.hear(Settled(battle))
+
+    def _begin(self, run: Run) -> None:
+        manifest = run.manifest
+        self.has_begun, self.total = True, len(run.slots)
+        self._battles = {battle.id for battle in run.battles}
+        self._told.hear(
+            Begun(
+                out=self._folder,
+                seed=manifest["seed"],
+                rounds=manifest["rounds"],
+                models=tuple(manifest["models"]),
+                examiner=manifest["examiner"],
+                judges=tuple(manifest["judges"]),
+                videos={video.id: video.path for video in run.store.videos()},
+                slots=run.slots,
+                battles=run.battles,
+            )
+        )
+
+    def _call(self, run: Run, row: CallRow) -> None:
+        slot = row.nonce.scope
+        if row.nonce.role == "contestant" and slot not in self._drawn | self._battles:
+            self._drawn.add(slot)
+            draw = run.store.draw(slot)
+            if draw is not None:
+                self._told.hear(Drawn(draw))
+        text = row.reply or row.failure or ""
+        fault, took_s, usage = row.failure_kind, row.latency_s, row.usage
+        self._told.hear(
+            Event(
+                "finished",
+                row.alias,
+                row.nonce,
+                fault=fault,
+                seconds=took_s,
+                usage=usage,
+                text=text,
+            )
+        )
+
+
+async def follow(folder: Path, told: Audience) -> str:
+    """Tell a run until its process ends or somebody interrupts; return how it stands then."""
+    lock = run_file(folder).with_name("run.sqlite.lock")
+    follower = Follower(folder, told)
+    left = asyncio.Event()
+    with _leaving(left):
+        while True:
+            process = holder(lock)
+            follower.look()
+            if process is None or left.is_set():
+                break
+            await _pause(left)
+    is_whole = follower.settled >= follower.total
+    told.hear(Ended(interrupted=not is_whole))
+    counts = f"{follower.settled} of {follower.total} battles settled"
+    if left.is_set() and process is not None:
+        return f"no longer following: {counts}; process {process} goes on with it"
+    return f"{'finished' if is_whole else 'stopped, nobody is running it'}: {counts}"
+
+
+async def _pause(left: asyncio.Event) -> None:
+    try:
+        await asyncio.wait_for(left.wait(), EVERY_S)
+    except TimeoutError:
+        return
+
+
+@contextmanager
+def _leaving(left: asyncio.Event) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, left.set)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,209 @@
+"""Playing an open run: every unsettled slot, told as it happens, until done or interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.ask import Asker
+from graph.context import Arena
+from memory.records import Battle, Draw, Frames, Slot
+from memory.store import Store
+from runs.assembly import Ways, assemble
+from runs.draws import Draws, WrittenDraws
+from runs.events import Audience, Begun, Draining, Drawn, Ended, Hear, Settled, Watched
+from runs.footage import Footage
+from runs.opening import Opened
+from runs.reading import Run, counted, damage
+from runs.schedule import blocks_of, play_blocks
+from video.cache import FrameCache
+from video.studio import Decoders
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run stands when its process is done."""
+
+    total: int
+    settled: int
+    voids: int
+    interrupted: bool
+    max_void: float
+
+    @property
+    def void_share(self) -> float:
+        """Voids among settled slots, 0 to 1."""
+        return self.voids / self.settled if self.settled else 0.0
+
+    @property
+    def too_many_voids(self) -> bool:
+        """Whether more slots are void than the user accepts."""
+        return self.void_share > self.max_void
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is no part of a run and may change whenever it is continued."""
+
+    concurrency: int = 16
+    """Model calls under way at once."""
+    max_void: float = 0.05
+    """Share of void slots that is accepted."""
+
+
+Play = Coroutine[object, object, Finished]
+"""A run that is open; await it to play every unsettled slot.
+
+What comes before the first call is done outside the event loop: there Ctrl-C is heard at once,
+while a loop that stands still hears it only when it moves on.
+"""
+
+
+async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) -> Finished:
+    """Play every unsettled slot and close the run.
+
+    An interrupt lets calls under way finish, a second one stops.
+    """
+    with run.store as store:
+        slots, settled = store.slots(), store.settled_ids()
+        interrupted = False
+        if len(settled) < len(slots):
+            told.hear(_beginning(run, out))
+            async with playing(run, concurrency=limits.concurrency, hear=told.hear) as game:
+                interrupted = await _until_done(game, slots, told)
+            told.hear(Ended(interrupted))
+        for line in damage(store):
+            told.say(line)
+        verdicts = store.verdicts()
+        return Finished(
+            total=len(slots),
+            settled=len(verdicts),
+            voids=verdicts.count("void"),
+            interrupted=interrupted,
+            max_void=limits.max_void,
+        )
+
+
+def _beginning(run: Opened, out: Path) -> Begun:
+    stored, config = Run(out, run.store), run.config
+    return Begun(
+        out=out,
+        seed=config.seed,
+        rounds=config.rounds,
+        models=tuple(config.models),
+        examiner=config.examiner,
+        judges=tuple(config.judges),
+        videos={video.id: video.path for video in run.store.videos()},
+        slots=stored.slots,
+        battles=stored.battles,
+    )
+
+
+@dataclass(frozen=True)
+class Game:
+    """A run under way."""
+
+    arena: Arena
+    asker: Asker
+
+
+@asynccontextmanager
+async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator[Game]:
+    """Put a run together and take it apart again."""
+    store, config = run.store, run.config
+    videos = {video.id: video for video in store.videos()}
+    slots = {slot.id: slot for slot in store.slots()}
+    async with Decoders(FrameCache()) as decoders:
+        footage = Footage(store, decoders, files=run.files, sampling=config.sampling, videos=videos)
+        asker = Asker(
+            store.journal,
+            footage.jpegs,
+            seed=config.seed,
+            concurrency=concurrency,
+            on_event=hear,
+        )
+        ways = _heard(footage, WrittenDraws(Draws(config, slots), store), store, hear)
+        try:
+            yield Game(
+                assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways), asker
+            )
+        finally:
+            await asker.aclose()
+
+
+def _heard(footage: Footage, draws: WrittenDraws, store: Store, hear: Hear) -> Ways:
+    """Return the ways of a run, each of which is told of."""
+    watched: set[str] = set()
+    wanted = {slot.id for slot in store.slots()}
+
+    async def frames(video: str) -> Frames:
+        if video not in watched:
+            watched.add(video)
+            hear(Watched(video))
+        return await footage.frames(video)
+
+    async def draw(slot: str) -> Draw:
+        drawn = await draws(slot)
+        hear(Drawn(drawn))
+        return drawn
+
+    async def settle(battle: Battle) -> None:
+        await store.put_battle(battle)
+        hear(Settled(battle))
+
+    return Ways(
+        frames=frames,
+        draw=draw,
+        settle=settle,
+        settled=store.battle,
+        wanted=wanted.__contains__,
+    )
+
+
+async def _until_done(game: Game, slots: Sequence[Slot], told: Audience) -> bool:
+    """Play all blocks and return whether an interrupt ended it early."""
+    from graph.tournament import play
+
+    main = asyncio.ensure_future(play_blocks(blocks_of(slots), lambda v: play(game.arena, v)))
+    drained = asyncio.ensure_future(game.asker.drained.wait())
+    with _interrupts(game.asker, main, told):
+        await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
+    drained.cancel()
+    if not main.done():
+        main.cancel()
+    try:
+        await main
+    except asyncio.CancelledError:
+        return True
+    return False
+
+
+@contextmanager
+def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Iterator[None]:
+    """Let the first interrupt drain the run and the second one stop it."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if asker.is_draining:
+            main.cancel()
+            return
+        calls = counted(asker.under_way, "call")
+        told.say(
+            f"stopping: calls under way are being finished ({calls}); "
+            "interrupt again to stop at once"
+        )
+        told.hear(Draining(asker.under_way))
+        asker.drain()
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

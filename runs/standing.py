@@ -1,0 +1,214 @@
+"""How a run stands, as its events tell it: what is in flight, what was settled, what calls cost.
+
+It holds no terminal and reads no file; the live console draws it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agents.ask import Event
+from memory.records import Battle, Role, Slot
+from runs.events import Begun, Draining, Drawn, Ended, Happening, Settled, Watched
+
+KEPT_WHOLE = 60
+"""Battles whose words are kept, which is more than any terminal shows."""
+TIMED = 6
+"""Battles that must be settled before one can say how long the rest will take."""
+_SLIM: dict[str, object] = {
+    "persona_text": None,
+    "question": None,
+    "answer_a": None,
+    "answer_b": None,
+    "frames_a": (),
+    "frames_b": (),
+    "verdicts": (),
+    "evolution": (),
+    "prompts": {},
+}
+
+
+@dataclass(slots=True)
+class Voice:
+    """A call under way."""
+
+    role: Role
+    alias: str
+    since_s: float
+    paused_until_s: float = 0.0
+    """It failed on the way and is tried again then."""
+
+
+@dataclass(slots=True)
+class Flight:
+    """A lineage under way, or a video whose users are still being invented (`persona` 0)."""
+
+    video: str
+    persona: int = 0
+    round: int = 0
+    pair: tuple[str, str] | None = None
+    voices: dict[int | str, Voice] = field(default_factory=dict)
+    after: Role | None = None
+    """Who spoke last."""
+    since_s: float = 0.0
+    """When something last happened to it."""
+
+
+class Standing:
+    """How a run stands. `clock` gives seconds that never go back."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.began_s = clock()
+        self.run: Begun | None = None
+        self.draining: int | None = None
+        self.ended: bool | None = None
+        """None while it runs; then whether it was interrupted."""
+        self.flights: dict[str, Flight] = {}
+        self.latest: deque[Battle] = deque(maxlen=KEPT_WHOLE)
+        self.verdicts: Counter[str] = Counter()
+        self.calls = self.recalled = self.failed = self.retries = 0
+        self.tokens_in = self.tokens_out = 0
+        self.fresh = 0
+        self._battles: dict[str, Battle] = {}
+        self._slots: dict[str, Slot] = {}
+        self._open: Counter[str] = Counter()
+
+    def hear(self, event: Happening) -> None:
+        """Take an event in."""
+        match event:
+            case Event():
+                self._call(event)
+            case Begun():
+                self._begin(event)
+            case Watched(video):
+                self.flights.setdefault(video, Flight(video, since_s=self.clock()))
+            case Drawn(draw):
+                flight = self._flight(draw.slot)
+                if flight:
+                    flight.pair = (draw.model_a, draw.model_b)
+            case Settled(battle):
+                self.fresh += 1
+                self._settle(battle)
+            case Draining(calls):
+                self.draining = calls
+            case Ended(interrupted):
+                self.ended = interrupted
+                self.flights.clear()
+
+    @property
+    def total(self) -> int:
+        """How many slots the run has."""
+        return len(self._slots)
+
+    @property
+    def done(self) -> int:
+        """How many slots are settled."""
+        return self.verdicts.total()
+
+    @property
+    def voids(self) -> int:
+        """How many slots are void."""
+        return self.verdicts["void"]
+
+    @property
+    def forfeits(self) -> int:
+        """How many battles were forfeit."""
+        return self.verdicts["forfeit_a"] + self.verdicts["forfeit_b"]
+
+    @property
+    def speaking(self) -> int:
+        """How many calls are under way."""
+        return sum(len(flight.voices) for flight in self.flights.values())
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long this process has been at it."""
+        return self.clock() - self.began_s
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds that are left at the pace so far; None where nobody can say."""
+        if self.fresh < TIMED or self.ended is not None or self.draining is not None:
+            return None
+        return self.elapsed_s / self.fresh * (self.total - self.done)
+
+    def battles(self) -> list[Battle]:
+        """Return the settled battles in stored order, without their words."""
+        found = list(self._battles.values())
+        return sorted(found, key=lambda battle: self._slots[battle.id].ordinal)
+
+    def _begin(self, run: Begun) -> None:
+        self.run = run
+        self.began_s = self.clock()
+        self._slots = {slot.id: slot for slot in run.slots}
+        self._open.update(_lineage(slot) for slot in run.slots)
+        for battle in run.battles:
+            self._settle(battle)
+
+    def _settle(self, battle: Battle) -> None:
+        slot = self._slots.get(battle.id)
+        if slot is None or battle.id in self._battles:
+            return
+        self._battles[battle.id] = battle.model_copy(update=_SLIM)
+        self.verdicts[battle.verdict] += 1
+        self.latest.append(battle)
+        lineage = _lineage(slot)
+        self._open[lineage] -= 1
+        if not self._open[lineage]:
+            self.flights.pop(lineage, None)
+        elif lineage in self.flights:
+            now = self.clock()
+            self.flights[lineage] = Flight(
+                slot.video, slot.persona, slot.round + 1, after="judge", since_s=now
+            )
+        if slot.video in self.flights and not any(
+            self._open[f"{slot.video}-p{p}"] for p in (1, 2, 3)
+        ):
+            del self.flights[slot.video]
+
+    def _flight(self, scope: str) -> Flight | None:
+        """Return the flight that a call belongs to; None where it has landed."""
+        slot = self._slots.get(scope)
+        if slot is None:
+            return self.flights.setdefault(scope, Flight(scope, since_s=self.clock()))
+        if scope in self._battles:
+            return None
+        self.flights.pop(slot.video, None)
+        flight = self.flights.setdefault(_lineage(slot), Flight(slot.video, slot.persona))
+        flight.round = slot.round
+        return flight
+
+    def _call(self, event: Event) -> None:
+        if event.kind in ("finished", "recalled"):
+            self._count(event)
+        flight = self._flight(event.nonce.scope)
+        if flight is None:
+            return
+        place, now = f"{event.nonce.role}{event.nonce.ordinal}", self.clock()
+        flight.since_s = now
+        if event.kind == "started":
+            flight.voices[place] = Voice(event.nonce.role, event.alias, now)
+        elif event.kind == "retry":
+            self.retries += 1
+            if place in flight.voices:
+                flight.voices[place].paused_until_s = now + event.seconds
+        else:
+            flight.voices.pop(place, None)
+            flight.after = event.nonce.role
+
+    def _count(self, event: Event) -> None:
+        self.failed += event.fault is not None
+        if event.kind == "recalled":
+            self.recalled += 1
+            return
+        self.calls += 1
+        self.tokens_in += event.usage.input_tokens or 0
+        self.tokens_out += event.usage.output_tokens or 0
+
+
+def _lineage(slot: Slot) -> str:
+    return f"{slot.video}-p{slot.persona}"

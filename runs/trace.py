@@ -1,0 +1,118 @@
+"""The full words of a run: as stories for a person, or as JSON lines for a program."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from pydantic import BaseModel
+
+from agents.ask import Event
+from agents.contracts import ExaminerReply
+from agents.replies import BadReply, read_reply
+from memory.errors import BadInput
+from memory.records import SCHEMA
+from runs.console import safe
+from runs.events import Begun, Happening, Say, Settled
+from runs.show_text import story
+
+RULE = "=" * 72
+
+
+class Stories:
+    """Tells each battle whole once it is settled: lineages do not talk across each other."""
+
+    def __init__(self, say: Say, columns: int | None = None) -> None:
+        self._say = say
+        self._columns = columns
+        self._told: set[tuple[str, int]] = set()
+        self._paths: dict[str, str] = {}
+
+    def hear(self, event: Happening) -> None:
+        """Tell what an examiner saw, and each battle."""
+        match event:
+            case Begun():
+                self._paths = dict(event.videos)
+            case Event(kind="finished" | "recalled") if event.nonce.role == "examiner":
+                self._examined(event)
+            case Settled(battle):
+                width = self._columns or shutil.get_terminal_size().columns
+                lineage = (battle.video, battle.persona)
+                is_first = lineage not in self._told
+                self._told.add(lineage)
+                path = safe(self._paths.get(battle.video, battle.video))
+                told = story(battle, width, is_first=is_first)
+                self._say(f"\n{RULE[:width]}\n{path}\n{told}")
+
+    def _examined(self, event: Event) -> None:
+        path = self._paths.get(event.nonce.scope, event.nonce.scope)
+        words = _account(event.text) if event.fault is None else f"failed: {event.text}"
+        self._say(f"\n{RULE}\n{safe(path)}: the examiner\n{safe(words, lines=True)}")
+
+
+def _account(reply: str) -> str:
+    try:
+        brief = read_reply(reply, ExaminerReply)
+    except BadReply:
+        return reply
+    scenes = (f"  {s.start_s:.1f}-{s.end_s:.1f} s: {s.what}" for s in brief.scenes)
+    return "\n".join([f"{brief.account} ({brief.category})", *scenes])
+
+
+class TraceFile:
+    """Writes every event as one line of JSON, flushed, behind what the file holds already."""
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        try:
+            self._file: TextIO = path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise BadInput(
+                f"{safe(str(path))} cannot be written ({error.strerror}); pass another --trace"
+            ) from error
+
+    def hear(self, event: Happening) -> None:
+        """Write an event down."""
+        line = {"schema": SCHEMA, "at_s": round(self._clock(), 3), **as_json(event)}
+        self._file.write(f"{json.dumps(line)}\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def as_json(event: Happening) -> dict[str, Any]:
+    """Return an event in the shape of a line of `--trace FILE`."""
+    match event:
+        case Event():
+            return {"event": event.kind, **_call(event)}
+        case Begun():
+            shown = {"out": str(event.out), "slots": len(event.slots)}
+            shown |= {"settled": len(event.battles), "videos": dict(event.videos)}
+            plain = ("seed", "rounds", "models", "examiner", "judges")
+            return {"event": "begun", **shown, **{key: getattr(event, key) for key in plain}}
+        case Settled(battle):
+            return {"event": "settled", "battle": battle.model_dump(mode="json", by_alias=True)}
+    told = {
+        name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+        for name in event.__dataclass_fields__
+        for value in [getattr(event, name)]
+    }
+    return {"event": type(event).__name__.lower(), **told}
+
+
+def _call(event: Event) -> dict[str, Any]:
+    nonce = event.nonce
+    told = {"scope": nonce.scope, "role": nonce.role, "ordinal": nonce.ordinal}
+    told |= {"generation": nonce.generation, "model": event.alias, "fault": event.fault}
+    if event.kind == "started":
+        return told
+    if event.kind == "retry":
+        return told | {"pause_s": round(event.seconds, 4)}
+    took = {"seconds": round(event.seconds, 4), "usage": event.usage.model_dump()}
+    return told | took | {"text": event.text}

@@ -1,0 +1,131 @@
+"""The picture of a run fits every terminal, whatever models and files are called and say."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+
+import pytest
+from rich.console import Console
+
+from runs.canvas import ASCII, UNICODE, Marks, cells, fit
+from runs.events import Ended, Settled, Watched
+from runs.leaderboard import build
+from runs.live import LEAST_GAP_S, LiveConsole
+from runs.live_text import Size, picture
+from runs.standing import Standing
+from tests.support.events import HOSTILE, begun, call, judged
+
+LONG = f"{HOSTILE} {'words 言葉 ' * 60}"
+
+
+def busy(words: str, *, videos: int = 9) -> Standing:
+    stands = Standing(lambda: 0.0)
+    names = (words, f"{words}:b", "c")
+    stands.hear(
+        begun(
+            videos,
+            models=names,
+            judges=(words,),
+            videos={f"v{v}": f"{words}\udce9" for v in range(videos)},
+        )
+    )
+    for v in range(videos):
+        for p in (1, 2, 3):
+            told = {"question": words, "model_a": names[0], "model_b": names[1]}
+            verdict = ("a", "b", "tie", "void", "forfeit_a")[v % 5]
+            reason = {"void": words, "forfeit_a": words}.get(verdict)
+            battle = judged(f"v{v}-p{p}-r0", words=words, **{**told, "reason": reason})
+            stands.hear(Settled(battle.model_copy(update={"verdict": verdict})))
+        stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=0))
+        stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=2))
+    return stands
+
+
+def lines(stands: Standing, width: int, height: int, marks: Marks = UNICODE) -> list[str]:
+    assert stands.run is not None
+    board = build(stands.battles(), stands.run.models)
+    return [line.plain for line in picture(stands, board, Size(width, height, marks))]
+
+
+@pytest.mark.parametrize("words", ["hawk", LONG])
+@pytest.mark.parametrize("width", [40, 79, 80, 119, 120, 121, 200])
+@pytest.mark.parametrize("height", [6, 18, 24, 48])
+def test_no_line_overflows_and_nothing_hostile_is_in_one(
+    words: str, width: int, height: int
+) -> None:
+    drawn = lines(busy(words), width, height)
+    assert len(drawn) <= height
+    assert max(map(cells, drawn)) <= width
+    assert all(line.isprintable() for line in drawn)
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_every_part_has_its_place_from_twenty_rows_on(width: int) -> None:
+    drawn = "\n".join(lines(busy("hawk"), width, 18))
+    for words in ("Leaderboard", "In flight", "Last battles", "seed 7", "27/54", "6 voids"):
+        assert words in drawn
+
+
+def test_a_run_of_two_hundred_videos_says_what_it_does_not_show() -> None:
+    drawn = lines(busy("hawk", videos=200), 80, 24)
+    assert any("600 lineages" in line or "not shown" in line for line in drawn)
+
+
+def test_a_terminal_without_unicode_is_shown_ascii() -> None:
+    assert all(line.isascii() for line in lines(busy("x" * 300), 100, 30, ASCII))
+
+
+def test_a_run_that_is_done_has_nothing_in_flight() -> None:
+    stands = busy("hawk")
+    stands.hear(Ended(False))
+    assert not [line for line in lines(stands, 100, 30) if "In flight" in line]
+
+
+def test_an_empty_run_is_drawn() -> None:
+    assert lines(standing_of_nothing(), 80, 20)
+
+
+def standing_of_nothing() -> Standing:
+    stands = Standing(lambda: 0.0)
+    stands.hear(begun(0, videos={}, slots=[], models=()))
+    return stands
+
+
+@pytest.mark.parametrize("text", ["", "abc", "漢字漢字", "a漢b"])
+@pytest.mark.parametrize("width", range(5))
+def test_a_text_is_cut_or_filled_to_its_cells(text: str, width: int) -> None:
+    assert cells(fit(text, width, UNICODE)) == width
+
+
+def test_a_storm_of_events_is_one_picture() -> None:
+    async def storm() -> tuple[int, float]:
+        file = io.StringIO()
+        live = LiveConsole(Console(file=file, force_terminal=True, width=100, height=30))
+        live.hear(begun())
+        written = file.tell()
+        for n in range(500):
+            live.hear(Watched(f"v{n}"))
+        assert live._timer is not None
+        due = live._timer.when() - live._drawn_s
+        grown = file.tell() - written
+        live.close()
+        return grown, due
+
+    grown, due = asyncio.run(storm())
+    assert grown == 0
+    assert due >= LEAST_GAP_S
+
+
+def test_lines_stand_above_the_picture_and_cannot_move_it() -> None:
+    async def talk() -> str:
+        file = io.StringIO()
+        live = LiveConsole(Console(file=file, force_terminal=True, width=100, height=30))
+        live.hear(begun())
+        live.say("a prompt has changed")
+        live.hear(Ended(False))
+        return file.getvalue()
+
+    said = asyncio.run(talk())
+    assert said.index("a prompt has changed") < said.rindex("arena-out")
+    assert said.endswith("\x1b[?25h")
