@@ -7,6 +7,8 @@ dear: at most a fortieth of the time goes into pictures, and as much into the ru
 from __future__ import annotations
 
 import asyncio
+import os
+import termios
 import time
 
 from rich.console import Console, Group
@@ -44,6 +46,7 @@ class LiveConsole:
         self._board_due_s = 0.0
         self._rated = -1
         self._size = console.size
+        self._hushed = False
 
     def hear(self, event: Happening) -> None:
         """Take an event in, and draw it soon."""
@@ -72,6 +75,8 @@ class LiveConsole:
         if self._live is not None:
             self._live.stop()
             self._live = None
+        if self._hushed:
+            self._hushed = not _echo_keys(True)
 
     def _start(self) -> None:
         self._board = self._rate(self.standing.battles())
@@ -83,6 +88,7 @@ class LiveConsole:
             redirect_stderr=False,
             vertical_overflow="crop",
         )
+        self._hushed = _echo_keys(False)
         self._live.start(refresh=True)
         self._plan(IDLE_GAP_S)
 
@@ -144,3 +150,22 @@ class LiveConsole:
     def _rate(self, battles: list[Battle]) -> Table:
         run = self.standing.run
         return build(battles, run.models if run else ())
+
+
+def _echo_keys(told: bool) -> bool:
+    """Let the terminal write ^C where it is typed, or not; return whether that changed.
+
+    Below a picture it would move the cursor, and the next picture would leave parts of this one.
+    """
+    try:
+        is_ours = os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False  # no terminal, or not the one whose keys interrupt this process
+    if not is_ours:
+        return False  # in the background the kernel stops who sets the modes of a terminal
+    modes = termios.tcgetattr(0)
+    if bool(modes[3] & termios.ECHOCTL) == told:
+        return False
+    modes[3] ^= termios.ECHOCTL
+    termios.tcsetattr(0, termios.TCSANOW, modes)
+    return True
