@@ -32,6 +32,8 @@ class Begun:
     """Those that count, in stored order."""
     battles: Sequence[Battle]
     """Those that were settled before."""
+    played_s: float = 0.0
+    """How long its process has been at it when this is told; none but a follower comes late."""
 
 
 @dataclass(frozen=True, slots=True)

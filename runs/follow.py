@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,6 +69,7 @@ class Follower:
                 videos={video.id: video.path for video in run.store.videos()},
                 slots=run.slots,
                 battles=run.battles,
+                played_s=_played_s(run_file(self._folder).with_name("run.sqlite.lock")),
             )
         )
 
@@ -111,6 +113,11 @@ async def follow(folder: Path, told: Audience) -> str:
     if left.is_set() and process is not None:
         return f"no longer following: {counts}; process {process} goes on with it"
     return f"{'finished' if is_whole else 'stopped, nobody is running it'}: {counts}"
+
+
+def _played_s(lock: Path) -> float:
+    """Return how long ago a process wrote its id into the lock; 0 where none holds it."""
+    return max(time.time() - lock.stat().st_mtime, 0.0) if holder(lock) else 0.0
 
 
 async def _pause(left: asyncio.Event) -> None:

@@ -62,7 +62,8 @@ class Standing:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self.began_s = clock()
+        self.began_s = self.heard_s = clock()
+        """When its process began, and when it was first told of here."""
         self.run: Begun | None = None
         self.draining: int | None = None
         self.ended: bool | None = None
@@ -126,7 +127,7 @@ class Standing:
 
     @property
     def elapsed_s(self) -> float:
-        """How long this process has been at it."""
+        """How long the process that plays it has been at it."""
         return self.clock() - self.began_s
 
     @property
@@ -134,7 +135,7 @@ class Standing:
         """Seconds that are left at the pace so far; None where nobody can say."""
         if self.fresh < TIMED or self.ended is not None or self.draining is not None:
             return None
-        return self.elapsed_s / self.fresh * (self.total - self.done)
+        return (self.clock() - self.heard_s) / self.fresh * (self.total - self.done)
 
     def battles(self) -> list[Battle]:
         """Return the settled battles in stored order, without their words."""
@@ -143,7 +144,8 @@ class Standing:
 
     def _begin(self, run: Begun) -> None:
         self.run = run
-        self.began_s = self.clock()
+        self.heard_s = self.clock()
+        self.began_s = self.heard_s - run.played_s
         self._slots = {slot.id: slot for slot in run.slots}
         self._open.update(_lineage(slot) for slot in run.slots)
         for battle in run.battles:

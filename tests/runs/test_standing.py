@@ -87,6 +87,17 @@ def test_the_time_left_is_told_once_battles_say_how_long_one_takes() -> None:
     assert stands.left_s is None
 
 
+def test_who_comes_late_tells_the_age_of_the_run_and_the_pace_it_saw_itself() -> None:
+    clock = Clock()
+    late = Standing(clock)
+    late.hear(begun(3, played_s=600.0))
+    clock.now = 12.0
+    for n in range(TIMED):
+        late.hear(Settled(judged(f"v{n // 3}-p{n % 3 + 1}-r0")))
+    assert late.elapsed_s == 612.0
+    assert late.left_s == 12.0 / TIMED * (late.total - late.done)
+
+
 def test_battles_come_back_in_stored_order_and_without_their_words() -> None:
     stands = standing(Settled(judged("v1-p1-r0")), Settled(judged("v0-p1-r0")))
     assert [battle.id for battle in stands.battles()] == ["v0-p1-r0", "v1-p1-r0"]
