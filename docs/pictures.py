@@ -70,7 +70,8 @@ def leaderboard(out: Path) -> str:
 def svg(what: Group, name: str, *, width: int = WIDTH) -> str:
     """Return what a console shows as SVG that loads nothing from elsewhere."""
     shown = Console(record=True, width=width, file=io.StringIO(), highlight=False)
-    shown.print(what)
+    # Its last row is drawn with a cut through the letters that reach below the line.
+    shown.print(what, "", sep="\n")
     drawn = shown.export_svg(title="videoautoarena", theme=MONOKAI, unique_id=name)
     return re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from memory.records import Battle
-from runs.canvas import Line, Marks, cells, plain
+from runs.canvas import Line, Marks, cells, fit, plain
 from runs.leaderboard import Table
 from runs.phrases import result, short_names, why
 from runs.standing import Flight, Standing, Voice
@@ -48,14 +48,14 @@ def picture(standing: Standing, board: Table | None, size: Size) -> list[Text]:
     if size.width >= WIDE:
         upper, lower = _share_wide(room, len(rows), standing)
         half = (size.width - 3) // 2
-        left = list(_board(board, Size(half, upper, size.marks)))
+        left = list(_board(board, names, Size(half, upper, size.marks)))
         right = list(_flights(standing, names, Size(size.width - half - 3, upper, size.marks)))
         body = _beside(left, right, half)
         return head + body + list(_battles(standing, names, Size(size.width, lower, size.marks)))
     ranks, flights, battles = _share(room, len(rows), standing)
     return [
         *head,
-        *_board(board, Size(size.width, ranks, size.marks)),
+        *_board(board, names, Size(size.width, ranks, size.marks)),
         *_flights(standing, names, Size(size.width, flights, size.marks)),
         *_battles(standing, names, Size(size.width, battles, size.marks)),
     ][: size.height]
@@ -146,9 +146,11 @@ def _counts(standing: Standing, size: Size, dot: str) -> Text:
     ):
         if number:
             line.add(f", {_short(number)} {thing}", "yellow" if thing == "failed" else "")
-    line.add(f"{dot}tokens {_short(standing.tokens_in)} in, {_short(standing.tokens_out)} out{dot}")
-    line.add(_many(standing.voids, "void"), "yellow" if standing.voids else "").add(", ")
-    return line.add(_many(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits)).text
+    # At 80 columns something is cut; it must not be what went wrong.
+    line.add(dot).add(_many(standing.voids, "void"), "yellow" if standing.voids else "").add(", ")
+    line.add(_many(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits))
+    tokens = f"{_short(standing.tokens_in)} in, {_short(standing.tokens_out)} out"
+    return line.add(f"{dot}tokens {tokens}").text
 
 
 def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
@@ -159,7 +161,7 @@ def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
     return line.add(size.marks.line * (line.left - cells(right)) + right, "dim").text
 
 
-def _board(board: Table | None, size: Size) -> Iterator[Text]:
+def _board(board: Table | None, names: dict[str, str], size: Size) -> Iterator[Text]:
     if board is None or not board["models"] or size.height < 2:
         return
     rows = board["models"]
@@ -172,16 +174,17 @@ def _board(board: Table | None, size: Size) -> Iterator[Text]:
     figures = [_float(row[key]) for row in rows for key in ("low", "rating", "high")]
     known = [figure for figure in figures if figure is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
-    name = min(max(cells(plain(str(row["model"]))) for row in rows) + 1, size.width // 3)
-    for row in shown:
-        yield _ranked(row, (low, high), name, size)
+    called = [plain(names.get(str(row["model"]), str(row["model"]))) for row in rows]
+    room = min(max(map(cells, called)) + 1, size.width // 3)
+    for row, name in zip(shown, called, strict=False):
+        yield _ranked(row, (low, high), fit(name, room, size.marks), size)
 
 
-def _ranked(row: dict[str, object], edges: tuple[float, float], name: int, size: Size) -> Text:
+def _ranked(row: dict[str, object], edges: tuple[float, float], name: str, size: Size) -> Text:
     line, rating = Line(size.width, size.marks), _float(row["rating"])
     best, worst = row["rank_best"], row["rank_worst"]
     rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
-    line.add(rank, width=6).add(plain(str(row["model"])), "bold", width=name)
+    line.add(rank, width=6).add(name, "bold")
     if rating is None:
         return line.add(" unrated", "dim").text
     line.add(f"{rating:>5.0f} ")
@@ -254,22 +257,19 @@ def _battles(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
         return
     yield _title("Last battles", "the newest first", size)
     shown = list(standing.latest)[::-1][: size.height - 1]
-    results = [plain(result(battle, names)) for battle in shown]
-    column = min(max(map(cells, results), default=0), size.width * 2 // 5)
-    for battle, told in zip(shown, results, strict=True):
-        yield _battle(battle, told, column, names, size)
-
-
-def _battle(battle: Battle, told: str, column: int, names: dict[str, str], size: Size) -> Text:
-    line = Line(size.width, size.marks)
-    lost = battle.verdict in ("void", "forfeit_a", "forfeit_b")
-    line.add(told, "yellow" if lost else "", width=column).add("  ")
+    told = [[plain(part) for part in _words(battle, names)] for battle in shown]
+    widest = [max(map(cells, column)) for column in zip(*told, strict=True)] or [0, 0, 0]
+    column = min(widest[0], size.width * 2 // 5)
     room = size.width - column - 4
-    question = plain(battle.question or "no question")
-    reason = plain(why(battle, names))
-    asked = min(cells(question), max(room * 2 // 5, room - cells(reason)))
-    line.add(question, "dim", width=asked).add("  ")
-    return line.add(reason).text
+    asked = min(widest[1], max(room * 2 // 5, room - widest[2]))
+    for battle, (outcome, question, reason) in zip(shown, told, strict=True):
+        lost = battle.verdict in ("void", "forfeit_a", "forfeit_b")
+        line = Line(size.width, size.marks).add(outcome, "yellow" if lost else "", width=column)
+        yield line.add("  ").add(question, "dim", width=asked).add("  ").add(reason).text
+
+
+def _words(battle: Battle, names: dict[str, str]) -> tuple[str, str, str]:
+    return result(battle, names), battle.question or "no question", why(battle, names)
 
 
 def clock(seconds: float) -> str:

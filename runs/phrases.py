@@ -22,6 +22,8 @@ _SEAT = re.compile(
     r"|(?<=[a-z,;:] )([AB])\b|^(B)\b|^(A)(?='s\b| [a-z]*[^s\W]s\b| [a-z]+ly\b)"
 )
 """A seat, and not the article: that begins a sentence, and no verb follows it."""
+_ERROR_CLASS = re.compile(r"\b[A-Z]\w+(?:Error|Exception|Timeout): ")
+"""What stands before a provider's own words, and takes half a line."""
 _TIES = {"tie": "tie", "tie_good": "both good", "tie_bad": "both bad", "split": "split"}
 
 
@@ -52,7 +54,7 @@ def result(battle: Battle, names: Mapping[str, str]) -> str:
 def why(battle: Battle, names: Mapping[str, str]) -> str:
     """Return the reason of a verdict as one phrase; empty where none was given."""
     if battle.reason:
-        return _flat(battle.reason)
+        return _flat(_ERROR_CLASS.sub("", battle.reason))
     judging = next((j for j in battle.verdicts if j.verdict == battle.verdict and j.analyses), None)
     judging = judging or next((j for j in battle.verdicts if j.analyses), None)
     if judging is None:

@@ -176,7 +176,7 @@ def test_a_picture_loads_nothing_from_elsewhere(name: str) -> None:
     svg = (DOCS / name).read_text()
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", svg))
     assert addresses == {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
-    assert "offline:hawk" in svg
+    assert "hawk" in svg
 
 
 def test_langgraph_finds_both_graphs() -> None:

@@ -40,7 +40,7 @@ def holds(terminal: OnTerminal, words: str) -> list[str]:
 
 
 def board_order(terminal: OnTerminal) -> list[str]:
-    rows = [re.match(r"[\d-]+ +(offline:\w+) +(\d+)", line) for line in terminal.lines]
+    rows = [re.match(r"[\d-]+ +(\w+) +(\d+) ", line) for line in terminal.lines]
     return [row[1] for row in rows if row]
 
 
@@ -67,10 +67,12 @@ def test_the_last_picture_is_what_the_store_holds(
     assert "done" in holds(terminal, "12/12 battles")[0]
     voids = sum(battle.verdict == "void" for battle in battles)
     assert holds(terminal, f"{voids} void{'s' * (voids != 1)}, 0 forfeits")
-    assert board_order(terminal) == [row["model"] for row in board["models"]]
+    assert board_order(terminal) == [NAMES[row["model"]] for row in board["models"]]
     for row in board["models"]:
         counts = f"{row['wins']}-{row['losses']}-{row['ties']}"
-        (line,) = [one for one in holds(terminal, f" {row['model']} ") if counts in one]
+        (line,) = [
+            one for one in holds(terminal, f" {NAMES[row['model']]} ") if one.endswith(f" {counts}")
+        ]
         assert f" {row['rating']:.0f} " in line
     shown = told_of(terminal, battles)
     assert len(shown) == 12 if rows > 30 else len(shown) >= 6

@@ -67,6 +67,19 @@ def test_every_part_has_its_place_from_twenty_rows_on(width: int) -> None:
         assert words in drawn
 
 
+def test_what_went_wrong_is_not_what_eighty_columns_cut_off() -> None:
+    stands = busy("hawk")
+    stands.calls, stands.retries, stands.failed = 118_000, 1005, 1115
+    stands.tokens_in, stands.tokens_out = 132_000_000, 13_400_000
+    assert "6 voids, 3 forfeits" in "\n".join(lines(stands, 79, 22))
+
+
+def test_questions_and_reasons_stand_in_columns() -> None:
+    drawn = lines(busy("hawk"), 100, 40)
+    battles = drawn[next(n for n, line in enumerate(drawn) if "Last battles" in line) + 1 :]
+    assert len({line.index("hawk", 20) for line in battles}) == 1
+
+
 def test_a_run_of_two_hundred_videos_says_what_it_does_not_show() -> None:
     drawn = lines(busy("hawk", videos=200), 80, 24)
     assert any("600 lineages" in line or "not shown" in line for line in drawn)

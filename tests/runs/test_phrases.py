@@ -37,6 +37,11 @@ def test_a_void_and_a_forfeit_give_their_reason() -> None:
     assert result(judged("v0-p1-r0", "forfeit_b"), NAMES) == "owl forfeits to hawk"
 
 
+def test_a_failure_is_told_in_the_providers_words_without_the_class_of_its_error() -> None:
+    lost = judged("v0-p1-r0", "forfeit_a", reason="OpenAIInvalidRequestError: Error code: 400 - no")
+    assert why(lost, NAMES) == "Error code: 400 - no"
+
+
 def test_a_battle_without_a_judging_has_no_phrase() -> None:
     assert why(judged("v0-p1-r0", verdicts=()), NAMES) == ""
 
