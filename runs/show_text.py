@@ -25,6 +25,11 @@ def page(shown: Shown, width: int) -> str:
     return _printed(_parts(shown, width), width)
 
 
+def wrapped(text: str, width: int) -> str:
+    """Return `text` in lines of `width` columns, with nothing hostile to a terminal in it."""
+    return _printed([Text(safe(text, lines=True))], width)
+
+
 def _printed(parts: Iterable[RenderableType], width: int) -> str:
     file = StringIO()
     console = Console(file=file, width=max(width, 40), color_system=None, highlight=False)

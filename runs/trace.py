@@ -18,7 +18,7 @@ from memory.errors import BadInput
 from memory.records import SCHEMA
 from runs.console import safe
 from runs.events import Begun, Happening, Say, Settled
-from runs.show_text import story
+from runs.show_text import story, wrapped
 
 RULE = "=" * 72
 
@@ -51,7 +51,8 @@ class Stories:
     def _examined(self, event: Event) -> None:
         path = self._paths.get(event.nonce.scope, event.nonce.scope)
         words = _account(event.text) if event.fault is None else f"failed: {event.text}"
-        self._say(f"\n{RULE}\n{safe(path)}: the examiner\n{safe(words, lines=True)}")
+        width = self._columns or shutil.get_terminal_size().columns
+        self._say(f"\n{RULE[:width]}\n{safe(path)}: the examiner\n{wrapped(words, width)}")
 
 
 def _account(reply: str) -> str:
