@@ -91,19 +91,19 @@ def test_usable_files_are_used_and_the_others_named(told: str) -> None:
 
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize(
-    "words",
+    ("words", "expected"),
     [
-        ("leaderboard", "out"),
-        ("status", "out"),
-        ("status", "out", "--json"),
-        ("battles", "out", "--jsonl"),
-        ("resume", "out", "--videos"),
+        ("leaderboard out", "24 battles decided on 8 videos"),
+        ("status out", "24 of 24"),
+        ("status out --json", '"settled": 24'),
+        ("battles out --jsonl", '"schema":'),
+        ("resume out --videos", "0 of 24 battles to go"),
     ],
-    ids=" ".join,
 )
-def test_every_command_reads_what_came_of_it(words: tuple[str, ...], folder: Path) -> None:
-    videos = (folder,) if words[-1] == "--videos" else ()
-    typed("arena", *(folder.parent / word if word == "out" else word for word in words), *videos)
+def test_every_command_reads_what_came_of_it(words: str, expected: str, folder: Path) -> None:
+    typed_words = [folder.parent / word if word == "out" else word for word in words.split()]
+    videos = (folder,) if words.endswith("--videos") else ()
+    assert expected in "".join(typed("arena", *typed_words, *videos))
 
 
 @pytest.mark.usefixtures("told")
