@@ -86,7 +86,7 @@ def test_a_request_is_in_the_log_when_it_arrives_and_when_its_answer_has_gone(
 ) -> None:
     with serving(tmp_path / "log", brain=remembering([])) as server:
         client("openai", server).invoke(MESSAGES, extra_headers={"Idempotency-Key": "k1"})
-        came, went = server.events()
+        came, went = server.after(1)
     assert (came["event"], came["key"], came["images"]) == ("arrived", "k1", 1)
     assert (went["event"], went["key"], went["status"]) == ("sent", "k1", 200)
     assert came["at"] <= went["at"]
@@ -161,4 +161,4 @@ def test_it_runs_as_a_process_of_its_own_and_says_its_port(tmp_path: Path) -> No
     with serving_apart(tmp_path / "log", "--mishaps", mishaps, "--say", "a heron") as server:
         assert post(server).status_code == 503
         assert post(server).json()["choices"][0]["message"]["content"] == "a heron"
-    assert [row["event"] for row in server.events()] == ["arrived", "sent"] * 2
+        assert [row["event"] for row in server.after(2)] == ["arrived", "sent"] * 2

@@ -256,6 +256,13 @@ class Loopback:
         rows = [json.loads(line) for line in self.log.read_text().splitlines()]
         return [row for row in rows if event in {None, row["event"]}]
 
+    def after(self, answers: int) -> list[dict[str, Any]]:
+        """Return the log once it tells of so many answers: a client has its own a moment before."""
+        patience = time.monotonic() + 30
+        while len(self.events("sent")) < answers and time.monotonic() < patience:
+            time.sleep(0.005)
+        return self.events()
+
 
 @contextmanager
 def serving(
