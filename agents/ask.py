@@ -60,6 +60,8 @@ class Event:
     seconds: float = 0.0
     """The pause before the next try, or how long the last one took."""
     usage: Usage = NO_USAGE
+    cost_usd: float | None = None
+    """What a finished call cost; None where it is unknown, or was paid for earlier."""
     text: str = ""
     """The reply, or why there is none; of a call that is finished or recalled."""
 
@@ -72,6 +74,34 @@ class Journal(Protocol):
 
     async def record(self, row: CallRow) -> None:
         """Return when the row is safe on disk."""
+
+
+class Hold(Protocol):
+    """Money set aside for one call under way."""
+
+
+class Purse(Protocol):
+    """What may be spent."""
+
+    async def hold(self, model: Model, request: Request) -> Hold | None:
+        """Set aside what a call may cost at most, once there is enough; None: the cap is reached.
+
+        Waits while calls under way hold what is missing, since most cost less than they may.
+        """
+
+    def settle(self, hold: Hold, row: CallRow | None) -> None:
+        """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
+
+
+class Boundless:
+    """A purse without a bottom."""
+
+    async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
+        """Return at once."""
+        return self
+
+    def settle(self, hold: Hold, row: CallRow | None) -> None:
+        """Count nothing."""
 
 
 class _Outcome(NamedTuple):
@@ -102,6 +132,9 @@ class Asker:
     """Answer from the journal alone."""
     make_client: Callable[[Model, Load], Client] = ChatClient
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    purse: Purse = field(default_factory=Boundless)
+    """When it is empty the run drains, and `is_broke` tells why."""
+    is_broke: bool = field(default=False, init=False)
     _clients: dict[Model, Client] = field(default_factory=dict, init=False, repr=False)
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
     _gate: asyncio.Semaphore = field(init=False, repr=False)
@@ -172,9 +205,18 @@ class Asker:
             await self._clients.popitem()[1].aclose()
 
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
-        outcome = await self._try(key, model, request)
-        row = _row(key, model, request, outcome)
-        await self.journal.record(row)
+        hold = await self.purse.hold(model, request)
+        if hold is None:
+            self.is_broke = True
+            self.drain()
+            await asyncio.get_running_loop().create_future()
+        row = None
+        try:
+            outcome = await self._try(key, model, request)
+            row = _row(key, model, request, outcome)
+            await self.journal.record(row)
+        finally:
+            self.purse.settle(hold, row)
         self.on_event(_told("finished", model, row))
         return row
 
@@ -243,8 +285,16 @@ def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> 
     text, fault = row.reply or row.failure or "", row.failure_kind
     if kind == "recalled":
         return Event(kind, model.alias, row.nonce, fault=fault, text=text)
-    took_s, usage = row.latency_s, row.usage
-    return Event(kind, model.alias, row.nonce, fault=fault, seconds=took_s, usage=usage, text=text)
+    return Event(
+        kind,
+        model.alias,
+        row.nonce,
+        fault=fault,
+        seconds=row.latency_s,
+        usage=row.usage,
+        cost_usd=row.cost_usd,
+        text=text,
+    )
 
 
 def _reply_of(row: CallRow) -> str:
@@ -280,7 +330,10 @@ def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow
         failure=failure,
         failure_kind=kind,
         usage=received.usage if received else NO_USAGE,
-        cost_usd=0.0 if model.is_offline else None,
+        cost_usd=0.0 if model.is_offline else (received.cost_usd if received else None),
+        served_by=received.served_by if received else None,
+        frames=len(request.frames.frames) if request.frames else 0,
+        text_chars=len(request.text),
         latency_s=round(outcome.latency_s, 4),
         attempts=outcome.attempts,
     )

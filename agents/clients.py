@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agents.contracts import SYSTEM
 from agents.layout import messages
 from agents.models import Model, build_chat_model, call_options, close_chat_model
-from agents.retry import Garbled
+from agents.retry import Garbled, told
 from memory.records import Frames, Role, Usage
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class Received:
     usage: Usage
     ending: str = ""
     """Why the provider says it stopped."""
+    cost_usd: float | None = None
+    """What the provider says it cost; None where it says nothing."""
+    served_by: str | None = None
+    """What the server calls the model that answered."""
 
 
 class Client(Protocol):
@@ -102,7 +107,21 @@ def received(message: BaseMessage) -> Received:
         text=str(message.text),
         usage=_usage(getattr(message, "usage_metadata", None) or {}),
         ending=str(ending),
+        cost_usd=_cost(metadata.get("token_usage")),
+        served_by=_name(metadata.get("model_name")),
     )
+
+
+def _cost(counted: object) -> float | None:
+    """Return the cost that some servers report beside the tokens, such as OpenRouter."""
+    cost = counted.get("cost") if isinstance(counted, dict) else None
+    if not isinstance(cost, int | float) or isinstance(cost, bool):
+        return None
+    return float(cost) if math.isfinite(cost) and cost >= 0 else None
+
+
+def _name(said: object) -> str | None:
+    return told(said) if isinstance(said, str) and said else None
 
 
 def _usage(counted: dict[str, Any]) -> Usage:
@@ -111,4 +130,5 @@ def _usage(counted: dict[str, Any]) -> Usage:
         output_tokens=counted.get("output_tokens"),
         cached_tokens=(counted.get("input_token_details") or {}).get("cache_read"),
         reasoning_tokens=(counted.get("output_token_details") or {}).get("reasoning"),
+        written_tokens=(counted.get("input_token_details") or {}).get("cache_creation"),
     )

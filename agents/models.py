@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from agents.offline.cast import KINDS
 from agents.parameters import check_key_env, check_parameters
 from agents.retry import KEY_NAMES, told
 from memory.errors import BadInput
-from memory.records import Role
+from memory.records import CallLimits, Price, Role
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -30,6 +30,7 @@ CONTESTANT_TOKENS = 4096
 """max_tokens of a remote contestant that names none (VideoAutoArena, experimental settings)."""
 GEMINI_TEMPERATURE = 0.7
 """What LangChain sends to Gemini before version 3 where nothing is set."""
+NO_LIMITS = CallLimits()
 NO_KEY = "none"
 """Stands for the key of a compatible server that asks for none."""
 
@@ -64,6 +65,15 @@ class Model:
     """Sampling parameters by LangChain's names, such as temperature or max_tokens."""
     timeout_s: float = 300.0
     """Longest one try may take."""
+    detail: Literal["low", "high", "auto"] | None = None
+    """How closely the provider looks at each frame; None leaves it to the provider."""
+    cache_breakpoint: bool = False
+    """Mark the last frame as the end of what the provider's cache should keep."""
+    limits: CallLimits = NO_LIMITS
+    price: Price | None = None
+    """None means unknown."""
+    frame_tokens: int | None = None
+    """Tokens one frame counts as; None leaves it to what is known of the provider."""
 
     @property
     def resolved(self) -> str:

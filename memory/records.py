@@ -303,6 +303,34 @@ class Usage(Record):
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    written_tokens: int | None = None
+    """Input tokens that the provider put into its cache."""
+
+
+class Price(Record):
+    """What a model's tokens cost, in US dollars a million."""
+
+    input_usd: float = Field(ge=0, allow_inf_nan=False)
+    output_usd: float = Field(ge=0, allow_inf_nan=False)
+    """Reasoning tokens cost as much."""
+    cached_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """Input read from a cache; None means as other input."""
+    written_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """Input written to a cache; None means as other input."""
+    source: str = "arena.toml"
+    """Where it stands, with the date of a price table."""
+
+
+class CallLimits(Record):
+    """What a server takes; None where it says nothing and is found out by trying."""
+
+    concurrency: int | None = Field(default=None, ge=1)
+    """Calls under way at once at one endpoint."""
+    requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    images_per_request: int | None = Field(default=None, ge=0)
+    body_bytes: int | None = Field(default=None, ge=1)
+    """Longest body of a request."""
 
 
 class Nonce(Record):
@@ -323,6 +351,8 @@ class Attempt(Record):
     reason: str
     waited_s: float
     """Pause before the next try."""
+    may_have_cost_usd: float | None = None
+    """At most this much, where it was sent and nothing came back that says so; None: unknown."""
 
 
 class CallRow(Record):
@@ -345,5 +375,13 @@ class CallRow(Record):
     usage: Usage = Usage()
     cost_usd: float | None = None
     """None means unknown, never free."""
+    cost_from: str | None = None
+    """Who says so: "provider", or the `source` of the price."""
+    served_by: str | None = None
+    """What the server called the model that answered, where it said so."""
+    frames: int | None = None
+    """Frames the reply was made from; None where nothing was sent."""
+    text_chars: int = 0
+    """Length of the role text: what follows the frames."""
     latency_s: float = 0.0
     attempts: tuple[Attempt, ...] = ()

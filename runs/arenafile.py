@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory.errors import BadInput
+from memory.records import CallLimits, Price
 
 Pairing = Literal["uniform", "round-robin", "keep-pair"]
 
@@ -31,6 +32,15 @@ class ModelTable(Table):
     timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     parameters: dict[str, Any] = {}
     """Sampling parameters such as temperature or max_tokens; see `agents.parameters`."""
+    detail: Literal["low", "high", "auto"] | None = None
+    """How closely the provider looks at each frame."""
+    cache_breakpoint: bool | None = None
+    """Mark the last frame as the end of what the provider's cache should keep."""
+    limits: CallLimits | None = None
+    price: Price | None = None
+    """US dollars a million tokens; beats the price table."""
+    frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
+    """Tokens one frame counts as, for estimates."""
 
 
 class RolesTable(Table):

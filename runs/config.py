@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 
 from agents.models import Model, parse_model
 from memory.errors import BadInput, StoreError
-from memory.records import SCHEMA, Record, Sampling
+from memory.records import SCHEMA, CallLimits, Price, Record, Sampling
 from runs.arenafile import ArenaFile, ModelTable, Pairing, read_arena_file
 
 OFFLINE_CAST = tuple(
@@ -62,6 +62,11 @@ class CastEntry(Record):
     key_env: str | None = None
     timeout_s: float
     parameters: dict[str, Any] = Field(default_factory=dict)
+    detail: Literal["low", "high", "auto"] | None = None
+    cache_breakpoint: bool = False
+    limits: CallLimits = CallLimits()
+    price: Price | None = None
+    frame_tokens: int | None = None
 
 
 class RunRules(Record):
@@ -114,11 +119,16 @@ class RunConfig(Record):
             key_env=entry.key_env,
             parameters=entry.parameters,
             timeout_s=entry.timeout_s,
+            detail=entry.detail,
+            cache_breakpoint=entry.cache_breakpoint,
+            limits=entry.limits,
+            price=entry.price,
+            frame_tokens=entry.frame_tokens,
         )
 
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to be the same one."""
-        keyed = ("model", "max_frames", "parameters")
+        keyed = ("model", "max_frames", "parameters", "detail")
         data = self.model_dump(mode="json", exclude={"cast", "rounds"})
         data["cast"] = {
             alias: {k: v for k, v in entry.model_dump(mode="json").items() if k in keyed}
@@ -264,7 +274,11 @@ def _entry(name: str, models: Mapping[str, ModelTable]) -> CastEntry:
     table = models.get(name) or ModelTable(model=name)
     if table.base_url is not None:
         _check_url(name, table.base_url)
-    settings = table.model_dump(exclude={"model"}, exclude_none=True)
+    settings = {
+        field: value
+        for field in type(table).model_fields
+        if field != "model" and (value := getattr(table, field)) is not None
+    }
     model = parse_model(table.model, {**settings, "alias": name})
     if not name.isprintable() or not name.strip():
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
@@ -276,6 +290,11 @@ def _entry(name: str, models: Mapping[str, ModelTable]) -> CastEntry:
         key_env=model.key_env,
         timeout_s=model.timeout_s,
         parameters=dict(model.parameters),
+        detail=model.detail,
+        cache_breakpoint=model.cache_breakpoint,
+        limits=model.limits,
+        price=model.price,
+        frame_tokens=model.frame_tokens,
     )
 
 
