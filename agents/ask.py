@@ -18,7 +18,7 @@ from agents.clients import ChatClient, Client, Load, Received, Sending
 from agents.contracts import SYSTEM
 from agents.layout import fragment
 from agents.models import Model
-from agents.retry import MOST_TRIES, Fault, fault_of, pause_s, sound, told
+from agents.retry import MOST_TRIES, Fault, fault_of, pause_s, sound, told, without_keys
 from memory.digests import canonical_json
 from memory.errors import (
     ArenaError,
@@ -28,6 +28,7 @@ from memory.errors import (
     FramesLost,
     JournalMiss,
     ProviderFailed,
+    Refusal,
     UnusableVideo,
 )
 from memory.records import SCHEMA, Attempt, CallRow, Frames, Nonce, Role, Usage
@@ -150,8 +151,16 @@ class Asker:
     async def ask(self, model: Model, request: Request) -> str:
         """Return the model's reply, from the journal where it is there. At most one paid call.
 
+        Raises as `ask_row` does.
+        """
+        return (await self.ask_row(model, request)).reply or ""
+
+    async def ask_row(self, model: Model, request: Request) -> CallRow:
+        """Return the row of the model's reply, from the journal where it is there.
+
         Raises:
             EmptyReply: it said nothing.
+            Refusal: its provider says that it refused.
             ProviderFailed: the call failed for good; recorded, so that it fails so ever after.
             JournalMiss: a replay came to a call that was never recorded.
             RuntimeError: a call with the same key is under way.
@@ -160,7 +169,7 @@ class Asker:
         row = self.journal.find(key)
         if row is not None:
             self.on_event(_told("recalled", model, row))
-            return _reply_of(row)
+            return _replied(row)
         if self.is_replay:
             nonce = request.nonce
             place = f"{nonce.role} in {nonce.scope}"
@@ -172,7 +181,7 @@ class Asker:
             row = await self._make(key, model, request)
         finally:
             self._in_flight.discard(key)
-        return _reply_of(row)
+        return _replied(row)
 
     @property
     def under_way(self) -> int:
@@ -297,17 +306,16 @@ def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> 
     )
 
 
-def _reply_of(row: CallRow) -> str:
-    """Return a row's reply, or raise its failure as it was raised the first time."""
+def _replied(row: CallRow) -> CallRow:
+    """Return a row that holds a reply, or raise its failure as it was raised the first time."""
     if row.reply is not None:
-        return row.reply
+        return row
     raise _failure(row.failure or "", row.failure_kind or "failed")
 
 
 def _failure(reason: str, kind: str) -> CallFailed:
-    if kind == "frames":
-        return FramesLost(reason)
-    return EmptyReply(reason) if kind == "empty" else ProviderFailed(reason, kind=kind)
+    known = {"frames": FramesLost, "empty": EmptyReply, "refusal": Refusal}
+    return known[kind](reason) if kind in known else ProviderFailed(reason, kind=kind)
 
 
 def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow:
@@ -316,7 +324,10 @@ def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow
     if fault is not None:
         failure, kind = fault.reason, fault.kind
     elif received is not None and received.text.strip():
-        reply = sound(received.text)
+        # The reply stands in the row as it will be replayed, so a key must not get that far.
+        reply = without_keys(sound(received.text), *([model.key_env] if model.key_env else []))
+    elif received is not None and received.refusal.strip():
+        failure, kind = told(received.refusal, key_env=model.key_env), "refusal"
     else:
         failure, kind = _empty(received), "empty"
     return CallRow(
@@ -332,6 +343,7 @@ def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow
         usage=received.usage if received else NO_USAGE,
         cost_usd=0.0 if model.is_offline else (received.cost_usd if received else None),
         served_by=received.served_by if received else None,
+        ending=(told(received.ending) or None) if received else None,
         frames=len(request.frames.frames) if request.frames else 0,
         text_chars=len(request.text),
         latency_s=round(outcome.latency_s, 4),

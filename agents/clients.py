@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agents.contracts import SYSTEM
 from agents.layout import messages
-from agents.models import Model, build_chat_model, call_options, close_chat_model
+from agents.models import Model, build_chat_model
 from agents.retry import Garbled, told
 from memory.records import Frames, Role, Usage
 
@@ -45,6 +45,8 @@ class Received:
     usage: Usage
     ending: str = ""
     """Why the provider says it stopped."""
+    refusal: str = ""
+    """The model's words where the provider marks them as a refusal and gives no other text."""
     cost_usd: float | None = None
     """What the provider says it cost; None where it says nothing."""
     served_by: str | None = None
@@ -79,7 +81,7 @@ class ChatClient:
         jpegs = await self._load(sending.frames.video, digests) if sending.frames and frames else []
         subtitles = sending.frames.subtitles if sending.frames else None
         laid_out = messages(SYSTEM, sending.text, frames=frames, jpegs=jpegs, subtitles=subtitles)
-        options = call_options(self._model, sending.role, key=sending.key)
+        options = self._model.maker.options(self._model, sending.role, key=sending.key)
         return received(await self._invoke(laid_out, options))
 
     async def _invoke(self, laid_out: list[BaseMessage], options: dict[str, Any]) -> BaseMessage:
@@ -96,7 +98,7 @@ class ChatClient:
     async def aclose(self) -> None:
         """Close the chat model's connections, if it was ever built."""
         if "_chat" in self.__dict__:
-            await close_chat_model(self._chat)
+            await self._model.maker.close(self._chat)
 
 
 def received(message: BaseMessage) -> Received:
@@ -107,9 +109,20 @@ def received(message: BaseMessage) -> Received:
         text=str(message.text),
         usage=_usage(getattr(message, "usage_metadata", None) or {}),
         ending=str(ending),
+        refusal=_refusal(message),
         cost_usd=_cost(metadata.get("token_usage")),
         served_by=_name(metadata.get("model_name")),
     )
+
+
+def _refusal(message: BaseMessage) -> str:
+    """Return what stands in OpenAI's field or content block for a refusal."""
+    said = message.additional_kwargs.get("refusal")
+    if isinstance(said, str) and said:
+        return said
+    blocks = [block for block in message.content if isinstance(block, dict)]
+    marked = (block.get("refusal") for block in blocks if block.get("type") == "refusal")
+    return next((words for words in marked if isinstance(words, str) and words), "")
 
 
 def _cost(counted: object) -> float | None:

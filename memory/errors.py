@@ -13,6 +13,7 @@ ArenaError                    a person can act on it: one line, exit code 1
 └── CallFailed                a model call that failed for good; becomes a Forfeit or a Void
     ├── UnusableReply         a reply that holds no answer in the asked form, twice
     ├── EmptyReply            a reply without text
+    ├── Refusal               a reply that its provider marks as the model's refusal
     ├── FramesLost            its frames can no longer be had, so nothing was sent
     └── ProviderFailed        the provider refused or could not be reached
 """
@@ -62,7 +63,7 @@ class CallFailed(ArenaError):
     """A model call that failed for good.
 
     Attributes:
-        kind: short machine word: "unusable-reply", "empty", "http-400", "timeout", "connection" ...
+        kind: short machine word: "unusable-reply", "empty", "refusal", "http-400", "timeout" ...
     """
 
     def __init__(self, reason: str, *, kind: str = "failed") -> None:
@@ -82,6 +83,13 @@ class EmptyReply(CallFailed):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, kind="empty")
+
+
+class Refusal(CallFailed):
+    """A reply that its provider marks as the model's refusal; prose that declines is an answer."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, kind="refusal")
 
 
 class FramesLost(CallFailed):

@@ -379,6 +379,8 @@ class CallRow(Record):
     """Who says so: "provider", or the `source` of the price."""
     served_by: str | None = None
     """What the server called the model that answered, where it said so."""
+    ending: str | None = None
+    """Why the provider says the reply ended, such as "stop" or "length"; None where it did not."""
     frames: int | None = None
     """Frames the reply was made from; None where nothing was sent."""
     text_chars: int = 0

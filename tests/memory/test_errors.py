@@ -8,6 +8,7 @@ from memory.errors import (
     EmptyReply,
     FramesLost,
     ProviderFailed,
+    Refusal,
     UnusableReply,
 )
 from memory.records import Grade
@@ -18,6 +19,7 @@ from memory.records import Grade
     [
         (UnusableReply("no verdict"), "unusable-reply"),
         (EmptyReply("no text"), "empty"),
+        (Refusal("I cannot help with that"), "refusal"),
         (FramesLost("frames changed"), "frames"),
         (ProviderFailed("bad request", kind="http-400"), "http-400"),
         (CallFailed("no reason"), "failed"),
