@@ -6,7 +6,6 @@ Nothing here imports a provider's package before its model is built: each costs 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from agents.offline.cast import KINDS
 from agents.parameters import check_key_env, check_parameters
+from agents.providers import Provider, find_provider, provider_names
 from agents.retry import KEY_NAMES, told
 from memory.errors import BadInput
 from memory.records import CallLimits, Price, Role
@@ -22,29 +22,10 @@ from memory.records import CallLimits, Price, Role
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-PROVIDERS = ("offline", "openai", "google_genai")
 CONTESTANT_FRAMES = 64
 """Most frames of a contestant that names no limit (VideoAutoArena, experimental settings)."""
 MOST_FRAMES = 1024
-CONTESTANT_TOKENS = 4096
-"""max_tokens of a remote contestant that names none (VideoAutoArena, experimental settings)."""
-GEMINI_TEMPERATURE = 0.7
-"""What LangChain sends to Gemini before version 3 where nothing is set."""
 NO_LIMITS = CallLimits()
-NO_KEY = "none"
-"""Stands for the key of a compatible server that asks for none."""
-
-_KEYS = {"openai": ("OPENAI_API_KEY",), "google_genai": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
-_BASES = {
-    "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-    "google_genai": ("GOOGLE_GEMINI_BASE_URL",),
-}
-_HOMES = {
-    "openai": "https://api.openai.com/v1",
-    "google_genai": "https://generativelanguage.googleapis.com",
-}
-_OTHER_BACKENDS = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
-_GEMINI_MAJOR = re.compile(r"gemini-(\d+)")
 
 
 @dataclass(frozen=True)
@@ -80,17 +61,32 @@ class Model:
         """`provider:name`, whatever the alias."""
         return f"{self.provider}:{self.name}"
 
+    @cached_property
+    def maker(self) -> Provider:
+        """What its provider is; BadInput where it is not there."""
+        found = find_provider(self.provider)
+        if found is None:
+            raise BadInput(
+                f"{self.alias!a} needs the provider {self.provider!a}, which is not there"
+            )
+        return found
+
     @property
     def is_offline(self) -> bool:
         """Whether it runs inside the process."""
         return self.provider == "offline"
 
+    @property
+    def part_detail(self) -> str | None:
+        """What each image's part of a message says of detail; None where it says nothing."""
+        return self.detail if self.maker.has_part_detail else None
+
     @cached_property
     def url(self) -> str:
         """Where its calls go, as its client is told; empty for an offline model."""
-        named = (os.environ.get(name) for name in _BASES.get(self.provider, ()))
+        named = (os.environ.get(name) for name in self.maker.base_names)
         url = self.base_url or next(filter(None, named), None)
-        return url or _HOMES.get(self.provider, "")
+        return url or self.maker.home
 
     @cached_property
     def endpoint(self) -> str:
@@ -103,27 +99,22 @@ class Model:
 
     def frame_limit(self, role: Role) -> int:
         """Return the most frames it is sent in `role`."""
+        most = CONTESTANT_FRAMES if role == "contestant" else MOST_FRAMES
         if self.max_frames is not None:
-            return self.max_frames
-        return CONTESTANT_FRAMES if role == "contestant" else MOST_FRAMES
+            most = self.max_frames
+        images = self.limits.images_per_request
+        return most if images is None else min(most, images)
 
     def sampling(self, role: Role) -> dict[str, Any]:
-        """Return the sampling parameters that go out in `role`, those of the client included."""
-        if self.is_offline:
-            return dict(self.parameters)
-        chosen = dict(self.parameters)
-        if role == "contestant":
-            chosen.setdefault("max_tokens", CONTESTANT_TOKENS)
-        if self.provider == "google_genai" and not _is_gemini_3(self.name):
-            chosen.setdefault("temperature", GEMINI_TEMPERATURE)
-        return chosen
+        """Return what decides how a reply in `role` is drawn: part of the journal's key."""
+        return self.maker.sampling(self, role)
 
     @property
     def key_names(self) -> tuple[str, ...]:
         """Variables that may hold its key; a provider's own key never goes to another server."""
         if self.key_env:
             return (self.key_env,)
-        return () if self.base_url else _KEYS.get(self.provider, ())
+        return () if self.base_url else self.maker.key_names
 
     def key(self) -> str | None:
         """Return its key from the environment; None where there is none."""
@@ -131,11 +122,6 @@ class Model:
         KEY_NAMES.update(names)
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
-
-
-def provider_keys() -> tuple[str, ...]:
-    """Return the variables in which providers' own keys are looked for."""
-    return tuple(name for names in _KEYS.values() for name in names)
 
 
 def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
@@ -149,9 +135,11 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
         BadInput: no such provider, offline model, setting or sampling parameter.
     """
     provider, colon, model = name.partition(":")
-    if not colon or not model or provider not in PROVIDERS:
+    maker = find_provider(provider) if colon and model else None
+    if maker is None:
         raise BadInput(
-            f"{name!a} is no model; write provider:model with a provider of {', '.join(PROVIDERS)}"
+            f"{name!a} is no model; write provider:model with a provider of "
+            + ", ".join(provider_names())
         )
     if provider == "offline" and model not in KINDS:
         raise BadInput(f"{name!a} is no offline model; there are {', '.join(KINDS)}")
@@ -161,7 +149,8 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     if unknown := sorted(set(chosen) - set(Model.__dataclass_fields__)):
         raise BadInput(f"{name!a} has the unknown setting {unknown[0]!a}")
     found = Model(**chosen)
-    check_parameters(found.alias, provider, parameters=found.parameters)
+    check_parameters(found.alias, maker.parameters, parameters=found.parameters)
+    _check_detail(found)
     if found.key_env is not None:
         check_key_env(found.alias, found.key_env)
     return found
@@ -174,7 +163,7 @@ def check_keys(models: Iterable[Model]) -> None:
         BadInput: one is missing or cannot be a key; names its variable, never its value.
     """
     for model in models:
-        _check_backend(model)
+        model.maker.check(model)
         names, key = model.key_names, model.key()
         if key is None and names:
             raise BadInput(f"{model.alias!a} needs a key; set {' or '.join(names)}")
@@ -190,85 +179,17 @@ def build_chat_model(model: Model) -> BaseChatModel:
     """
     check_keys([model])
     try:
-        return _FACTORIES[model.provider](model)
+        return model.maker.build(model)
     except ValueError as error:
         # The client's own error lists everything it was given, the key among it.
         reason = told(str(error), key_env=model.key_env)
         raise BadInput(f"{model.alias!a} cannot be set up: {reason}") from None
 
 
-def call_options(model: Model, role: Role, *, key: str) -> dict[str, Any]:
-    """Return what one call hands its chat model besides the messages.
-
-    The journal key travels as the header Idempotency-Key.
-    """
-    if model.is_offline:
-        return {}
-    headers = {"Idempotency-Key": key}
-    tokens = model.sampling(role).get("max_tokens")
-    if model.provider == "openai":
-        options: dict[str, Any] = {"extra_headers": headers}
-        return options | ({"max_tokens": tokens} if tokens else {})
-    options = {"http_options": {"headers": headers}}
-    return options | ({"max_output_tokens": tokens} if tokens else {})
-
-
-async def close_chat_model(chat: Any) -> None:
-    """Close the connections that a chat model holds."""
-    for client in (getattr(chat, "http_async_client", None), getattr(chat, "client", None)):
-        closer = getattr(getattr(client, "aio", client), "aclose", None)
-        if closer is not None:
-            await closer()
-
-
-def _check_backend(model: Model) -> None:
-    """Refuse a switch that would lead Gemini's client past the address it is given."""
-    for name in _OTHER_BACKENDS if model.provider == "google_genai" else ():
-        if os.environ.get(name, "").strip().lower() in ("1", "true", "yes"):
-            raise BadInput(f"{name} is set; {model.alias!a} uses the Gemini API alone, so unset it")
-
-
-def _is_gemini_3(name: str) -> bool:
-    majors = _GEMINI_MAJOR.findall(name.lower().rsplit("/", 1)[-1])
-    return any(int(major) >= 3 for major in majors)
-
-
-def _offline(model: Model) -> BaseChatModel:
-    from agents.offline import OfflineModel
-
-    return OfflineModel(kind=model.name)
-
-
-def _openai(model: Model) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI
-    from openai import DefaultAsyncHttpxClient
-
-    # A client of its own: LangChain shares one across event loops, where it cannot live.
-    client = DefaultAsyncHttpxClient(timeout=model.timeout_s)
-    return ChatOpenAI(
-        model=model.name,
-        api_key=model.key() or NO_KEY,
-        base_url=model.url,
-        timeout=model.timeout_s,
-        max_retries=0,
-        use_responses_api=False,
-        http_async_client=client,
-        **model.parameters,
-    )
-
-
-def _google_genai(model: Model) -> BaseChatModel:
-    from langchain_google_genai import ChatGoogleGenerativeAI
-
-    return ChatGoogleGenerativeAI(
-        model=model.name,
-        google_api_key=model.key() or NO_KEY,
-        base_url=model.url,
-        timeout=model.timeout_s,
-        max_retries=1,
-        vertexai=False,
-        **(model.sampling("judge")),
-    )
-
-
-_FACTORIES = {"offline": _offline, "openai": _openai, "google_genai": _google_genai}
+def _check_detail(model: Model) -> None:
+    known = model.maker.details
+    if model.detail is not None and model.detail not in known:
+        there = f"there are {', '.join(known)}" if known else f"{model.provider} has none"
+        raise BadInput(f"{model.alias!a} cannot have the detail {model.detail!a}; {there}")
+    if model.detail is not None and "media_resolution" in model.parameters:
+        raise BadInput(f"{model.alias!a} has a detail and a media_resolution; leave one out")

@@ -13,17 +13,6 @@ from typing import Any
 from memory.digests import canonical_json
 from memory.errors import BadInput
 
-_COMMON = (
-    *("temperature", "top_p", "max_tokens", "seed", "stop"),
-    *("presence_penalty", "frequency_penalty"),
-)
-KNOWN: dict[str, tuple[str, ...]] = {
-    "offline": (),
-    "openai": (*_COMMON, "reasoning_effort", "verbosity", "logit_bias", "extra_body"),
-    "google_genai": (*_COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
-}
-"""Provider to the names its models take; `extra_body` holds what only other servers know."""
-
 _SECRET = re.compile(
     r"(?i)api[-_]?key|secret|passw|authorization|credential|bearer|cookie|(access|auth|hf)[-_]?token"
 )
@@ -31,13 +20,12 @@ _SECRET = re.compile(
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def check_parameters(alias: str, provider: str, *, parameters: Mapping[str, Any]) -> None:
-    """Return if every parameter may be sent and written down.
+def check_parameters(alias: str, known: tuple[str, ...], *, parameters: Mapping[str, Any]) -> None:
+    """Return if every parameter is one of `known` and may be sent and written down.
 
     Raises:
         BadInput: names the parameter, never its value.
     """
-    known = KNOWN[provider]
     for name in _names(parameters):
         if _SECRET.search(name):
             raise BadInput(f"{alias!a}: {name!a} is no parameter; put keys in a variable (key_env)")

@@ -14,8 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agents.models import Model, check_keys, provider_keys
+from agents.models import Model, check_keys
 from agents.prompts import PromptSet
+from agents.providers import provider_keys
 from agents.tracing import NAMES, is_traced, trace_host
 from graph.state import PERSONAS
 from memory.errors import ArenaError

@@ -10,13 +10,13 @@ import pytest
 
 from agents.models import (
     CONTESTANT_FRAMES,
-    GEMINI_TEMPERATURE,
     Model,
     build_chat_model,
     check_keys,
     parse_model,
 )
 from agents.offline.cast import KINDS
+from agents.providers.google_genai import TEMPERATURE
 from memory.errors import BadInput
 
 
@@ -82,7 +82,7 @@ def test_an_unknown_setting_is_named() -> None:
     [
         ("openai:gpt-4o", "contestant", {"max_tokens": 4096}),
         ("openai:gpt-4o", "judge", {}),
-        ("google_genai:gemini-2.5-pro", "judge", {"temperature": GEMINI_TEMPERATURE}),
+        ("google_genai:gemini-2.5-pro", "judge", {"temperature": TEMPERATURE}),
         ("google_genai:models/gemini-3-pro", "judge", {}),
         ("offline:hawk", "contestant", {}),
     ],

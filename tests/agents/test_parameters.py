@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from agents.models import build_chat_model, parse_model
-from agents.parameters import KNOWN
+from agents.providers import BUILT_IN
 from memory.errors import BadInput
 
+KNOWN = {name: provider.parameters for name, provider in BUILT_IN.items()}
 RECORDS = Path(__file__).parents[2] / "docs" / "records.md"
 SAID: dict[str, Any] = {"stop": ["END"], "logit_bias": {"5": 1}, "extra_body": {"min_p": 0.1}}
 SAID |= {"reasoning_effort": "low", "verbosity": "low", "thinking_level": "low"}

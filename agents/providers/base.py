@@ -1,0 +1,87 @@
+"""What is particular to one provider, and what most of them share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memory.records import Role
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from agents.models import Model
+
+CONTESTANT_TOKENS = 4096
+"""max_tokens of a remote contestant that names none (VideoAutoArena, experimental settings)."""
+NO_KEY = "none"
+"""Stands for the key of a compatible server that asks for none."""
+COMMON = (
+    *("temperature", "top_p", "max_tokens", "seed", "stop"),
+    *("presence_penalty", "frequency_penalty"),
+)
+"""Sampling parameters that most providers take, by LangChain's names."""
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A protocol, where it is spoken, and how a chat model is built for it.
+
+    A provider of one's own subclasses it; its module must not import the provider's package before
+    `build`, since each costs about two seconds.
+    """
+
+    name: str
+    """What stands before the colon of a model's name."""
+    home: str = ""
+    """Address where nobody names one."""
+    key_names: tuple[str, ...] = ()
+    """Variables that may hold its own key, which is sent to its own address alone."""
+    base_names: tuple[str, ...] = ()
+    """Variables that may hold another address."""
+    parameters: tuple[str, ...] = COMMON
+    """Sampling parameters its models take; nothing that can hold a key or lead elsewhere."""
+    details: tuple[str, ...] = ()
+    """What a model's `detail` may be; none where it cannot be told how closely to look."""
+    has_part_detail: bool = False
+    """Whether `detail` stands in each image's part of the message, not in a parameter."""
+    is_offline: bool = False
+    """Whether its models run in this process, cost nothing and need no retries."""
+    can_splice: bool = False
+    """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
+
+    def build(self, model: Model) -> BaseChatModel:
+        """Return a chat model that sends one request a call, with no retries of its own.
+
+        Raises:
+            ValueError: it refuses its settings.
+        """
+        raise NotImplementedError
+
+    def check(self, model: Model) -> None:
+        """Return if `model` could be built here; BadInput names what stands in its way."""
+
+    def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
+        """Return what one call hands its chat model besides the messages.
+
+        Where the client can, the journal key travels as the header Idempotency-Key.
+        """
+        return {}
+
+    def sampling(self, model: Model, role: Role) -> dict[str, Any]:
+        """Return what decides how a reply in `role` is drawn, the client's own defaults included.
+
+        It is part of the journal's key: what is not in it can change without a call being new.
+        """
+        chosen = dict(model.parameters)
+        if role == "contestant":
+            chosen.setdefault("max_tokens", CONTESTANT_TOKENS)
+        if model.detail is not None and self.has_part_detail:
+            chosen["detail"] = model.detail
+        return chosen
+
+    async def close(self, chat: Any) -> None:
+        """Close the connections that a chat model holds."""
+        closer = getattr(chat, "aclose", None)
+        if closer is not None:
+            await closer()

@@ -1,0 +1,77 @@
+"""Gemini, over the Gemini API."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from agents.providers.base import COMMON, NO_KEY, Provider
+from memory.errors import BadInput
+from memory.records import Role
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from agents.models import Model
+
+TEMPERATURE = 0.7
+"""What LangChain sends to Gemini before version 3 where nothing is set."""
+_RESOLUTIONS = {"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"}
+_OTHER_BACKENDS = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
+_MAJOR = re.compile(r"gemini-(\d+)")
+
+
+class _GoogleGenAI(Provider):
+    def build(self, model: Model) -> BaseChatModel:
+        from langchain_google_genai import ChatGoogleGenerativeAI
+
+        return ChatGoogleGenerativeAI(
+            model=model.name,
+            google_api_key=model.key() or NO_KEY,
+            base_url=model.url,
+            timeout=model.timeout_s,
+            max_retries=1,
+            vertexai=False,
+            **self.sampling(model, "judge"),
+        )
+
+    def check(self, model: Model) -> None:
+        """Refuse a switch that would lead the client past the address it is given."""
+        for name in _OTHER_BACKENDS:
+            if os.environ.get(name, "").strip().lower() in ("1", "true", "yes"):
+                raise BadInput(
+                    f"{name} is set; {model.alias!a} uses the Gemini API alone, so unset it"
+                )
+
+    def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:
+        options: dict[str, Any] = {"http_options": {"headers": {"Idempotency-Key": key}}}
+        tokens = self.sampling(model, role).get("max_tokens")
+        return options | ({"max_output_tokens": tokens} if tokens else {})
+
+    def sampling(self, model: Model, role: Role) -> dict[str, Any]:
+        chosen = super().sampling(model, role)
+        if model.detail is not None:
+            chosen.setdefault("media_resolution", _RESOLUTIONS[model.detail])
+        if not _is_gemini_3(model.name):
+            chosen.setdefault("temperature", TEMPERATURE)
+        return chosen
+
+    async def close(self, chat: Any) -> None:
+        await chat.client.aio.aclose()
+
+
+GOOGLE_GENAI = _GoogleGenAI(
+    "google_genai",
+    home="https://generativelanguage.googleapis.com",
+    key_names=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    base_names=("GOOGLE_GEMINI_BASE_URL",),
+    parameters=(*COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
+    details=tuple(_RESOLUTIONS),
+    can_splice=True,
+)
+
+
+def _is_gemini_3(name: str) -> bool:
+    majors = _MAJOR.findall(name.lower().rsplit("/", 1)[-1])
+    return any(int(major) >= 3 for major in majors)
