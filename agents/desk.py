@@ -15,7 +15,7 @@ from agents.prompts import PromptSet
 from agents.replies import BadReply, read_reply
 from agents.retry import told
 from memory.errors import UnusableReply
-from memory.records import Frames, Nonce, Role
+from memory.records import CallRow, Frames, Nonce, Role
 
 R = TypeVar("R", bound=Reply)
 
@@ -54,6 +54,10 @@ class Desk:
     async def ask_text(self, model: Model, task: Task) -> str:
         """Return the reply as it came. One model call."""
         return await self.asker.ask(model, self._request(model, task, repair={}))
+
+    async def ask_row(self, model: Model, task: Task) -> CallRow:
+        """Return the reply as it came, with what it was made from. One model call."""
+        return await self.asker.ask_row(model, self._request(model, task, repair={}))
 
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
         """Return the reply in the asked form. One model call, two where the first must be mended.
