@@ -183,6 +183,14 @@ class Asker:
             self._in_flight.discard(key)
         return _replied(row)
 
+    def recall(self, model: Model, request: Request) -> CallRow | None:
+        """Return what the journal holds of an ask; None where it failed or was never made."""
+        row = self.journal.find(journal_key(model, request))
+        if row is None or row.reply is None:
+            return None
+        self.on_event(_told("recalled", model, row))
+        return row
+
     @property
     def under_way(self) -> int:
         """How many tries have been sent and have not come back."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeVar
 
 from agents.ask import Asker, Request
@@ -18,6 +19,7 @@ from memory.errors import UnusableReply
 from memory.records import CallRow, Frames, Nonce, Role
 
 R = TypeVar("R", bound=Reply)
+NO_REPAIR: Mapping[str, str] = MappingProxyType({})
 
 _MEND = (
     "The reply block holds what came back for this task, and the error block says why it cannot "
@@ -41,23 +43,32 @@ class Task:
     """What a contestant is asked; stands unfenced behind its prompt."""
 
 
+def _only_once(_scope: str) -> Sequence[int]:
+    return (0,)
+
+
 @dataclass(frozen=True)
 class Desk:
-    """Everything a role needs besides its task and its model."""
+    """Everything a role needs besides its task and its model.
+
+    A scope that is played again, since a call of it had failed, asks in a new generation. What an
+    earlier one came to know stays known: only what failed there is asked again.
+    """
 
     asker: Asker
     prompts: PromptSet
     seed: int = 0
-    generation: int = 0
-    """Counts how often a scope was started afresh; part of every nonce."""
-
-    async def ask_text(self, model: Model, task: Task) -> str:
-        """Return the reply as it came. One model call."""
-        return await self.asker.ask(model, self._request(model, task, repair={}))
+    generations: Callable[[str], Sequence[int]] = _only_once
+    """Scope to its generations, ascending; the last is the one that asks."""
 
     async def ask_row(self, model: Model, task: Task) -> CallRow:
         """Return the reply as it came, with what it was made from. One model call."""
-        return await self.asker.ask_row(model, self._request(model, task, repair={}))
+        *earlier, current = self.generations(task.scope)
+        for generation in earlier:
+            known = self.asker.recall(model, self._request(model, task, generation=generation))
+            if known is not None:
+                return known
+        return await self.asker.ask_row(model, self._request(model, task, generation=current))
 
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
         """Return the reply in the asked form. One model call, two where the first must be mended.
@@ -66,27 +77,52 @@ class Desk:
             UnusableReply: neither reply holds the asked form.
             CallFailed: a call failed for good.
         """
-        reply = await self.ask_text(model, task)
+        *earlier, current = self.generations(task.scope)
+        for generation in earlier:
+            known = self._recalled(model, task, schema, generation)
+            if known is not None:
+                return known
+        reply = await self.asker.ask(model, self._request(model, task, generation=current))
         try:
             return read_reply(reply, schema)
         except BadReply as fault:
             repair = {"reply": reply, "error": str(fault)}
-        mended = await self.asker.ask(model, self._request(model, task, repair=repair))
+        again = self._request(model, task, generation=current, repair=repair)
+        mended = await self.asker.ask(model, again)
         try:
             return read_reply(mended, schema)
         except BadReply as fault:
             reason = told(f"{task.role} gave no usable reply twice: {fault}")
             raise UnusableReply(reason) from None
 
-    def _request(self, model: Model, task: Task, *, repair: Mapping[str, str]) -> Request:
-        ordinal = 2 * task.ask + bool(repair)
+    def _recalled(self, model: Model, task: Task, schema: type[R], generation: int) -> R | None:
+        """Return what an earlier generation was told, mended or not; None where that is no use."""
+        repair: Mapping[str, str] = NO_REPAIR
+        for _ in range(2):
+            request = self._request(model, task, generation=generation, repair=repair)
+            row = self.asker.recall(model, request)
+            if row is None or row.reply is None:
+                return None
+            try:
+                return read_reply(row.reply, schema)
+            except BadReply as fault:
+                repair = {"reply": row.reply, "error": str(fault)}
+        return None
+
+    def _request(
+        self, model: Model, task: Task, *, generation: int, repair: Mapping[str, str] = NO_REPAIR
+    ) -> Request:
+        nonce = Nonce(
+            scope=task.scope,
+            role=task.role,
+            generation=generation,
+            ordinal=2 * task.ask + bool(repair),
+        )
         return Request(
             role=task.role,
             text=self._text(task, repair),
             frames=thinned(task.frames, model.frame_limit(task.role)),
-            nonce=Nonce(
-                scope=task.scope, role=task.role, generation=self.generation, ordinal=ordinal
-            ),
+            nonce=nonce,
             prompt=self.prompts.digests[task.role],
         )
 
