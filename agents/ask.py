@@ -16,8 +16,10 @@ from typing import Literal, NamedTuple, Protocol
 
 from agents.clients import ChatClient, Client, Load, Received, Sending
 from agents.contracts import SYSTEM
+from agents.estimates import Estimates, may_be_charged
 from agents.layout import fragment
 from agents.models import Model
+from agents.prices import REFUSED, Cost, cost_of
 from agents.retry import MOST_TRIES, Fault, fault_of, pause_s, sound, told, without_keys
 from memory.digests import canonical_json
 from memory.errors import (
@@ -90,6 +92,12 @@ class Purse(Protocol):
         Waits while calls under way hold what is missing, since most cost less than they may.
         """
 
+    async def renew(self, hold: Hold, fault: str) -> bool:
+        """Set as much aside for another try, and count what the last one may have cost.
+
+        Waits like `hold`; False where the cap is reached.
+        """
+
     def settle(self, hold: Hold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
 
@@ -100,6 +108,10 @@ class Boundless:
     async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
         """Return at once."""
         return self
+
+    async def renew(self, hold: Hold, fault: str) -> bool:  # noqa: ARG002
+        """Return at once."""
+        return True
 
     def settle(self, hold: Hold, row: CallRow | None) -> None:
         """Count nothing."""
@@ -135,6 +147,8 @@ class Asker:
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     purse: Purse = field(default_factory=Boundless)
     """When it is empty the run drains, and `is_broke` tells why."""
+    estimates: Estimates = field(default_factory=Estimates)
+    """What tries may cost; learns from every call."""
     is_broke: bool = field(default=False, init=False)
     _clients: dict[Model, Client] = field(default_factory=dict, init=False, repr=False)
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
@@ -224,20 +238,32 @@ class Asker:
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
         hold = await self.purse.hold(model, request)
         if hold is None:
-            self.is_broke = True
-            self.drain()
-            await asyncio.get_running_loop().create_future()
+            await self._go_broke()
         row = None
         try:
-            outcome = await self._try(key, model, request)
-            row = _row(key, model, request, outcome)
+            outcome = await self._try(key, model, request, hold)
+            row = self._costed(model, request, _row(key, model, request, outcome))
             await self.journal.record(row)
         finally:
             self.purse.settle(hold, row)
         self.on_event(_told("finished", model, row))
         return row
 
-    async def _try(self, key: str, model: Model, request: Request) -> _Outcome:
+    async def _go_broke(self) -> None:
+        """Drain, since the cap is reached, and never come back."""
+        self.is_broke = True
+        self.drain()
+        await asyncio.get_running_loop().create_future()
+
+    def _costed(self, model: Model, request: Request, row: CallRow) -> CallRow:
+        """Return a row with the most it may have cost where nobody says what it did."""
+        self.estimates.learn(model, request.frames, row.usage)
+        if row.cost_usd is not None:
+            return row
+        most = self.estimates.most(model, request).usd
+        return row.model_copy(update={"may_have_cost_usd": most})
+
+    async def _try(self, key: str, model: Model, request: Request, hold: Hold) -> _Outcome:
         sending = Sending(key, request.role, request.text, request.frames)
         attempts: list[Attempt] = []
         while True:
@@ -253,11 +279,20 @@ class Asker:
             if not got.is_transient or tries == MOST_TRIES:
                 return _Outcome(None, got, tuple(attempts), took_s)
             wait_s = pause_s(self.seed, key, tries=tries, hint_s=got.hint_s)
-            attempts.append(Attempt(kind=got.kind, reason=got.reason, waited_s=wait_s))
+            attempts.append(
+                Attempt(
+                    kind=got.kind,
+                    reason=got.reason,
+                    waited_s=wait_s,
+                    may_have_cost_usd=self.estimates.risk_usd(model, request, got.kind),
+                )
+            )
             self.on_event(
                 Event("retry", model.alias, request.nonce, fault=got.kind, seconds=wait_s)
             )
             await self.pause(wait_s)
+            if not await self.purse.renew(hold, got.kind):
+                await self._go_broke()
 
     async def _send(self, model: Model, sending: Sending) -> Received | Fault:
         """Return what came back of one try, or what went wrong with the provider."""
@@ -338,6 +373,7 @@ def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow
         failure, kind = told(received.refusal, key_env=model.key_env), "refusal"
     else:
         failure, kind = _empty(received), "empty"
+    cost = _cost(model, outcome)
     return CallRow(
         key=key,
         nonce=request.nonce,
@@ -349,7 +385,8 @@ def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow
         failure=failure,
         failure_kind=kind,
         usage=received.usage if received else NO_USAGE,
-        cost_usd=0.0 if model.is_offline else (received.cost_usd if received else None),
+        cost_usd=cost.usd,
+        cost_from=cost.source,
         served_by=received.served_by if received else None,
         ending=(told(received.ending) or None) if received else None,
         frames=len(request.frames.frames) if request.frames else 0,
@@ -357,6 +394,15 @@ def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow
         latency_s=round(outcome.latency_s, 4),
         attempts=outcome.attempts,
     )
+
+
+def _cost(model: Model, outcome: _Outcome) -> Cost:
+    """Return what the last try cost; a failed one costs nothing only where nobody was at work."""
+    if outcome.received is not None:
+        return cost_of(model, outcome.received.usage, outcome.received.cost_usd)
+    if outcome.fault is not None and not may_be_charged(outcome.fault.kind):
+        return Cost(0.0, REFUSED)
+    return cost_of(model, NO_USAGE)
 
 
 def _empty(received: Received | None) -> str:

@@ -377,6 +377,8 @@ class CallRow(Record):
     """None means unknown, never free."""
     cost_from: str | None = None
     """Who says so: "provider", or the `source` of the price."""
+    may_have_cost_usd: float | None = None
+    """At most this much, where `cost_usd` is unknown and a price is not; earlier tries aside."""
     served_by: str | None = None
     """What the server called the model that answered, where it said so."""
     ending: str | None = None
