@@ -7,6 +7,7 @@ that a fit costs the same for a thousand battles as for a million.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,16 @@ Floats = NDArray[np.float64]
 
 POINTS: Floats = np.array([0.0, 0.5, 1.0])
 """What the model `i` of a cell gets for a loss, a tie and a win."""
+
+
+class Battles(NamedTuple):
+    """Battles one by one, each array of shape (B,)."""
+
+    a: Ints
+    b: Ints
+    halves: Ints
+    """Half points of `a`: 0, 1 or 2."""
+    cluster: Ints | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +88,23 @@ def count_cells(
     Raises:
         ValueError: not finite, not whole, out of range, unequal lengths, or a self-battle.
     """
+    read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
+    low, high = np.minimum(read.a, read.b), np.maximum(read.a, read.b)
+    halves = np.where(read.a == low, read.halves, 2 - read.halves)
+    pair, cell = number(low * models + high)
+    counts = count_outcomes(cell, halves, rows=len(pair))
+    parts = None if read.cluster is None else _gather_parts(cell, halves, read.cluster)
+    return Cells(models, pair // models, pair % models, counts, parts)
+
+
+def read_battles(
+    a: ArrayLike, b: ArrayLike, *, outcome: ArrayLike, models: int, cluster: ArrayLike | None
+) -> Battles:
+    """Return what `count_cells` was given, checked.
+
+    Raises:
+        ValueError: not finite, not whole, out of range, unequal lengths, or a self-battle.
+    """
     first, second = _read_models(a, "a", models), _read_models(b, "b", models)
     halves = _read_outcomes(outcome)
     group = np.zeros_like(first) if cluster is None else _read_whole(cluster, "cluster")
@@ -84,9 +112,27 @@ def count_cells(
         raise ValueError("a, b, outcome and cluster must be equally long")
     if (first == second).any():
         raise ValueError(f"row {int(np.argmax(first == second))} is a model against itself")
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    halves = np.where(first == low, halves, 2 - halves)
-    return _gather(models, low, high, halves=halves, cluster=None if cluster is None else group)
+    return Battles(first, second, halves, None if cluster is None else group)
+
+
+def number(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct keys, ascending, and the place of each key among them.
+
+    As numpy's unique does, but without sorting where the keys lie close together.
+    """
+    least, most = (int(keys.min()), int(keys.max())) if len(keys) else (0, -1)
+    if most - least > 8 * len(keys) + 1_000_000:
+        distinct, place = np.unique(keys, return_inverse=True)
+        return distinct, place
+    seen = np.zeros(most - least + 1, dtype=np.bool_)
+    seen[keys - least] = True
+    order = np.cumsum(seen) - 1
+    return np.flatnonzero(seen) + least, order[keys - least]
+
+
+def count_outcomes(row: Ints, halves: Ints, *, rows: int) -> Floats:
+    """Return how often each row has outcomes 0, 1 and 2 half points, shape (rows, 3)."""
+    return np.bincount(row * 3 + halves, minlength=3 * rows).reshape(-1, 3).astype(np.float64)
 
 
 def select_models(cells: Cells, members: Ints) -> Cells:
@@ -111,23 +157,15 @@ def select_models(cells: Cells, members: Ints) -> Cells:
 def _select_parts(parts: Parts, keep: NDArray[np.bool_]) -> Parts:
     row = np.cumsum(keep) - 1
     mine = keep[parts.cell]
-    _, cluster = np.unique(parts.cluster[mine], return_inverse=True)
-    return Parts(cluster.astype(np.int64), row[parts.cell[mine]], parts.counts[mine])
-
-
-def _gather(models: int, low: Ints, high: Ints, *, halves: Ints, cluster: Ints | None) -> Cells:
-    pair, cell = np.unique(low * models + high, return_inverse=True)
-    counts = np.bincount(cell * 3 + halves, minlength=3 * len(pair)).reshape(-1, 3).astype(float)
-    parts = None if cluster is None else _gather_parts(cell, halves, cluster)
-    return Cells(models, pair // models, pair % models, counts, parts)
+    _, cluster = number(parts.cluster[mine])
+    return Parts(cluster, row[parts.cell[mine]], parts.counts[mine])
 
 
 def _gather_parts(cell: Ints, halves: Ints, cluster: Ints) -> Parts:
-    _, group = np.unique(cluster, return_inverse=True)
+    _, group = number(cluster)
     width = int(cell.max(initial=0)) + 1
-    part, row = np.unique(group * width + cell, return_inverse=True)
-    counts = np.bincount(row * 3 + halves, minlength=3 * len(part)).reshape(-1, 3).astype(float)
-    return Parts(part // width, part % width, counts)
+    part, row = number(group * width + cell)
+    return Parts(part // width, part % width, count_outcomes(row, halves, rows=len(part)))
 
 
 def _read_models(values: ArrayLike, name: str, models: int) -> Ints:
@@ -142,8 +180,8 @@ def _read_models(values: ArrayLike, name: str, models: int) -> Ints:
 def _read_outcomes(values: ArrayLike) -> Ints:
     """Outcomes as half points, 0, 1 or 2."""
     points = np.asarray(values, dtype=np.float64)
-    wrong = ~np.isin(points, POINTS)
-    if points.ndim != 1 or wrong.any():
+    right = (points == 0.0) | (points == 0.5) | (points == 1.0)
+    if points.ndim != 1 or not right.all():
         raise ValueError("outcome must be a row of 0, 0.5 and 1")
     return (2 * points).astype(np.int64)
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.bradley_terry import PHANTOM, SCALE, fit_strengths, to_ratings
-from scoring.cells import Cells, Floats, Ints, count_cells
+from scoring.cells import Cells, count_cells
 from scoring.pairing import roster_pairs
+from tests.support.battles import draw_battles, fit_logistic
 from tests.support.tournament import fought
 
 PAPER_ELO = np.array(
@@ -20,18 +21,6 @@ PAPER_ELO = np.array(
 PAPER_WIN_PERCENT = np.array(
     [89.19, 76.90, 65.11, 62.07, 59.54, 35.61, 34.90, 30.25, 23.52, 23.11, 9.86]
 )
-
-
-def draw_battles(seed: int, models: int, *, battles: int) -> tuple[Ints, Ints, Floats]:
-    """Every pair four ways and random battles behind, so that the win graph is dense."""
-    rng = np.random.default_rng(seed)
-    pairs = np.concatenate([roster_pairs(models), roster_pairs(models)[:, ::-1]])
-    extra = pairs[rng.integers(0, len(pairs), battles)]
-    rows = np.concatenate([pairs, pairs, extra])
-    certain = np.repeat([1.0, 0.5], len(pairs))
-    chance = 1 / (1 + np.exp((extra[:, 0] - extra[:, 1]) / 3))
-    drawn = np.where(rng.random(battles) < 0.1, 0.5, rng.random(battles) < chance)
-    return rows[:, 0], rows[:, 1], np.concatenate([certain, drawn])
 
 
 def test_three_wins_in_four_are_a_gap_of_ln_3() -> None:
@@ -93,6 +82,16 @@ def test_choix_finds_the_same_ratings(seed: int) -> None:
     np.add.at(wins, (b, a), 1 - y)
     ours = to_ratings(fit_strengths(count_cells(a, b, outcome=y, models=9)))
     assert ours == pytest.approx(to_ratings(choix.ilsr_pairwise_dense(wins, tol=1e-12)), abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scikit_learn_finds_the_same_ratings(seed: int) -> None:
+    a, b, y = draw_battles(seed, 9, battles=900)
+    sides = np.zeros((len(a), 9))
+    sides[np.arange(len(a)), a], sides[np.arange(len(a)), b] = 1, -1
+    theirs = fit_logistic(sides[:, 1:], y)
+    ours = to_ratings(fit_strengths(count_cells(a, b, outcome=y, models=9)))
+    assert ours == pytest.approx(to_ratings(np.concatenate([[0], theirs])), abs=1e-4)
 
 
 seeds = st.integers(0, 2**32 - 1)

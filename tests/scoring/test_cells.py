@@ -39,6 +39,11 @@ def test_clusters_are_counted_whatever_their_numbers() -> None:
     assert cells.parts.counts.tolist() == [[1, 0, 0], [0, 0, 2]]
 
 
+def test_clusters_may_have_numbers_far_apart() -> None:
+    far = count_cells([0] * 3, [1] * 3, outcome=[1, 0, 1], models=2, cluster=[10**15, -5, 10**15])
+    assert far.clusters == 2
+
+
 def test_without_clusters_every_battle_is_its_own() -> None:
     assert fought("A>B*5 B>C").clusters == 6
 

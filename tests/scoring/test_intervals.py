@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from scoring.bradley_terry import fit_strengths, to_ratings
+from scoring.bradley_terry import PHANTOM, fit_strengths, to_ratings
 from scoring.cells import Cells, Floats, count_cells
-from scoring.intervals import half_widths, standard_errors
+from scoring.intervals import (
+    chance_better,
+    gap_errors,
+    half_widths,
+    measure_spread,
+    place_errors,
+    standard_errors,
+    sum_outer,
+)
 from scoring.pairing import roster_pairs
 from scoring.ratings import rate
 from tests.support.tournament import fought
@@ -76,6 +84,58 @@ def test_ten_videos_take_students_t_with_nine_degrees() -> None:
 def test_a_level_is_a_share(level: float) -> None:
     with pytest.raises(ValueError, match="not between 0 and 1"):
         half_widths(np.array([1.0]), 10, level=level)
+
+
+def test_the_error_of_a_gap_between_two_is_twice_that_from_their_mean() -> None:
+    cells = fought("A>B*50 B>A*50")
+    spread = measure_spread(cells, fit_strengths(cells))
+    assert gap_errors(spread)[0, 1] == pytest.approx(2 * place_errors(spread)[0])
+    assert gap_errors(spread)[0, 0] == 0
+
+
+def test_who_is_better_is_even_odds_of_equals_and_sure_of_itself_nowhere() -> None:
+    cells = fought("A>B*50 B>A*50")
+    theta = fit_strengths(cells)
+    assert chance_better(theta, measure_spread(cells, theta)) == pytest.approx(np.full((2, 2), 0.5))
+
+
+def test_where_the_interval_of_a_gap_ends_at_zero_the_chance_is_a_fortieth_short() -> None:
+    cells = fought("A>B*55 B>A*45")
+    theta = fit_strengths(cells)
+    spread = measure_spread(cells, theta)
+    end = half_widths(gap_errors(spread)[:1, 1], 100)[0]
+    chance = chance_better(np.array([end, 0.0]), spread)
+    assert chance[0, 1] == pytest.approx(0.975)
+    assert chance[1, 0] == pytest.approx(0.025)
+
+
+def test_one_video_makes_nobody_better() -> None:
+    cells = fought("A>B*50@1 B>A*10@1")
+    theta = fit_strengths(cells)
+    spread = measure_spread(cells, theta)
+    assert np.isinf(gap_errors(spread)).all()
+    assert chance_better(theta, spread).tolist() == [[0.5, 0.5], [0.5, 0.5]]
+
+
+def test_a_gap_to_an_unbeaten_model_is_as_unsure_as_its_prior() -> None:
+    cells = fought("A>B*50 A>C*50 B>C*30 C>B*20")
+    theta = fit_strengths(cells, phantom=PHANTOM)
+    one_sided = np.array([True, False, False])
+    spread = measure_spread(cells, theta, phantom=PHANTOM, one_sided=one_sided)
+    bare = measure_spread(cells, theta, phantom=PHANTOM)
+    assert gap_errors(spread)[0, 1] > gap_errors(bare)[0, 1]
+    assert gap_errors(spread)[1, 2] == gap_errors(bare)[1, 2]
+
+
+@pytest.mark.parametrize("columns", [3, 400])
+def test_scores_sum_to_the_same_whether_they_stand_close_or_far_apart(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    cluster, column = rng.integers(0, 50, 300), rng.integers(0, columns, 300)
+    value = rng.normal(size=300)
+    scores = np.zeros((50, columns))
+    np.add.at(scores, (cluster, column), value)
+    summed = sum_outer(cluster, column, value, shape=scores.shape)
+    assert summed == pytest.approx(scores.T @ scores)
 
 
 TIES = 0.07

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.cells import count_cells
-from scoring.ratings import rate
+from scoring.cells import Cells, count_cells
+from scoring.ratings import Anchor, Method, chances_better, rate
+from scoring.rows import Rows, count_rows
+from tests.support.battles import draw_battles
 from tests.support.tournament import fought
 
 FOUR_VIDEOS = "A>B*3@1 B>A@1 A>B*2@2 B>C*3@2 C>B@3 A>C*2@3 C>A@4 B>C@4"
@@ -105,8 +107,93 @@ def test_a_model_without_a_battle_does_not_disturb_the_others() -> None:
 
 
 def test_a_wider_level_is_a_wider_interval() -> None:
-    narrow, wide = rate(fought(FOUR_VIDEOS), level=0.8), rate(fought(FOUR_VIDEOS))
+    narrow, wide = rate(fought(FOUR_VIDEOS), Method(level=0.8)), rate(fought(FOUR_VIDEOS))
     assert (wide.high > narrow.high).all()
+
+
+def test_an_anchor_takes_its_component_along_and_leaves_the_widths() -> None:
+    plain = rate(fought(FOUR_VIDEOS + " D>E@1 E>D@2"))
+    moved = rate(fought(FOUR_VIDEOS + " D>E@1 E>D@2"), Method(anchor=Anchor(1, 1200.0)))
+    assert moved.rating[1] == pytest.approx(1200)
+    assert moved.rating[:3] - plain.rating[:3] == pytest.approx([1200 - plain.rating[1]] * 3)
+    assert moved.high - moved.low == pytest.approx(plain.high - plain.low)
+    assert moved.rating[3:].tolist() == plain.rating[3:].tolist()
+    assert moved.worst.tolist() == plain.worst.tolist()
+
+
+def test_an_anchor_without_a_battle_moves_nobody() -> None:
+    text = fought(FOUR_VIDEOS, models=4)
+    moved = rate(text, Method(anchor=Anchor(3)))
+    assert moved.rating[:3].tolist() == rate(text).rating[:3].tolist()
+
+
+@pytest.mark.parametrize("rating", [np.nan, np.inf])
+def test_an_anchor_has_a_finite_rating(rating: float) -> None:
+    with pytest.raises(ValueError, match="must be finite"):
+        rate(fought(FOUR_VIDEOS), Method(anchor=Anchor(0, rating)))
+
+
+def many_videos(*, seed: int = 1) -> tuple[Cells, Rows]:
+    a, b, y = draw_battles(seed, 5, battles=1500)
+    given = {"outcome": y, "models": 5, "cluster": np.arange(len(a)) % 80}
+    return count_cells(a, b, **given), count_rows(a, b, seat=True, **given)
+
+
+def test_bootstrapped_intervals_are_much_the_sandwichs() -> None:
+    for battles in many_videos():
+        plain, drawn = rate(battles), rate(battles, Method(rounds=400, seed=3))
+        assert drawn.rating.tolist() == plain.rating.tolist()
+        assert drawn.high - drawn.low == pytest.approx(plain.high - plain.low, rel=0.25)
+        assert (drawn.low < drawn.rating).all()
+
+
+def test_a_bootstrap_of_all_ties_or_of_one_video_is_no_certainty() -> None:
+    tied = rate(fought("A=B*4@1 B=C*4@2 A=C*4@3"), Method(rounds=50))
+    assert (tied.high - tied.low > 20).all()
+    alone = rate(fought("A>B*3@1 B>A@1"), Method(rounds=50))
+    assert np.isinf(alone.high).all()
+
+
+def test_a_bootstrap_leaves_an_unbeaten_model_at_least_the_width_of_its_prior() -> None:
+    text = "A>B*5 A>C*5 B>C*6 C>B*4"
+    drawn = rate(fought(text), Method(rounds=200))
+    width = drawn.high - drawn.low
+    assert width[0] >= (rate(fought(text)).high - rate(fought(text)).low)[0] - 1e-9
+
+
+def test_davidson_spreads_the_models_wider_and_keeps_their_order() -> None:
+    a, b, y = draw_battles(4, 5, battles=900)
+    rows = count_rows(a, b, outcome=y, models=5)
+    half, davidson = rate(rows), rate(rows, Method(davidson=True))
+    assert davidson.place.tolist() == half.place.tolist()
+    assert np.ptp(davidson.rating) > np.ptp(half.rating)
+    assert davidson.fits[0].terms is not None
+    assert davidson.fits[0].terms.log_nu is not None
+    assert len(davidson.fits[0].errors) == 1
+
+
+def test_rows_fall_into_components_as_cells_do() -> None:
+    rows = count_rows([0, 1, 2, 3, 2], [1, 0, 3, 2, 3], outcome=[1, 1, 1, 1, 0.5], models=5)
+    table = rate(rows)
+    assert [group.tolist() for group in table.components] == [[2, 3], [0, 1]]
+    assert table.rating[:4] == pytest.approx([1000] * 4)
+    assert np.isnan(table.rating[4])
+
+
+def test_places_at_once_are_no_narrower() -> None:
+    cells, _ = many_videos()
+    loose, strict = rate(cells), rate(cells, Method(simultaneous=True, level=0.999))
+    assert strict.place.tolist() == loose.place.tolist()
+    assert (strict.best <= strict.place).all()
+    assert strict.worst.tolist() != [1, 2, 3, 4, 5]
+
+
+def test_who_is_better_is_known_within_a_component_only() -> None:
+    table = rate(fought("A>B*10@1 B>A@2 A>B@2 C>D@1 D>C@2"))
+    chances = chances_better(table)
+    assert chances[0, 1] + chances[1, 0] == pytest.approx(1)
+    assert chances[0, 1] > 0.5
+    assert np.isnan(chances[0, 2:]).all()
 
 
 tournaments = st.lists(
