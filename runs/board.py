@@ -5,28 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 
 from runs.leaderboard import Table, build
+from runs.leaderboard_method import USUAL, Method
 from runs.reading import Run, cautions, open_run, rates_stand_ins
 from runs.slices import By, build_slices
 
 
-def board_of(folder: Path) -> Table:
+def board_of(folder: Path, method: Method = USUAL) -> Table:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
         return build(
             run.battles,
             run.manifest["models"],
+            method=method,
             stand_ins=rates_stand_ins(run.manifest),
             warnings=_warnings(run),
         )
 
 
-def slices_of(folder: Path, by: By) -> Table:
+def slices_of(folder: Path, by: By, method: Method = USUAL) -> Table:
     """Return the leaderboards of the slices of the run in `folder`."""
     with open_run(folder) as run:
         return build_slices(
             run.battles,
             run.manifest["models"],
             by=by,
+            method=method,
             stand_ins=rates_stand_ins(run.manifest),
             warnings=_warnings(run),
         )

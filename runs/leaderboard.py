@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle
-from runs.leaderboard_text import RANKABLE_VIDEOS, TOO_FEW, Table, render, summarize
+from runs.leaderboard_method import USUAL, Method
+from runs.leaderboard_rating import (
+    Bouts,
+    Rated,
+    best_first,
+    complaints,
+    extras_of,
+    findings_of,
+    flags_of,
+    rate_bouts,
+    row_of,
+    settings_of,
+)
+from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
+from runs.leaderboard_text import Table, render, summarize
 from runs.reading import STAND_INS
-from scoring.bradley_terry import MEAN, SCALE
-from scoring.cells import Cells, Ints, count_cells
-from scoring.intervals import LEVEL
-from scoring.ratings import Ratings, rate
-from scoring.tallies import Tally, tally
-
-COMFORTABLE_VIDEOS = 50
-"""With fewer videos in a group the table carries a warning."""
-ONE_SIDED, APART = "one-sided", "not comparable"
 
 __all__ = ["Table", "build", "render", "summarize"]
 
@@ -29,6 +32,7 @@ def build(
     battles: Sequence[Battle],
     roster: Sequence[str],
     *,
+    method: Method = USUAL,
     stand_ins: bool = False,
     warnings: Iterable[str] = (),
 ) -> Table:
@@ -40,31 +44,56 @@ def build(
     Args:
         battles: those that count, in slot order.
         roster: every model of the run, also one without a battle.
+        method: how they are rated, where it is not the usual way.
         stand_ins: the run's models are offline ones, and the table says so.
         warnings: further sentences to stand in the settings.
+
+    Raises:
+        BadInput: the method's anchor is no model of the run.
     """
     names = list(dict.fromkeys([*roster, *_seen(battles)]))
-    cells = _count(battles, names)
-    ratings, counts = rate(cells), tally(cells)
+    decided = [battle for battle in battles if battle.verdict in DECIDED]
+    verdicts: Counter[str] = Counter(battle.verdict for battle in battles)
     forfeits = Counter(_forfeiter(battle) for battle in battles)
-    groups = [_best_first(ratings, group) for group in ratings.components]
+    table = tabulate(
+        rate_bouts(_bouts(decided, names, method), method),
+        forfeits={name: forfeits[name] for name in names},
+        totals=count_verdicts(verdicts),
+    )
+    table["settings"]["stand_ins"] = stand_ins
+    table["settings"]["warnings"][:0] = [*[STAND_INS] * stand_ins, *warnings]
+    table["settings"] |= {"warnings": table["settings"].pop("warnings")}
+    return table
+
+
+def tabulate(rated: Rated, *, forfeits: Mapping[str, int], totals: dict[str, int]) -> Table:
+    """Return ratings as a table, the best model first, the unrated last."""
+    ratings, names = rated.ratings, rated.bouts.names
+    groups = [best_first(ratings, group) for group in ratings.components]
     order = [k for group in groups for k in group]
     order += sorted(set(range(len(names))) - set(order))
-    told = [STAND_INS] * stand_ins + [*warnings] + _complaints(ratings)
     return {
         "schema": SCHEMA,
         "models": [
-            {
-                "model": names[k],
-                **_rated(ratings, k),
-                **_counted(counts, k),
-                "forfeits": forfeits[names[k]],
-                "flags": _flags(ratings, k),
-            }
+            row_of(rated, k) | {"forfeits": forfeits.get(names[k], 0), "flags": flags_of(rated, k)}
             for k in order
         ],
         "components": [[names[k] for k in group] for group in groups],
-        "settings": _settings(battles, ratings) | {"stand_ins": stand_ins, "warnings": told},
+        "settings": settings_of(rated)
+        | {"totals": totals, **extras_of(rated), "warnings": complaints(rated)},
+        **findings_of(rated),
+    }
+
+
+def count_verdicts(verdicts: Mapping[str, int]) -> dict[str, int]:
+    """Return how many battles ended in which way, from how often each verdict fell."""
+    return {
+        "battles": sum(verdicts.values()),
+        "decided": sum(verdicts.get(v, 0) for v in DECIDED),
+        "ties": sum(verdicts.get(v, 0) for v in TIES),
+        "splits": verdicts.get("split", 0),
+        "forfeits": verdicts.get("forfeit_a", 0) + verdicts.get("forfeit_b", 0),
+        "voids": verdicts.get("void", 0),
     }
 
 
@@ -73,105 +102,31 @@ def _seen(battles: Iterable[Battle]) -> list[str]:
     return [name for name in seats if name is not None]
 
 
-def _count(battles: Iterable[Battle], names: list[str]) -> Cells:
+def _bouts(decided: Sequence[Battle], names: Sequence[str], method: Method) -> Bouts:
     place = {name: k for k, name in enumerate(names)}
-    decided = [battle for battle in battles if battle.verdict in DECIDED]
     videos = {battle.video: k for k, battle in enumerate(decided)}
-    return count_cells(
-        [place[battle.model_a or ""] for battle in decided],
-        [place[battle.model_b or ""] for battle in decided],
-        outcome=[_points(battle.verdict) for battle in decided],
-        models=len(names),
-        cluster=[videos[battle.video] for battle in decided],
+    style = None
+    if method.style:
+        answers = (
+            [battle.answer_a or "" for battle in decided],
+            [battle.answer_b or "" for battle in decided],
+        )
+        style = compare_styles(*map(measure_styles, answers))
+    return Bouts(
+        names,
+        np.array([place[battle.model_a or ""] for battle in decided], dtype=np.int64),
+        np.array([place[battle.model_b or ""] for battle in decided], dtype=np.int64),
+        np.array([points_of(battle.verdict) for battle in decided], dtype=np.float64),
+        np.array([videos[battle.video] for battle in decided], dtype=np.int64),
+        style,
+        FEATURES,
     )
 
 
-def _points(verdict: str) -> float:
+def points_of(verdict: str) -> float:
+    """Return what a decided verdict gives model a."""
     return 0.5 if verdict in TIES else float(verdict == "a")
 
 
 def _forfeiter(battle: Battle) -> str | None:
     return {"forfeit_a": battle.model_a, "forfeit_b": battle.model_b}.get(battle.verdict)
-
-
-def _best_first(ratings: Ratings, group: Ints) -> list[int]:
-    # Rounded, so that equal models stand in roster order on every machine.
-    order = np.argsort(-ratings.rating[group].round(6), kind="stable")
-    return [int(k) for k in group[order]]
-
-
-def _rated(ratings: Ratings, k: int) -> dict[str, float | int | None]:
-    span = (ratings.rating[k], ratings.low[k], ratings.high[k])
-    places = (ratings.place[k], ratings.best[k], ratings.worst[k])
-    return {
-        **{
-            key: _number(value, 4)
-            for key, value in zip(("rating", "low", "high"), span, strict=True)
-        },
-        **{
-            key: int(value) or None
-            for key, value in zip(("rank", "rank_best", "rank_worst"), places, strict=True)
-        },
-    }
-
-
-def _counted(counts: Tally, k: int) -> dict[str, float | int | None]:
-    return {
-        "battles": int(counts.battles[k]),
-        "wins": int(counts.wins[k]),
-        "losses": int(counts.losses[k]),
-        "ties": int(counts.ties[k]),
-        "win_rate": _number(counts.win_rate[k], 6),
-    }
-
-
-def _number(value: float, digits: int) -> float | None:
-    return round(float(value), digits) if math.isfinite(value) else None
-
-
-def _flags(ratings: Ratings, k: int) -> list[str]:
-    home = next((c for c, group in enumerate(ratings.components) if k in group), None)
-    if home is None:
-        return []
-    found = {
-        ONE_SIDED: bool(ratings.one_sided[k]),
-        APART: home > 0,
-        TOO_FEW: ratings.clusters[home] < RANKABLE_VIDEOS,
-    }
-    return [flag for flag, holds in found.items() if holds]
-
-
-def _complaints(ratings: Ratings) -> list[str]:
-    told = []
-    if len(ratings.components) > 1:
-        told.append(
-            f"{len(ratings.components)} groups of models never met; each has a scale of its own"
-        )
-    fewest = min(ratings.clusters, default=COMFORTABLE_VIDEOS)
-    if fewest < COMFORTABLE_VIDEOS:
-        where = "a group has only " if len(ratings.components) > 1 else "only "
-        videos = "1 video" if fewest == 1 else f"{fewest} videos"
-        worry = TOO_FEW if fewest < RANKABLE_VIDEOS else "below 50 the intervals are wide"
-        told.append(f"{where}{videos}: {worry}")
-    return told
-
-
-def _settings(battles: Sequence[Battle], ratings: Ratings) -> dict[str, Any]:
-    verdicts: Counter[str] = Counter(battle.verdict for battle in battles)
-    return {
-        "model": "bradley-terry",
-        "ties": "half",
-        "scale": round(SCALE * math.log(10)),
-        "mean": MEAN,
-        "level": LEVEL,
-        "interval": "sandwich clustered by video, Student's t",
-        "videos": list(ratings.clusters),
-        "totals": {
-            "battles": len(battles),
-            "decided": sum(verdicts[v] for v in DECIDED),
-            "ties": sum(verdicts[v] for v in TIES),
-            "splits": verdicts["split"],
-            "forfeits": verdicts["forfeit_a"] + verdicts["forfeit_b"],
-            "voids": verdicts["void"],
-        },
-    }

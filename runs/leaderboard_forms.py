@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_text import Table, interval_text, rank_text, summarize, totals_text
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 
@@ -38,7 +39,8 @@ def csv_rows(board: dict[str, Any]) -> list[list[Cell]]:
 
 def _sheet(table: Table) -> Sheet:
     settings = table["settings"]
-    notes = [totals_text(settings), *(f"Note: {note}." for note in settings["warnings"])]
+    notes = [totals_text(settings), *extra_lines(table)]
+    notes += [f"Note: {note}." for note in settings["warnings"]]
     return Sheet(
         columns=("rank", "model", "rating", "interval", "win %", "battles", "flags"),
         numbers=frozenset({2, 3, 4, 5}),

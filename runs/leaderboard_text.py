@@ -15,6 +15,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from runs.console import safe
+from runs.leaderboard_extras import extra_lines
 from scoring.cells import Floats
 from scoring.ranks import find_rivals, videos_needed
 
@@ -25,7 +26,14 @@ Table = dict[str, Any]
 """JSON: schema, models (best first, unrated last), components, settings."""
 RANKABLE_VIDEOS = 10
 """With fewer videos in a group its models are flagged."""
-TOO_FEW = "too few videos to rank"
+
+
+def too_few(unit: str) -> str:
+    """Return the flag of a model with hardly any evidence; a unit is a video, or a battle."""
+    return f"too few {unit}s to rank"
+
+
+TOO_FEW = too_few("video")
 _BAR = 13
 _UNKNOWN = "-"
 
@@ -46,7 +54,9 @@ def render(table: Table) -> RenderableType:
         own = ", ".join(flag for flag in row["flags"] if flag not in shared)
         grid.add_row(*_cells(row, edges), *([own] if len(grid.columns) == 8 else []))
     notes = [Text(f"note: {safe(note)}") for note in table["settings"]["warnings"]]
-    return Group(grid, Text(totals_text(table["settings"])), *notes, Text(summarize(table)))
+    extras = [Text(line) for line in extra_lines(table)]
+    totals = Text(totals_text(table["settings"]))
+    return Group(grid, totals, *extras, *notes, Text(summarize(table)))
 
 
 def summarize(table: Table) -> str:
@@ -57,21 +67,25 @@ def summarize(table: Table) -> str:
     level = [safe(row["model"]) for row in group if row["rank"] == 1]
     lead = _opening(table, level)
     if group[0]["low"] is None:
-        return f"{lead}, on one video, which tells nothing of others: there are no intervals yet."
+        unit = evidence(table["settings"])[1]
+        return f"{lead}, on one {unit}, which tells nothing of others: there are no intervals yet."
     if len(level) > 1:
-        return f"{lead}; no number of videos is sure to part them."
+        unit = evidence(table["settings"])[1]
+        return f"{lead}; no number of {unit}s is sure to part them."
     rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
     if len(rivals) == 0:
         return f"{lead}, and its interval meets no other."
-    more = _videos_to_part(group[0], group[rivals[0]], table["settings"]["videos"][0])
+    pieces, unit = evidence(table["settings"])
+    more = _videos_to_part(group[0], group[rivals[0]], pieces[0])
     unclear = _listed([safe(group[k]["model"]) for k in rivals])
-    return f"{lead}, but {unclear} cannot be told apart from it; {_outlook(more, len(rivals))}"
+    outlook = _outlook(more, len(rivals), unit)
+    return f"{lead}, but {unclear} cannot be told apart from it; {outlook}"
 
 
 def _opening(table: Table, level: list[str]) -> str:
     groups = len(table["components"])
     among = f" the largest of {groups} groups that never met" if groups > 1 else ""
-    few = table["settings"]["videos"][0] < RANKABLE_VIDEOS
+    few = evidence(table["settings"])[0][0] < RANKABLE_VIDEOS
     if len(level) > 1:
         lead = f"{_listed(level)} share the first place{' in' * bool(among)}{among}"
     else:
@@ -88,11 +102,11 @@ def _videos_to_part(leader: dict[str, Any], rival: dict[str, Any], videos: int) 
     return videos_needed(leader["rating"] - rival["rating"], widths, videos=videos)
 
 
-def _outlook(more: int | None, rivals: int) -> str:
+def _outlook(more: int | None, rivals: int, unit: str) -> str:
     whom = "the nearest of them" if rivals > 1 else "it"
     if more is None:
-        return f"no number of videos within reach would part {whom} from the leader."
-    videos = "one more video" if more == 1 else f"{_roughly(more)} more videos"
+        return f"no number of {unit}s within reach would part {whom} from the leader."
+    videos = f"one more {unit}" if more == 1 else f"{_roughly(more)} more {unit}s"
     return f"roughly {videos} would part {whom} from the leader, if today's gap is the true one."
 
 
@@ -193,14 +207,23 @@ def _bar(row: dict[str, Any], edges: tuple[float, float]) -> Bar:
 def _shared_flags(rows: list[dict[str, Any]]) -> set[str]:
     """Flags of every rated model; they are said once, among the notes."""
     rated = [set(row["flags"]) for row in rows if row["rating"] is not None]
-    return set.intersection(*rated) & {TOO_FEW} if rated else set()
+    return set.intersection(*rated) & {TOO_FEW, too_few("battle")} if rated else set()
+
+
+def evidence(settings: dict[str, Any]) -> tuple[list[int], str]:
+    """Return the independent pieces of evidence of each group, and what one is called."""
+    if settings["videos"] is None:
+        return settings["pieces"], "battle"
+    return settings["videos"], "video"
 
 
 def totals_text(settings: dict[str, Any]) -> str:
     """Return the sentence that counts battles and videos."""
-    totals, videos = settings["totals"], "+".join(str(n) for n in settings["videos"]) or "0"
-    plural = "" if videos == "1" else "s"
+    totals, where = settings["totals"], ""
+    if settings["videos"] is not None:
+        videos = "+".join(str(n) for n in settings["videos"]) or "0"
+        where = f" on {videos} video{'' if videos == '1' else 's'}"
     return (
-        f"{totals['decided']} battles decided on {videos} video{plural}, {totals['ties']} tied "
+        f"{totals['decided']} battles decided{where}, {totals['ties']} tied "
         f"({totals['splits']} split); {totals['forfeits']} forfeited, {totals['voids']} void."
     )

@@ -9,6 +9,7 @@ from memory.records import CATEGORIES, SCHEMA, Battle
 from runs.asked_form import FORMS, asked_form
 from runs.card import BUCKET_NAMES, bucket
 from runs.leaderboard import Table, build
+from runs.leaderboard_method import USUAL, Method
 from runs.leaderboard_text import TOO_FEW
 
 By = Literal["duration", "category", "round", "origin", "persona", "format"]
@@ -27,6 +28,7 @@ def build_slices(
     roster: Sequence[str],
     *,
     by: By,
+    method: Method = USUAL,
     stand_ins: bool = False,
     warnings: Sequence[str] = (),
 ) -> Table:
@@ -40,6 +42,7 @@ def build_slices(
         battles: those that count, in slot order.
         roster: every model of the run.
         by: the trait that parts them.
+        method: how each part is rated.
         stand_ins: the run's models are offline ones.
         warnings: sentences that hold of the whole run; each board carries them.
     """
@@ -48,13 +51,11 @@ def build_slices(
         for name in _TRAITS[by](battle):
             parts.setdefault(name, []).append(battle)
     order = [name for name in _order(by, parts) if name in parts]
+    given: dict[str, Any] = {"method": method, "stand_ins": stand_ins, "warnings": warnings}
     return {
         "schema": SCHEMA,
         "by": by,
-        "slices": [
-            _slice(name, build(parts[name], roster, stand_ins=stand_ins, warnings=warnings))
-            for name in order
-        ],
+        "slices": [_slice(name, build(parts[name], roster, **given)) for name in order],
     }
 
 
@@ -66,7 +67,7 @@ def _slice(name: str, board: Table) -> dict[str, Any]:
     flags = [THIN] if decided < SOLID_BATTLES else []
     told = {flag for row in board["models"] for flag in row["flags"]} - {THIN}
     flags += sorted(told, key=lambda flag: (flag == TOO_FEW, flag))
-    parts = {key: board[key] for key in ("models", "components", "settings")}
+    parts = {key: part for key, part in board.items() if key != "schema"}
     return {"slice": name, "battles": decided, "flags": flags, **parts}
 
 

@@ -12,8 +12,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from runs.console import safe
-from runs.leaderboard import APART, ONE_SIDED
 from runs.leaderboard_forms import COLUMNS, Form, csv_rows
+from runs.leaderboard_rating import APART, ONE_SIDED
 from runs.leaderboard_text import RANKABLE_VIDEOS, TOO_FEW, Table
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.slices import AIMED, SOLID_BATTLES, THIN

@@ -22,6 +22,8 @@ from scoring.threads import one_blas_thread
 PRIOR_SD = 2.0
 """Of a term's coefficient, in nats, where the battles alone set it no bounds; its mean is 0."""
 _STEPS = 200
+_FLAT = 1e-9
+"""Of the information scaled to ones: below this a direction is known by rounding errors only."""
 _CAUTIOUS = 2.0
 _TIE = np.array([0.0, 1.0, 0.0])
 
@@ -44,8 +46,9 @@ def fit_terms(
 ) -> Terms:
     """Return strengths and terms of greatest likelihood.
 
-    Where the terms run away, since every longer answer won or one seat always did, they are fitted
-    again with a normal prior of mean 0 and deviation `PRIOR_SD`, and `held` says so. Davidson's
+    Where the battles set the terms no bounds, since every longer answer won, or a model always had
+    the same seat, they are fitted again with a normal prior of mean 0 and deviation `PRIOR_SD`, and
+    `held` says so. Davidson's
     term needs a tie and a battle that is none; without both, ties are half.
 
     Args:
@@ -70,6 +73,7 @@ def fit_terms(
     with one_blas_thread():
         try:
             fitted, held = _maximise(rows, phi, phantom, 0.0), False
+            _check_bounds(rows, fitted, phantom)
         except ArithmeticError:
             if rows.x.shape[1] == 0:
                 raise
@@ -157,6 +161,16 @@ def _maximise(rows: Rows, phi: Floats, phantom: float, ridge: float) -> Floats:
         if largest < 1e-10:
             return phi
     raise ArithmeticError("strengths or terms did not settle")
+
+
+def _check_bounds(rows: Rows, phi: Floats, phantom: float) -> None:
+    """Refuse a fit with a direction of which the battles say nothing."""
+    if rows.x.shape[1] == 0:
+        return
+    matrix = _information(rows, phi, phantom, 0.0)
+    scale = np.sqrt(np.diag(matrix))
+    if not (scale > 0).all() or np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] < _FLAT:
+        raise ArithmeticError("some of the terms say the same")
 
 
 def _log_likelihood(rows: Rows, phi: Floats, phantom: float, ridge: float) -> float:

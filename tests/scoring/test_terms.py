@@ -154,6 +154,26 @@ def test_an_always_longer_winner_is_held_by_a_prior() -> None:
     assert 0.1 < errors[0] < PRIOR_SD
 
 
+def test_a_seat_that_a_model_always_has_is_told_from_its_strength_by_the_prior() -> None:
+    terms = fit_terms(rows_of("AAAA", "BBBB", "2220", seat=True))
+    assert terms.held
+    assert 0 < terms.gamma[0] < np.log(3)
+    assert terms.theta[0] - terms.theta[1] + terms.gamma[0] < np.log(3) + 1e-6
+
+
+def test_a_covariate_that_says_the_same_twice_is_shared() -> None:
+    a, b, y, x = styled(2)
+    once = fit_terms(count_rows(a, b, outcome=y, models=9, x=x[:, :1]))
+    twice = fit_terms(count_rows(a, b, outcome=y, models=9, x=x[:, [0, 0]]))
+    assert twice.held
+    assert twice.gamma == pytest.approx([once.gamma[0] / 2] * 2, rel=0.01)
+
+
+def test_a_covariate_of_zeros_is_worth_nothing() -> None:
+    a, b, y, x = styled(2)
+    assert fit_terms(count_rows(a, b, outcome=y, models=9, x=0 * x[:, :1])).gamma.tolist() == [0]
+
+
 def test_one_cluster_tells_nothing_of_a_term() -> None:
     rows = rows_of("AABB", "BBAA", "2020", seat=True, cluster=[7] * 4)
     spread, errors = measure_terms(rows, fit_terms(rows), phantom=0.0, one_sided=NOBODY[:2])

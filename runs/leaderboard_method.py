@@ -1,0 +1,76 @@
+"""How a leaderboard is asked to be made, beside the way it is made without a word."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from memory.errors import BadInput
+
+Ties = Literal["half", "davidson"]
+Intervals = Literal["clustered", "bootstrap", "battle"]
+ROUNDS = 1000
+"""Of a bootstrap."""
+_MEAN = 1000.0
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a person may choose."""
+
+    ties: Ties = "half"
+    intervals: Intervals = "clustered"
+    style: bool = False
+    """Take the style of the answers out of the ratings."""
+    seats: bool = False
+    """Take what being read first is worth out of the ratings."""
+    anchor: str | None = None
+    """`MODEL`, which then stands at 1000, or `MODEL=RATING`."""
+    simultaneous: bool = False
+    """Ranges of places hold all at once."""
+    elo: bool = False
+    """Show online Elo beside the ratings."""
+    pairs: bool = False
+    """Show who met whom how often, and who is better with which probability."""
+    fragility: bool = False
+    """Tell how few battles hold the first place."""
+    seed: int = 0
+    """Of the bootstrap and of Elo's order."""
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether battles of a pair are not all alike."""
+        return self.ties == "davidson" or self.style or self.seats
+
+
+USUAL = Method()
+
+
+class Anchored(NamedTuple):
+    """A model and the rating it is given."""
+
+    model: str
+    rating: float
+
+
+def read_anchor(text: str, names: Sequence[str]) -> Anchored:
+    """Return the anchor that `MODEL` or `MODEL=RATING` means; a name may hold `=` itself.
+
+    Raises:
+        BadInput: no such model, or a rating that is no number.
+    """
+    if text in names:
+        return Anchored(text, _MEAN)
+    name, given, rating = text.rpartition("=")
+    if name not in names:
+        known = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise BadInput(f"--anchor {text}: no such model; there are {known or 'none'}")
+    try:
+        value = float(rating)
+    except ValueError:
+        value = math.nan
+    if not given or not math.isfinite(value):
+        raise BadInput(f"--anchor {text}: {rating} is no rating; pass a number, like 1000")
+    return Anchored(name, value)
