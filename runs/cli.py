@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("replay", "Run it all again from the journal, without a network, and compare."),
     "status": ("status", "Tell how far a run is."),
     "leaderboard": ("leaderboard", "Rate the models of a run."),
+    "rate": ("rate", "Rate anybody's battles: CSV, JSON lines or Parquet."),
     "battles": ("battles", "List every battle, one a line."),
     "show": ("show", "Show one battle whole."),
     "freeze": ("freeze", "Turn a run into a test set that outlives it."),
