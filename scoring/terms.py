@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, inv
 from scipy.special import expit
 
-from scoring.cells import POINTS, Floats
-from scoring.intervals import Spread, against_mean, make_spread, sum_outer
+from scoring.cells import POINTS, Floats, Ints
+from scoring.intervals import Spread, against_mean, hold_up, make_spread, sum_outer
 from scoring.rows import Rows
 from scoring.threads import one_blas_thread
 
@@ -95,21 +95,24 @@ def measure_terms(
     ridge = PRIOR_SD**-2 if terms.held else 0.0
     with one_blas_thread():
         bread = inv(_information(rows, phi, phantom, ridge))
-        meat, found, expected = _meat(rows, phi)
+        meat, seen = _meat(rows, phi)
         sandwich = bread @ meat @ bread
     n, clusters = rows.models, rows.clusters
-    dispersion = (found + 0.25) / (expected + 0.25)
+    dispersion = _dispersion(rows, phi)
     spread = make_spread(
         against_mean(sandwich[:n, :n]),
         against_mean(bread[:n, :n]),
         dispersion=dispersion,
         clusters=clusters,
+        seen=seen,
         one_sided=one_sided,
     )
     if clusters < 2:
         return spread, np.full(len(phi) - n, np.inf)
     robust = np.diag(sandwich)[n:] * clusters / (clusters - 1)
-    return spread, np.sqrt(np.maximum(robust, np.diag(bread)[n:] * dispersion))
+    everywhere = np.full(len(robust), clusters)
+    least = np.diag(bread)[n:] * dispersion
+    return spread, np.sqrt(hold_up(robust, least, seen=everywhere, clusters=clusters))
 
 
 def _pack(terms: Terms) -> Floats:
@@ -234,36 +237,37 @@ def _assemble(rows: Rows, size: int, weight: Floats, *, both: Floats, own: Float
     return matrix
 
 
-def _meat(rows: Rows, phi: Floats) -> tuple[Floats, float, float]:
-    """Outer products of the scores; squared residuals of the points, and what they should be."""
-    k = rows.models + rows.x.shape[1]
-    chances, battles = _chances(rows, phi), rows.counts.sum(axis=1)
+def _dispersion(rows: Rows, phi: Floats) -> float:
+    """Squared residuals of the points over their expectation, one even battle added to both."""
+    chances = _chances(rows, phi)
+    found = float((rows.counts * (POINTS - chances.mean[:, None]) ** 2).sum())
+    variance = chances.mean * (1.0 - chances.mean) - chances.tie / 4.0
+    return (found + 0.25) / (float(rows.counts.sum(axis=1) @ variance) + 0.25)
+
+
+def _meat(rows: Rows, phi: Floats) -> tuple[Floats, Ints]:
+    """The sum of outer products of the scores, and in how many clusters each model was seen."""
+    n, k = rows.models, rows.models + rows.x.shape[1]
+    chances = _chances(rows, phi)
     points = POINTS - chances.mean[:, None]
     tied = (_TIE - chances.tie[:, None]) * (len(phi) > k)
-    square = (rows.counts * points**2).sum(axis=1)
-    variance = chances.mean * (1.0 - chances.mean) - chances.tie / 4.0
-    found, expected = float(square.sum()), float(battles @ variance)
     if rows.cluster is not None:
-        return _cluster_meat(rows, points, tied, size=len(phi)), found, expected
+        meat, seen = _cluster_meat(rows, points, tied, size=len(phi))
+        return meat, seen[:n]
+    square = (rows.counts * points**2).sum(axis=1)
     both = (rows.counts * points * tied).sum(axis=1)
     own = (rows.counts * tied**2).sum(axis=1)
-    return _assemble(rows, len(phi), square, both=both, own=own), found, expected
+    battles = rows.counts.sum(axis=1)
+    fought = np.bincount(rows.i, battles, n) + np.bincount(rows.j, battles, n)
+    return _assemble(rows, len(phi), square, both=both, own=own), fought.astype(np.int64)
 
 
-def _cluster_meat(rows: Rows, points: Floats, tied: Floats, *, size: int) -> Floats:
+def _cluster_meat(rows: Rows, points: Floats, tied: Floats, *, size: int) -> tuple[Floats, Ints]:
     assert rows.cluster is not None
     n, width = rows.models, rows.x.shape[1]
     surplus = (rows.counts * points).sum(axis=1)
-    columns, values = [rows.i, rows.j], [surplus, -surplus]
-    for k in range(width):
-        columns.append(np.full(len(surplus), n + k))
-        values.append(surplus * rows.x[:, k])
+    entries = [(rows.i, surplus), (rows.j, -surplus)]
+    entries += [(np.full(len(surplus), n + k), surplus * rows.x[:, k]) for k in range(width)]
     if size > n + width:
-        columns.append(np.full(len(surplus), size - 1))
-        values.append((rows.counts * tied).sum(axis=1))
-    return sum_outer(
-        np.tile(rows.cluster, len(columns)),
-        np.concatenate(columns),
-        np.concatenate(values),
-        shape=(rows.clusters, size),
-    )
+        entries.append((np.full(len(surplus), size - 1), (rows.counts * tied).sum(axis=1)))
+    return sum_outer(rows.cluster, entries, shape=(rows.clusters, size))

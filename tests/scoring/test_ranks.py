@@ -63,7 +63,9 @@ def apart(gaps: list[float], *, videos: int = 1000, error: float = 0.1) -> tuple
     """Strengths with independent errors, and their spread."""
     n = len(gaps)
     own = error**2 * np.eye(n)
-    return np.array(gaps), Spread(own, own, own, videos, np.zeros(n, dtype=np.bool_))
+    return np.array(gaps), Spread(
+        own, own, own, videos, np.full(n, videos), np.zeros(n, dtype=np.bool_)
+    )
 
 
 def test_two_models_need_the_usual_bound_and_more_models_a_larger_one() -> None:

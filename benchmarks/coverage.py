@@ -1,0 +1,112 @@
+"""How often a 95 % interval holds the truth where battles share videos.
+
+    python -m benchmarks.coverage
+
+Eleven models, and for each model and video an offset of standard deviation tau nats: a video suits
+some models better than others, and all its battles feel it. The truth is what endless videos would
+give. Beside the clustered intervals of the arena stand those that take battles as independent, by
+sandwich and by bootstrap, and the bootstrap by video. The share is one of models over all
+tournaments. Its error is told too, from how the shares of the tournaments scatter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from scoring.bradley_terry import fit_strengths, to_ratings
+from scoring.cells import Cells, Floats, count_cells
+from scoring.pairing import roster_pairs
+from scoring.ratings import Method, rate
+
+MODELS, TIES = 11, 0.07
+BATTLES = {8: 100, 15: 100, 30: 100, 100: 30, 1000: 5}
+"""Videos, and battles on each."""
+TAUS = (0.0, 0.5, 1.0)
+LEAST, MOST = 0.93, 0.97
+KINDS = {
+    "clustered": (True, Method()),
+    "naive": (False, Method()),
+    "bootstrap": (True, Method(rounds=200)),
+    "naive bootstrap": (False, Method(rounds=200)),
+}
+"""Whether the videos are told, and how the intervals are made."""
+
+
+class Coverage(NamedTuple):
+    """Of one kind of interval in one setting."""
+
+    share: float
+    error: float
+    """Standard error of the share."""
+    width: float
+    """Mean width in points."""
+
+
+def true_ratings(strength: Floats, tau: float) -> Floats:
+    """Return what endless videos would give, ties at half: shares integrated over videos."""
+    i, j = roster_pairs(len(strength)).T
+    at, weight = np.polynomial.hermite_e.hermegauss(60)
+    share = expit((strength[i] - strength[j])[:, None] + np.sqrt(2) * tau * at) @ weight
+    share = TIES / 2 + (1 - TIES) * share / weight.sum()
+    cells = Cells(len(strength), i, j, np.stack([1 - share, 0 * share, share], axis=1))
+    return to_ratings(fit_strengths(cells))
+
+
+def cover(videos: int, tau: float, *, sets: int, kinds: tuple[str, ...]) -> dict[str, Coverage]:
+    """Return how often each kind of interval held the truth over seeded tournaments."""
+    strength, pairs = np.linspace(1.5, -1.5, MODELS), roster_pairs(MODELS)
+    truth, video = true_ratings(strength, tau), np.repeat(np.arange(videos), BATTLES[videos])
+    held = {kind: np.empty(sets) for kind in kinds}
+    width = {kind: np.empty(sets) for kind in kinds}
+    for seed in range(sets):
+        rng = np.random.default_rng([seed, videos, round(10 * tau)])
+        offset = rng.normal(0, tau, (videos, MODELS))
+        a, b = pairs[rng.integers(0, len(pairs), len(video))].T
+        chance = expit(strength[a] - strength[b] + offset[video, a] - offset[video, b])
+        won = (rng.random(len(video)) < chance).astype(float)
+        points = np.where(rng.random(len(video)) < TIES, 0.5, won)
+        for kind in kinds:
+            told, method = KINDS[kind]
+            cells = count_cells(
+                a, b, outcome=points, models=MODELS, cluster=video if told else None
+            )
+            table = rate(cells, method)
+            held[kind][seed] = np.mean((table.low <= truth) & (truth <= table.high))
+            width[kind][seed] = np.mean(table.high - table.low)
+    return {
+        kind: Coverage(
+            held[kind].mean(), held[kind].std(ddof=1) / np.sqrt(sets), width[kind].mean()
+        )
+        for kind in kinds
+    }
+
+
+def main() -> int:
+    """Print a row for every setting; return 1 where the clustered intervals miss the range."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--sets", type=int, default=200)
+    sets = parser.parse_args().sets
+    kinds, missed = tuple(KINDS), 0
+    print(f"{MODELS} models, {sets} tournaments a row; share held +- its error (mean width)\n")
+    print(f"{'videos':>6} {'battles':>7} {'tau':>4}  " + "".join(f"{kind:25}" for kind in kinds))
+    for videos, battles in BATTLES.items():
+        for tau in TAUS:
+            found = cover(videos, tau, sets=sets, kinds=kinds)
+            cells = [f"{c.share:.3f} +- {c.error:.3f} ({c.width:4.0f})" for c in found.values()]
+            # The 150 and more numbers behind a share scatter; so much is no miss.
+            ours, slack = found["clustered"], 2 * found["clustered"].error
+            miss = not LEAST - slack <= ours.share <= MOST + slack
+            missed += miss
+            line = "".join(f"{cell:25}" for cell in cells).rstrip()
+            print(f"{videos:6} {videos * battles:7} {tau:4}  {line}{'  MISS' if miss else ''}")
+            sys.stdout.flush()
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
