@@ -89,7 +89,7 @@ def measure_terms(
     """Return how the strengths scatter, and the standard errors of the terms in nats.
 
     The errors are those of `gamma` and, where it was fitted, of `log_nu` behind them: the sandwich,
-    and never below what independent battles would have.
+    or independent battles' where `hold_up` says so.
     """
     phi = _pack(terms)
     ridge = PRIOR_SD**-2 if terms.held else 0.0
