@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from memory.bodies import read_body, write_body
 from memory.connection import Reader
 from memory.errors import StoreError
@@ -14,7 +16,34 @@ _IN_COLUMNS = frozenset({"key", "nonce", "model"})
 _RECORD = (
     f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
 )
+_SPENT = (
+    "SELECT count(*), total(usd), count(*) - count(usd), total(tokens_in), total(tokens_out) FROM "
+    "(SELECT json_extract(body, '$.cost_usd') AS usd, "
+    "json_extract(body, '$.usage.input_tokens') AS tokens_in, "
+    "json_extract(body, '$.usage.output_tokens') AS tokens_out FROM calls WHERE model NOT GLOB ?)"
+)
+_FRAMES = (
+    "SELECT model, max(json_extract(body, '$.usage.input_tokens') * 1.0 / "
+    "json_extract(body, '$.frames')) FROM calls WHERE json_extract(body, '$.frames') >= ? "
+    "AND json_extract(body, '$.usage.input_tokens') IS NOT NULL GROUP BY model"
+)
+_LOOSE = (
+    "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
+    "json_extract(body, '$.usage.input_tokens') IS NULL"
+)
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
+
+
+class Spent(NamedTuple):
+    """What all calls of a run came to, in all its processes."""
+
+    calls: int = 0
+    usd: float = 0.0
+    """Of the calls whose cost is known."""
+    unknown: int = 0
+    """Calls of unknown cost."""
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class Journal:
@@ -38,7 +67,7 @@ class Journal:
         if self._writer is None:
             raise StoreError("the run was opened for reading; no call can be recorded")
         nonce = row.nonce
-        body = write_body(row, without=_IN_COLUMNS)
+        body = write_body(row, without=_IN_COLUMNS, defaults=False)
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         await self._writer.write(_RECORD, (*columns, body))
 
@@ -48,6 +77,25 @@ class Journal:
         sql = f"SELECT {_COLUMNS} FROM calls {which} ORDER BY place"
         found = self._reader.rows(sql, *values)
         return [_call(row) for row in found]
+
+    def spent(self, *, besides: str = "") -> Spent:
+        """Return what all calls came to, without reading them into memory.
+
+        Those to models that the pattern `besides` fits, such as "offline:*", are left out.
+        """
+        row = self._reader.row(_SPENT, besides)
+        calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
+        return Spent(int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
+
+    def loose(self) -> list[CallRow]:
+        """Return the calls that `spent` does not tell all of: uncounted, or tried several times."""
+        found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls WHERE {_LOOSE} ORDER BY place")
+        return [_call(row) for row in found]
+
+    def frame_tokens(self, frames: int) -> dict[str, float]:
+        """Return each model's most input tokens a frame, over its calls of so many at least."""
+        found = self._reader.rows(_FRAMES, frames)
+        return {model: float(tokens) for model, tokens in found}
 
     def after(self, place: int) -> tuple[int, list[CallRow]]:
         """Return the calls recorded after a place, 0 for all, and the place of the last of them."""
