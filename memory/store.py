@@ -220,10 +220,10 @@ class Store:
             Battle, "SELECT b.body FROM slots s JOIN battles b ON b.id = s.id ORDER BY s.ordinal"
         )
 
-    def verdicts(self) -> list[str]:
-        """Return the verdict of every battle, without reading the battles into memory."""
-        found = self._reader.rows("SELECT json_extract(body, '$.verdict') FROM battles")
-        return [verdict for (verdict,) in found]
+    def verdicts(self) -> dict[str, str]:
+        """Return the verdict of every battle by its id, without reading the battles into memory."""
+        found = self._reader.rows("SELECT id, json_extract(body, '$.verdict') FROM battles")
+        return dict((battle, verdict) for battle, verdict in found)
 
     def settled_ids(self) -> set[str]:
         """Return the ids of all battles."""

@@ -20,6 +20,7 @@ from runs.footage import Footage
 from runs.opening import Opened
 from runs.reading import Run, counted, damage
 from runs.schedule import blocks_of, play_blocks
+from runs.slots import Lineup
 from video.cache import FrameCache
 from video.studio import Decoders
 
@@ -69,18 +70,18 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
     An interrupt lets calls under way finish, a second one stops.
     """
     with run.store as store:
-        slots, settled = store.slots(), store.settled_ids()
+        lineup = Lineup(store.slots())
         interrupted = False
-        if len(settled) < len(slots):
+        if not lineup.ids <= store.settled_ids():
             told.hear(_beginning(run, out))
             async with playing(run, concurrency=limits.concurrency, hear=told.hear) as game:
-                interrupted = await _until_done(game, slots, told)
+                interrupted = await _until_done(game, lineup.slots, told)
             told.hear(Ended(interrupted))
         for line in damage(store):
             told.say(line)
-        verdicts = store.verdicts()
+        verdicts = [v for battle, v in store.verdicts().items() if battle in lineup.ids]
         return Finished(
-            total=len(slots),
+            total=len(lineup.slots),
             settled=len(verdicts),
             voids=verdicts.count("void"),
             interrupted=interrupted,
@@ -126,7 +127,8 @@ async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator
             concurrency=concurrency,
             on_event=hear,
         )
-        ways = _heard(footage, WrittenDraws(Draws(config, slots), store), store, hear)
+        lineup = Lineup(slots.values())
+        ways = _heard(footage, WrittenDraws(Draws(config, slots), store), store, lineup, hear)
         try:
             yield Game(
                 assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways), asker
@@ -135,10 +137,9 @@ async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator
             await asker.aclose()
 
 
-def _heard(footage: Footage, draws: WrittenDraws, store: Store, hear: Hear) -> Ways:
+def _heard(footage: Footage, draws: WrittenDraws, store: Store, lineup: Lineup, hear: Hear) -> Ways:
     """Return the ways of a run, each of which is told of."""
     watched: set[str] = set()
-    wanted = {slot.id for slot in store.slots()}
 
     async def frames(video: str) -> Frames:
         if video not in watched:
@@ -160,7 +161,8 @@ def _heard(footage: Footage, draws: WrittenDraws, store: Store, hear: Hear) -> W
         draw=draw,
         settle=settle,
         settled=store.battle,
-        wanted=wanted.__contains__,
+        wanted=lineup.ids.__contains__,
+        lineup=lineup,
     )
 
 

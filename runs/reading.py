@@ -13,6 +13,7 @@ from memory.errors import BadInput
 from memory.records import Battle, Slot
 from memory.store import Store
 from runs.console import safe
+from runs.slots import Lineup
 
 RUN_FILE = "run.sqlite"
 STAND_INS = "rates stand-ins: every model is an offline one"
@@ -31,20 +32,19 @@ class Run:
         return self.store.manifest()
 
     @cached_property
+    def lineup(self) -> Lineup:
+        """Which slots count."""
+        return Lineup(self.store.slots())
+
+    @cached_property
     def slots(self) -> list[Slot]:
         """The slots that count, in stored order: of each place the latest generation."""
-        latest: dict[tuple[str, int, int], Slot] = {}
-        for slot in self.store.slots():
-            place = (slot.video, slot.persona, slot.round)
-            if place not in latest or latest[place].generation < slot.generation:
-                latest[place] = slot
-        return sorted(latest.values(), key=lambda slot: slot.ordinal)
+        return self.lineup.slots
 
     @cached_property
     def battles(self) -> list[Battle]:
         """The battles that count, in slot order; superseded ones are left out."""
-        standing = {slot.id for slot in self.slots}
-        return [battle for battle in self.store.battles() if battle.id in standing]
+        return [battle for battle in self.store.battles() if battle.id in self.lineup.ids]
 
 
 @contextmanager

@@ -12,17 +12,26 @@ from runs.config import Flags, RunConfig, resolve
 from runs.console import safe
 from runs.events import Audience, Hear, Say
 from runs.notice import remote_notice
-from runs.opening import Opened, begin, go_on, holds_run, videos_folder
+from runs.opening import NO_CARE, Care, Opened, begin, go_on, holds_run, videos_folder
 from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
 from runs.reading import counted, run_file
+from runs.slots import Lineup
 from runs.subtitles import has_subtitles
 from video.find import Findings, find_videos
 
 __all__ = ["Finished", "Limits", "Play", "look", "play_run", "resume", "simulate"]
 
 
-def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | None = None) -> Play:
+def simulate(
+    videos: Path,
+    out: Path,
+    *,
+    flags: Flags,
+    say: Say,
+    hear: Hear | None = None,
+    care: Care = NO_CARE,
+) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
 
     Args:
@@ -31,6 +40,7 @@ def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | No
         flags: what was typed.
         say: takes a line of chatter.
         hear: takes what happens; None says each battle as a line.
+        care: how the run is opened.
 
     Raises:
         BadInput: nothing was written; the message says what to change.
@@ -43,9 +53,9 @@ def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | No
     found = look(videos, say)
     _load_graph()
     ready = (
-        go_on(out, settings, prompts=prompts, found=found, folder=videos)
+        go_on(out, settings, prompts=prompts, found=found, folder=videos, care=care)
         if exists
-        else begin(out, settings.config, prompts=prompts, found=found, folder=videos)
+        else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
     )
     _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Audience(say, hear or plain_lines(say))
@@ -53,7 +63,9 @@ def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | No
     return play_run(ready, out, limits=limits, told=told)
 
 
-def resume(out: Path, *, videos: Path | None, limits: Limits, told: Audience) -> Play:
+def resume(
+    out: Path, *, videos: Path | None, limits: Limits, told: Audience, care: Care = NO_CARE
+) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end.
 
     Args:
@@ -61,8 +73,10 @@ def resume(out: Path, *, videos: Path | None, limits: Limits, told: Audience) ->
         videos: where the videos are now; None looks where they were.
         limits: what is no part of the run.
         told: who is told of it.
+        care: how the run is opened.
     """
-    with Store.open(run_file(out), write=False) as store:
+    # Opened for writing, which brings a run of an older layout up to date.
+    with Store.open(run_file(out), write=True) as store:
         folder = videos or videos_folder(store)
         config = RunConfig.of_manifest(store.manifest())
     if folder is None:
@@ -72,7 +86,7 @@ def resume(out: Path, *, videos: Path | None, limits: Limits, told: Audience) ->
     check_keys(config.model_of(alias) for alias in config.cast)
     found = look(folder, told.say)
     _load_graph()
-    run = go_on(out, None, prompts=None, found=found, folder=folder)
+    run = go_on(out, None, prompts=None, found=found, folder=folder, care=care)
     _introduce(run, out, say=told.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, told=told)
 
@@ -100,7 +114,7 @@ def look(folder: Path, say: Say) -> Findings:
 
 def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
     """Say what will be done, and what leaves the machine."""
-    config, slots = run.config, run.store.slots()
+    config, slots = run.config, Lineup(run.store.slots()).slots
     settled = run.store.settled_ids()
     open_slots = [slot for slot in slots if slot.id not in settled]
     if assumed_cast:

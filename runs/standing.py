@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agents.ask import Event
+from graph.state import base_of
 from memory.records import Battle, Role, Slot
 from runs.events import Begun, Draining, Drawn, Ended, Happening, Settled, Watched
 
@@ -76,6 +77,7 @@ class Standing:
         self.fresh = 0
         self._battles: dict[str, Battle] = {}
         self._slots: dict[str, Slot] = {}
+        self._scopes: dict[str, Slot] = {}
         self._open: Counter[str] = Counter()
 
     def hear(self, event: Happening) -> None:
@@ -147,7 +149,11 @@ class Standing:
         self.heard_s = self.clock()
         self.began_s = self.heard_s - run.played_s
         self._slots = {slot.id: slot for slot in run.slots}
-        self._open.update(_lineage(slot) for slot in run.slots)
+        self._scopes = {base_of(slot.id): slot for slot in run.slots}
+        # Told again when the run has grown, or some of it is played again.
+        self._open = Counter(_lineage(slot) for slot in run.slots)
+        self._battles, self.verdicts = {}, Counter()
+        self.latest.clear()
         for battle in run.battles:
             self._settle(battle)
 
@@ -173,11 +179,11 @@ class Standing:
             del self.flights[slot.video]
 
     def _flight(self, scope: str) -> Flight | None:
-        """Return the flight that a call belongs to; None where it has landed."""
-        slot = self._slots.get(scope)
+        """Return the flight that a call or a draw belongs to; None where it has landed."""
+        slot = self._scopes.get(base_of(scope))
         if slot is None:
             return self.flights.setdefault(scope, Flight(scope, since_s=self.clock()))
-        if scope in self._battles:
+        if slot.id in self._battles:
             return None
         self.flights.pop(slot.video, None)
         flight = self.flights.setdefault(_lineage(slot), Flight(slot.video, slot.persona))

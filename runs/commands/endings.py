@@ -49,6 +49,23 @@ _SHOWN = (
 )
 
 
+def cared_for(command: Command) -> Command:
+    """Add the options that say how a run is opened."""
+    for option in reversed(_CARE):
+        command = option(command)
+    return command
+
+
+_CARE = (
+    click.option(
+        "--retry-failed",
+        is_flag=True,
+        help="Play again what ended void or forfeit because a call had failed.",
+    ),
+    click.option("--fsync", is_flag=True, help="Keep every commit through a power cut; slower."),
+)
+
+
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     """Say how the run stands and what to type next; return the exit code."""
     if as_json:

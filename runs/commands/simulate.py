@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import ending, run_async, shown
+from runs.commands.endings import cared_for, ending, run_async, shown
 
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
@@ -112,16 +112,20 @@ def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tu
     is_flag=True,
     help="Let the offline judge rate real models; the run is marked.",
 )
+@cared_for
 @shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
 def command(videos: Path, out: Path, as_json: bool, **typed: Any) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from runs.audience import Display, audience
     from runs.config import Flags
+    from runs.opening import Care
     from runs.simulate import simulate
 
     display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
+    care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
     flags = Flags(**typed)
     with audience(display) as told:
-        finished = run_async(simulate(videos, out, flags=flags, say=told.say, hear=told.hear))
+        game = simulate(videos, out, flags=flags, say=told.say, hear=told.hear, care=care)
+        finished = run_async(game)
     return ending(finished, out, as_json=as_json)

@@ -113,7 +113,7 @@ def test_battles_come_by_the_ordinals_of_their_slots(store: Store) -> None:
 
     asyncio.run(settle())
     assert [each.id for each in store.battles()] == [slot(ordinal).id for ordinal in range(3)]
-    assert store.verdicts() == ["void"] * 3
+    assert store.verdicts() == {slot(ordinal).id: "void" for ordinal in range(3)}
 
 
 def test_a_battle_is_never_overwritten(store: Store) -> None:
