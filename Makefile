@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-console pictures clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-console bench-latency bench-memory pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -61,6 +61,12 @@ bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 
 bench-console: $(STAMP) ## what share of a core the live console takes with 66 lineages in flight
 	$(BIN)/python -m benchmarks.console
+
+bench-latency: $(STAMP) ## how close a run comes to the least time its calls can take
+	$(BIN)/python -m benchmarks.latency
+
+bench-memory: $(STAMP) ## memory over 10,000 lineages, and KB a battle of the run's file
+	$(BIN)/python -m benchmarks.memory
 
 pictures: $(STAMP) ## draw console, leaderboard and graph for the documents again
 	@rm -rf arena-out/pictures
