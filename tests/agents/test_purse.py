@@ -240,13 +240,14 @@ def test_the_cap_is_never_exceeded_and_never_left_with_room_for_a_call(
             except ProviderFailed:
                 return
 
-        calls = asyncio.gather(*(ask(number) for number in range(60)))
+        calls = [asyncio.ensure_future(ask(number)) for number in range(60)]
+        every = asyncio.ensure_future(asyncio.wait(calls))
         over = asyncio.ensure_future(asker.drained.wait())
-        await asyncio.wait({calls, over}, return_when=asyncio.FIRST_COMPLETED)
-        is_done = calls.done()
-        calls.cancel()
-        over.cancel()
-        await asyncio.gather(calls, over, return_exceptions=True)
+        await asyncio.wait([every, over], return_when=asyncio.FIRST_COMPLETED)
+        is_done = every.done()
+        for task in (*calls, every, over):
+            task.cancel()
+        await asyncio.gather(*calls, every, over, return_exceptions=True)
         assert client.charged <= dollars(of) <= cap
         assert asker.is_broke or is_done
         assert is_done or dollars(of) > cap - 10
