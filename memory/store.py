@@ -21,6 +21,9 @@ from memory.writer import Writer
 
 R = TypeVar("R", bound=Record)
 
+PAGE_BYTES = 8192
+"""A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
+
 
 class StoredFile(NamedTuple):
     """A text that was copied into the run, such as a prompt."""
@@ -268,6 +271,7 @@ def _lay_out(path: Path, manifest: str) -> None:
         with closing(connect(draft, "mode=rwc")) as connection:
             # A journal on disk could outlive a kill, and be played back into the next draft.
             connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             migrate(connection)
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
         os.replace(draft, path)
