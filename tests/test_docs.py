@@ -15,6 +15,7 @@ import click
 import pytest
 from langgraph.graph.state import CompiledStateGraph
 
+from agents.providers import Declaration
 from graph.tournament import tournament
 from memory.records import Battle, Evolution, Grade, Judging
 from memory.store import Store
@@ -206,6 +207,7 @@ def test_langgraph_is_told_the_oldest_python_that_will_do() -> None:
         ("An evolution", Evolution),
         ("A grade", Grade),
         ("models.NAME", ModelTable),
+        ("providers.NAME", Declaration),
         ("roles", RolesTable),
         ("run", RunTable),
     ],
