@@ -16,7 +16,7 @@ from memory.digests import digest
 from memory.records import CallRow, Frame, Frames, Nonce, Usage
 
 T = TypeVar("T")
-Line = str | Exception
+Line = str | Received | Exception
 MODEL = Model(alias="m", provider="offline", name="hawk", max_frames=64)
 REMOTE = Model(alias="r", provider="openai", name="gpt-4o", base_url="http://127.0.0.1:9/v1")
 
@@ -60,7 +60,7 @@ class Script:
         line = self._speak(sending) if self._speak else next(self._lines)
         if isinstance(line, Exception):
             raise line
-        return Received(line, Usage(input_tokens=3))
+        return line if isinstance(line, Received) else Received(line, Usage(input_tokens=3))
 
     async def aclose(self) -> None:
         """Have nothing to close."""
