@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from agents.providers.base import COMMON, NO_KEY, Provider
+from agents.transport import SplicingTransport
 from memory.errors import BadInput
 from memory.records import Role
 
@@ -33,6 +34,8 @@ class _GoogleGenAI(Provider):
             timeout=model.timeout_s,
             max_retries=1,
             vertexai=False,
+            # With a transport of ours its client also stays with httpx where aiohttp is there.
+            client_args={"transport": SplicingTransport()},
             **self.sampling(model, "judge"),
         )
 
