@@ -25,7 +25,7 @@ class Caps(NamedTuple):
     """How much may be spent on a run, over all its processes; None is no cap."""
 
     usd: float | None = None
-    tokens: int | None = None
+    tokens: float | None = None
     """Input and output of remote models together."""
 
     def __bool__(self) -> bool:

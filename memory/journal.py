@@ -46,6 +46,9 @@ class Spent(NamedTuple):
     output_tokens: int = 0
 
 
+NOTHING_SPENT = Spent()
+
+
 class Journal:
     """The calls of one run; without a writer it can only be read."""
 

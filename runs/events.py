@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.ask import Event
+from agents.purse import Caps
+from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Slot
+from runs.spending import NO_CAPS
 
 Say = Callable[[str], None]
 
@@ -34,6 +37,9 @@ class Begun:
     """Those that were settled before."""
     played_s: float = 0.0
     """How long its process has been at it when this is told; none but a follower comes late."""
+    caps: Caps = NO_CAPS
+    spent: Spent = NOTHING_SPENT
+    """What its calls came to before, in all its processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +65,11 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Draining:
-    """The run was interrupted: calls under way are being finished, nothing more is sent."""
+    """Calls under way are being finished, nothing more is sent."""
 
     calls: int
+    is_capped: bool = False
+    """A cap is reached; else somebody interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,9 @@ class Ended:
     """Nothing more will happen in this process."""
 
     interrupted: bool
+    """There are slots left."""
+    is_capped: bool = False
+    """Since a cap was reached."""
 
 
 Happening = Event | Begun | Watched | Drawn | Settled | Draining | Ended

@@ -19,6 +19,7 @@ from runs.console import safe
 from runs.reading import RUN_FILE
 from runs.repair import failed_slots, supersede
 from runs.slots import Lineup, in_order, new_slots
+from runs.spending import priced
 from runs.subtitles import changed_subtitles, keep_subtitles
 from video.find import Findings
 
@@ -84,6 +85,7 @@ def begin(
     care: Care = NO_CARE,
 ) -> Opened:
     """Begin a run in `out` over the videos found, `config.limit` of them at most."""
+    config = priced(config)
     manifest = config.manifest(version("videoautoarena"), prompts.digests)
     store = Store.create(out / RUN_FILE, manifest, fsync=care.fsync)
     try:
@@ -122,7 +124,7 @@ def go_on(
     store = Store.open(out / RUN_FILE, write=True, fsync=care.fsync)
     try:
         manifest = store.manifest()
-        kept = _kept(out, RunConfig.of_manifest(manifest), asked)
+        kept = priced(_kept(out, RunConfig.of_manifest(manifest), asked))
         own = stored_prompts(store, missing=prompts or PromptSet.load())
         _refuse_other_prompts(out, own, manifest)
         failed = failed_slots(store) if care.retry_failed else set()

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.ask import Asker
+from agents.purse import CappedPurse, Caps
 from graph.context import Arena
+from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Frames, Slot
 from memory.store import Store
 from runs.assembly import Ways, assemble
@@ -21,6 +23,7 @@ from runs.opening import Opened
 from runs.reading import Run, counted, damage
 from runs.schedule import blocks_of, play_blocks
 from runs.slots import Lineup
+from runs.spending import NO_CAPS, Budget
 from video.cache import FrameCache
 from video.studio import Decoders
 
@@ -34,6 +37,11 @@ class Finished:
     voids: int
     interrupted: bool
     max_void: float
+    is_capped: bool = False
+    """A cap stopped it."""
+    caps: Caps = NO_CAPS
+    spent: Spent = NOTHING_SPENT
+    """By the whole run, in all its processes."""
 
     @property
     def void_share(self) -> float:
@@ -54,6 +62,8 @@ class Limits:
     """Model calls under way at once."""
     max_void: float = 0.05
     """Share of void slots that is accepted."""
+    caps: Caps = NO_CAPS
+    """What was asked for; what was not leaves the run's as they are."""
 
 
 Play = Coroutine[object, object, Finished]
@@ -71,12 +81,15 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
     """
     with run.store as store:
         lineup = Lineup(store.slots())
-        interrupted = False
+        stopped = is_capped = False
+        budget = Budget.of(store, run.config)
         if not lineup.ids <= store.settled_ids():
-            told.hear(_beginning(run, out))
-            async with playing(run, concurrency=limits.concurrency, hear=told.hear) as game:
-                interrupted = await _until_done(game, lineup.slots, told)
-            told.hear(Ended(interrupted))
+            told.hear(_beginning(run, out, budget))
+            places = limits.concurrency
+            async with playing(run, budget, concurrency=places, hear=told.hear) as game:
+                stopped = await _until_done(game, lineup.slots, told)
+                is_capped = stopped and game.asker.is_broke
+            told.hear(Ended(stopped, is_capped))
         for line in damage(store):
             told.say(line)
         verdicts = [v for battle, v in store.verdicts().items() if battle in lineup.ids]
@@ -84,12 +97,15 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
             total=len(lineup.slots),
             settled=len(verdicts),
             voids=verdicts.count("void"),
-            interrupted=interrupted,
+            interrupted=stopped and not is_capped,
             max_void=limits.max_void,
+            is_capped=is_capped,
+            caps=budget.caps,
+            spent=store.journal.spent(),
         )
 
 
-def _beginning(run: Opened, out: Path) -> Begun:
+def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:
     stored, config = Run(out, run.store), run.config
     return Begun(
         out=out,
@@ -101,6 +117,8 @@ def _beginning(run: Opened, out: Path) -> Begun:
         videos={video.id: video.path for video in run.store.videos()},
         slots=stored.slots,
         battles=stored.battles,
+        caps=budget.caps,
+        spent=run.store.journal.spent(),
     )
 
 
@@ -113,7 +131,9 @@ class Game:
 
 
 @asynccontextmanager
-async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator[Game]:
+async def playing(
+    run: Opened, budget: Budget, *, concurrency: int, hear: Hear
+) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
     videos = {video.id: video for video in store.videos()}
@@ -126,6 +146,8 @@ async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator
             seed=config.seed,
             concurrency=concurrency,
             on_event=hear,
+            purse=budget.purse,
+            estimates=budget.estimates,
         )
         lineup = Lineup(slots.values())
         ways = _heard(footage, WrittenDraws(Draws(config, slots), store), store, lineup, hear)
@@ -170,6 +192,7 @@ async def _until_done(game: Game, slots: Sequence[Slot], told: Audience) -> bool
     """Play all blocks and return whether an interrupt ended it early."""
     from graph.tournament import play
 
+    _announce_the_cap(game.asker, told)
     main = asyncio.ensure_future(play_blocks(blocks_of(slots), lambda v: play(game.arena, v)))
     drained = asyncio.ensure_future(game.asker.drained.wait())
     with _interrupts(game.asker, main, told):
@@ -182,6 +205,18 @@ async def _until_done(game: Game, slots: Sequence[Slot], told: Audience) -> bool
     except asyncio.CancelledError:
         return True
     return False
+
+
+def _announce_the_cap(asker: Asker, told: Audience) -> None:
+    """See to it that everybody hears when a cap is reached."""
+
+    def announce() -> None:
+        calls = counted(asker.under_way, "call")
+        told.say(f"the cap is reached: calls under way are being finished ({calls})")
+        told.hear(Draining(asker.under_way, is_capped=True))
+
+    if isinstance(asker.purse, CappedPurse):
+        asker.purse.on_empty = announce
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agents.models import check_keys
 from agents.prompts import PromptSet
+from agents.purse import Caps
 from memory.errors import BadInput
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
@@ -17,6 +18,7 @@ from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
 from runs.reading import counted, run_file
 from runs.slots import Lineup
+from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps
 from runs.subtitles import has_subtitles
 from video.find import Findings, find_videos
 
@@ -50,6 +52,8 @@ def simulate(
     prompts = PromptSet.load(settings.prompts)
     exists = holds_run(out)
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
+    caps = _caps(out, Caps(settings.max_usd, settings.max_tokens), exists=exists)
+    check_caps(settings.config, caps)
     found = look(videos, say)
     _load_graph()
     ready = (
@@ -57,6 +61,7 @@ def simulate(
         if exists
         else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
     )
+    keep_caps(ready.store, caps)
     _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Audience(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void)
@@ -79,16 +84,27 @@ def resume(
     with Store.open(run_file(out), write=True) as store:
         folder = videos or videos_folder(store)
         config = RunConfig.of_manifest(store.manifest())
+        caps = merged_caps(kept_caps(store), limits.caps)
     if folder is None:
         raise BadInput(f"{out} does not say where its videos are; pass --videos")
     if videos is None and not folder.is_dir():
         raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
     check_keys(config.model_of(alias) for alias in config.cast)
+    check_caps(config, caps)
     found = look(folder, told.say)
     _load_graph()
     run = go_on(out, None, prompts=None, found=found, folder=folder, care=care)
+    keep_caps(run.store, caps)
     _introduce(run, out, say=told.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, told=told)
+
+
+def _caps(out: Path, asked: Caps, *, exists: bool) -> Caps:
+    """Return the caps that hold from now on: those asked for, else those of the run."""
+    if not exists:
+        return merged_caps(NO_CAPS, asked)
+    with Store.open(run_file(out), write=True) as store:
+        return merged_caps(kept_caps(store), asked)
 
 
 def _load_graph() -> None:

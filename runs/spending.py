@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
+from dataclasses import dataclass, field
+
+from agents.ask import Boundless, Purse
 from agents.estimates import SEEN_FRAMES, Estimates, frame_tokens, may_be_charged, output_limit
 from agents.models import Model
 from agents.prices import cost_of, most_usd, price_of
@@ -9,7 +14,14 @@ from agents.purse import CappedPurse, Caps, Sum, summed
 from memory.errors import BadInput
 from memory.journal import Journal
 from memory.records import CallRow
+from memory.store import Store
 from runs.config import RunConfig
+
+CAPS_FILE = "local/caps"
+"""The caps that were given last; no part of the run."""
+
+
+NO_CAPS = Caps()
 
 
 def priced(config: RunConfig) -> RunConfig:
@@ -38,24 +50,48 @@ def check_caps(config: RunConfig, caps: Caps) -> None:
     """
     unknown = unpriced(config) if caps.usd is not None else []
     if unknown:
-        tables = " ".join(
-            f"[models.{_quoted(alias)}] price = {{ input_usd = .., output_usd = .. }}"
-            for alias in unknown[:1]
-        )
         raise BadInput(
-            f"--max-usd cannot be kept: no price is known of {', '.join(unknown)}; write dollars a "
-            f"million tokens into arena.toml, such as {tables}, or cap with --max-tokens"
+            f"--max-usd cannot be kept, since nobody knows the price of {', '.join(unknown)}; "
+            f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
+            "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
         )
 
 
-def purse_of(config: RunConfig, journal: Journal, caps: Caps, estimates: Estimates) -> CappedPurse:
-    """Return a purse that knows what the whole run has spent."""
-    return CappedPurse(caps, estimates, spent=spent_so_far(config, journal))
+@dataclass(frozen=True)
+class Budget:
+    """What a process may spend."""
+
+    caps: Caps = NO_CAPS
+    purse: Purse = field(default_factory=Boundless)
+    estimates: Estimates = field(default_factory=Estimates)
+
+    @classmethod
+    def of(cls, store: Store, config: RunConfig) -> Budget:
+        """Return the budget of a run as its file has it, with what all its processes have spent."""
+        caps = kept_caps(store)
+        estimates = Estimates(seen=store.journal.frame_tokens(SEEN_FRAMES))
+        if not caps:
+            return cls(caps, estimates=estimates)
+        spent = spent_so_far(config, store.journal)
+        return cls(caps, CappedPurse(caps, estimates, spent=spent), estimates)
 
 
-def seen(journal: Journal) -> Estimates:
-    """Return estimates that know what frames came to in earlier processes."""
-    return Estimates(seen=journal.frame_tokens(SEEN_FRAMES))
+def kept_caps(store: Store) -> Caps:
+    """Return the caps that were given last: they hold until others are."""
+    file = store.file(CAPS_FILE)
+    return Caps(**json.loads(file.text)) if file else NO_CAPS
+
+
+def merged_caps(kept: Caps, asked: Caps) -> Caps:
+    """Return the caps that hold from now on; an infinite one lifts what was kept."""
+    both = (old if new is None else new for old, new in zip(kept, asked, strict=True))
+    return Caps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
+
+
+def keep_caps(store: Store, caps: Caps) -> None:
+    """Write down which caps hold from now on."""
+    if caps != kept_caps(store):
+        store.put_file(CAPS_FILE, json.dumps(caps._asdict()), replace=True)
 
 
 def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
