@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import cared_for, ending, run_async, shown
+from runs.commands.endings import capped, cared_for, ending, run_async, shown
 
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
@@ -112,6 +112,7 @@ def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tu
     is_flag=True,
     help="Let the offline judge rate real models; the run is marked.",
 )
+@capped
 @cared_for
 @shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
