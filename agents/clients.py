@@ -72,9 +72,7 @@ class ChatClient:
         self._model = model
         self._load = load
         self._shelf = shelf or Shelf(load)
-        # A mark is a field of OpenAI's; others may refuse it.
-        is_marked = model.cache_breakpoint and model.provider == "openai"
-        self._look = Look(model.part_detail, is_marked)
+        self._look = Look(model.part_detail, model.cache_breakpoint)
 
     @cached_property
     def _chat(self) -> BaseChatModel:

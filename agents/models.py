@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from agents.offline.cast import KINDS
 from agents.parameters import check_key_env, check_parameters
+from agents.prefix import needs_breakpoint
 from agents.providers import (
     BUILT_IN,
     Declaration,
@@ -172,7 +173,9 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
         raise BadInput(f"{name!a} has the unknown setting {unknown[0]!a}")
     found = Model(**chosen)
     check_parameters(found.alias, found.maker.parameters, parameters=found.parameters)
-    _check_detail(found)
+    _check_looks(found)
+    if "cache_breakpoint" not in chosen:
+        found = replace(found, cache_breakpoint=needs_breakpoint(found))
     if found.key_env is not None:
         check_key_env(found.alias, found.key_env)
     return found
@@ -217,10 +220,15 @@ def _check_declared(provider: str, declared: Declaration) -> None:
         check_key_env(f"providers.{provider}", declared.key_env)
 
 
-def _check_detail(model: Model) -> None:
+def _check_looks(model: Model) -> None:
+    """Refuse what cannot be said to its provider of its frames."""
     known = model.maker.details
     if model.detail is not None and model.detail not in known:
         there = f"there are {', '.join(known)}" if known else f"{model.provider} has none"
         raise BadInput(f"{model.alias!a} cannot have the detail {model.detail!a}; {there}")
     if model.detail is not None and "media_resolution" in model.parameters:
         raise BadInput(f"{model.alias!a} has a detail and a media_resolution; leave one out")
+    if model.cache_breakpoint and model.provider != "openai":
+        raise BadInput(
+            f"{model.alias!a} takes no cache_breakpoint, which is OpenAI's; leave it out"
+        )

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from langchain_core.messages import AIMessage
 
 from tests.support import wire
+from tests.support.loopback import Brain
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Book:
         tunnels: hosts that it was asked to make a tunnel to.
         pause_s: how long it waits before each answer.
         meet: what each request waits for before its answer.
+        brain: what answers.
     """
 
     port: int = 0
@@ -61,6 +63,7 @@ class Book:
     moved_to: str | None = None
     pause_s: float = 0.0
     meet: Callable[[], object] = int
+    brain: Brain = lambda _model, _messages: AIMessage("A heron.")
 
     @property
     def url(self) -> str:
@@ -93,7 +96,7 @@ class _Keeper(BaseHTTPRequestHandler):
             return self._send(307, b"", location=book.moved_to)
         path = path.removeprefix("/moved")
         request = wire.read(path, json.loads(body))
-        return self._send(200, wire.reply(request, AIMessage("A heron.")))
+        return self._send(200, wire.reply(request, book.brain(request.model, request.messages)))
 
     def do_CONNECT(self) -> None:
         """Stand between a client and the TLS server beside this one, whatever host was named."""
@@ -144,9 +147,9 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def keeping(tls: ssl.SSLContext | None = None) -> Iterator[Book]:
+def keeping(tls: ssl.SSLContext | None = None, **settings: Any) -> Iterator[Book]:
     """Keep what is sent, from threads of this process, for as long as the block lasts."""
-    book = Book()
+    book = Book(**settings)
     server = _Server(book, tls)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
