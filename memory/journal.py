@@ -95,6 +95,18 @@ class Journal:
         found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls WHERE {_LOOSE} ORDER BY place")
         return [_call(row) for row in found]
 
+    def latest(self, count: int) -> list[CallRow]:
+        """Return the calls that were recorded last, at most so many, the last one first."""
+        sql = f"SELECT {_COLUMNS} FROM calls ORDER BY place DESC LIMIT ?"
+        return [_call(row) for row in self._reader.rows(sql, count)]
+
+    def counts(self) -> list[tuple[str, str, str, int]]:
+        """Return how many calls there are: scope, alias, role, count."""
+        alias = "json_extract(body, '$.alias')"
+        sql = f"SELECT scope, {alias}, role, count(*) FROM calls GROUP BY 1, 2, 3"
+        found = self._reader.rows(sql)
+        return [(scope, alias, role, int(count)) for scope, alias, role, count in found]
+
     def frame_tokens(self, frames: int) -> dict[str, float]:
         """Return each model's most input tokens a frame, over its calls of so many at least."""
         found = self._reader.rows(_FRAMES, frames)

@@ -124,7 +124,7 @@ def go_on(
     store = Store.open(out / RUN_FILE, write=True, fsync=care.fsync)
     try:
         manifest = store.manifest()
-        kept = priced(_kept(out, RunConfig.of_manifest(manifest), asked))
+        kept = priced(configured(out, RunConfig.of_manifest(manifest), asked))
         own = stored_prompts(store, missing=prompts or PromptSet.load())
         _refuse_other_prompts(out, own, manifest)
         failed = failed_slots(store) if care.retry_failed else set()
@@ -207,7 +207,7 @@ def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
         )
 
 
-def _kept(out: Path, kept: RunConfig, asked: Settings | None) -> RunConfig:
+def configured(out: Path, kept: RunConfig, asked: Settings | None) -> RunConfig:
     """Return the run's configuration with what may change as it was asked for now."""
     if asked is None:
         return kept

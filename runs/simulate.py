@@ -14,11 +14,14 @@ from runs.console import safe
 from runs.events import Audience, Hear, Say
 from runs.notice import remote_notice
 from runs.opening import NO_CARE, Care, Opened, begin, go_on, holds_run, videos_folder
+from runs.plan import plan_of
+from runs.plan_text import money_notice
+from runs.planning import work_left
 from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
 from runs.reading import counted, run_file
 from runs.slots import Lineup
-from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps
+from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps, told_caps
 from runs.subtitles import has_subtitles
 from video.find import Findings, find_videos
 
@@ -150,3 +153,8 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         config, videos=videos, open_slots=len(open_slots), has_subtitles=spoken
     ):
         say(safe(line))
+    if open_slots and not config.offline:
+        for line in money_notice(plan_of(config, work_left(config, run.store))):
+            say(line)
+    if caps := kept_caps(run.store):
+        say(f"cap on the whole run: {told_caps(caps)}; it holds until another is given")

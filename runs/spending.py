@@ -88,6 +88,13 @@ def merged_caps(kept: Caps, asked: Caps) -> Caps:
     return Caps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
 
 
+def told_caps(caps: Caps) -> str:
+    """Return caps in words: `$2.00 and 5,000 tokens`."""
+    usd = [f"${caps.usd:,.2f}"] if caps.usd is not None else []
+    tokens = [f"{caps.tokens:,.0f} tokens"] if caps.tokens is not None else []
+    return " and ".join(usd + tokens)
+
+
 def keep_caps(store: Store, caps: Caps) -> None:
     """Write down which caps hold from now on."""
     if caps != kept_caps(store):
