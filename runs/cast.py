@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from agents.models import Model, parse_model
+from agents.prefix import needs_breakpoint
 from agents.providers import Declaration
 from memory.errors import BadInput
 from memory.records import CallLimits, Price, Record
@@ -105,6 +107,8 @@ def entry_of(name: str, file: ArenaFile) -> CastEntry:
         if field != "model" and (value := getattr(table, field)) is not None
     }
     model = parse_model(table.model, {**settings, "alias": name, "declared": declared})
+    if table.cache_breakpoint is None:
+        model = replace(model, cache_breakpoint=needs_breakpoint(model))
     if not name.isprintable() or not name.strip():
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     kept = {field: getattr(model, field) for field in _SHARED}

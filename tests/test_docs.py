@@ -250,6 +250,14 @@ def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
     assert set(found["models"][0]) <= set(re.findall(r"`(\w+)`", text))
 
 
+def test_what_a_doctor_says_of_a_model_is_written_down() -> None:
+    # Without keys nobody is asked, and the fields are the same.
+    cast = ("--models", "openai:a,openai:b", "--examiner", "openai:c")
+    found = json.loads(invoke("doctor", "--live", *cast, "--json").stdout)
+    text = section("records.md", "A model that was asked")
+    assert first_column(text) == list(found["live"][0])
+
+
 def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:
     board = json.loads(invoke("leaderboard", run, "--json").output)
     status = json.loads(invoke("status", run, "--json").output)
