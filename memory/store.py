@@ -17,6 +17,7 @@ from memory.journal import Journal
 from memory.lock import RunLock
 from memory.migrations import migrate
 from memory.records import Battle, Draw, Frames, Record, Skipped, Slot, Video
+from memory.sessions import Sessions
 from memory.writer import Writer
 
 R = TypeVar("R", bound=Record)
@@ -47,6 +48,7 @@ class Store:
 
     def __init__(self, reader: Reader, writer: Writer | None, lock: RunLock | None) -> None:
         self.journal = Journal(reader, writer)
+        self.sessions = Sessions(reader, writer)
         self._reader = reader
         self._writer = writer
         self._lock = lock

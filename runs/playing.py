@@ -84,6 +84,7 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
         stopped = is_capped = False
         budget = Budget.of(store, run.config)
         if not lineup.ids <= store.settled_ids():
+            store.sessions.begin()
             told.hear(_beginning(run, out, budget))
             places = limits.concurrency
             async with playing(run, budget, concurrency=places, hear=told.hear) as game:

@@ -15,6 +15,7 @@ from typing import Any
 from memory.records import DECIDED, SCHEMA, TIES, Battle, CallRow, Skipped
 from runs.console import safe
 from runs.reading import Run, counted, damage, marks, named, one_line, open_run, run_file
+from runs.working import NO_WORK, Work, work_on
 
 
 @dataclass
@@ -59,6 +60,7 @@ class Status:
     """A sentence for each video of which frames could not be decoded."""
     process: int | None = None
     """Id of the process that is running it now."""
+    work: Work = NO_WORK
 
     @property
     def settled(self) -> int:
@@ -96,6 +98,7 @@ class Status:
             "skipped": [one.model_dump() for one in self.skipped],
             "damage": self.damage,
             "process": self.process,
+            "work": self.work.as_json(),
             "next": self.next,
         }
 
@@ -104,6 +107,7 @@ class Status:
         return [
             f"{self.settled} of {self.slots} slots settled, {self.decided} decided; {self._pace()}",
             *_verdict_lines(self),
+            *([self.work.as_line()] if self.work.processes else []),
             *(_call_line(role, calls) for role, calls in sorted(self.calls.items())),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
@@ -123,9 +127,10 @@ def status_of(folder: Path) -> Status:
     """Return how far the run in `folder` is."""
     with open_run(folder) as run:
         status = Status(folder, run.manifest, len(run.slots), skipped=run.store.skipped())
-        for battle in run.battles:
+        for battle in run.each_battle:
             _count(status, battle)
         _count_calls(status, run)
+        status.work = work_on(run.store, sum(one.calls for one in status.calls.values()))
         status.damage = damage(run.store)
     status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
     return status
