@@ -25,6 +25,7 @@ from agents.providers import (
     provider_names,
 )
 from agents.retry import KEY_NAMES, told
+from agents.transport import check_proxies
 from memory.errors import BadInput
 from memory.records import CallLimits, Price, Role
 
@@ -93,6 +94,11 @@ class Model:
     def is_offline(self) -> bool:
         """Whether it runs inside the process."""
         return self.provider == "offline"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its chat model is none that is known here: whatever it raises is its own."""
+        return self.provider not in BUILT_IN
 
     @property
     def part_detail(self) -> str | None:
@@ -185,10 +191,13 @@ def check_keys(models: Iterable[Model]) -> None:
     """Return if every remote model's key is there.
 
     Raises:
-        BadInput: one is missing or cannot be a key; names its variable, never its value.
+        BadInput: one is missing or cannot be a key, named by its variable, never its value; or
+            there is a proxy on the way that cannot be used.
     """
     for model in models:
         model.maker.check(model)
+        if model.maker.can_splice:
+            check_proxies()
         names, key = model.key_names, model.key()
         if key is None and names:
             raise BadInput(f"{model.alias!a} needs a key; set {' or '.join(names)}")

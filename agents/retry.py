@@ -46,10 +46,13 @@ class Garbled(Exception):
     """What came back is nothing that the provider's client can read."""
 
 
-def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
+def fault_of(
+    error: Exception, *, key_env: str | None = None, is_foreign: bool = False
+) -> Fault | None:
     """Return what a remote call's exception means; None for one that is a bug of ours.
 
-    Goes by attributes and class names, so that no provider's package has to be imported.
+    Goes by attributes and class names, so that no provider's package has to be imported. Whatever
+    a chat model raises that is not known here, `is_foreign`, is no bug of ours.
     """
     said = _said(error)
     if isinstance(error, Garbled):
@@ -65,7 +68,8 @@ def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
     if names & _CONNECTIONS:
         return Fault("connection", reason, "transient")
     packages = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
-    return _fault("provider", 400, said, reason) if packages & _PROVIDERS else None
+    is_theirs = is_foreign or packages & _PROVIDERS
+    return _fault("provider", 400, said, reason) if is_theirs else None
 
 
 def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | None = None) -> Fault:

@@ -121,8 +121,9 @@ class Tries:
         except ArenaError:
             raise
         except Exception as error:
-            fault = None if model.is_offline else fault_of(error, key_env=model.key_env)
-            if fault is None:
+            key_env, is_foreign = model.key_env, model.is_foreign
+            fault = fault_of(error, key_env=key_env, is_foreign=is_foreign)
+            if model.is_offline or fault is None:
                 raise
             return fault
 

@@ -60,7 +60,6 @@ def declare(name: str, declaration: Declaration) -> Provider:
         name,
         home=declaration.base_url or "",
         key_names=(declaration.key_env,) if declaration.key_env else (),
-        is_foreign=True,
         declaration=declaration,
     )
 

@@ -47,8 +47,6 @@ class Provider:
     """Whether `detail` stands in each image's part of the message, not in a parameter."""
     is_offline: bool = False
     """Whether its models run in this process, cost nothing and need no retries."""
-    is_foreign: bool = False
-    """Whether its chat model is none of the house's, so that whatever it raises is its own."""
     can_splice: bool = False
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
 

@@ -221,7 +221,7 @@ def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_class_that_a_package_offers_is_a_provider(offer: Any) -> None:
     offer(f"from {HERE} import Parrot", "offered", "Parrot")
     model = parse_model("offered:x")
-    assert (model.endpoint, model.declared, model.maker.is_foreign) == ("offered", None, True)
+    assert (model.endpoint, model.declared, model.is_foreign) == ("offered", None, True)
     assert type(build_chat_model(model)).__name__ == "Parrot"
 
 
