@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-console bench-latency bench-memory pictures clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-bodies bench-console bench-latency bench-memory pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR f
 
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
+
+bench-bodies: $(STAMP) ## CPU and memory of a call with 128 frames, against a text call and plain LangChain
+	$(BIN)/python -m benchmarks.bodies
 
 bench-console: $(STAMP) ## what share of a core the live console takes with 66 lineages in flight
 	$(BIN)/python -m benchmarks.console

@@ -7,15 +7,20 @@ handed a bare transport would ignore the environment's proxies.
 
 from __future__ import annotations
 
+import importlib.util
 import sys
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any
 
 from agents.splice import spliced
+from memory.errors import BadInput
 
 CHUNK = 256 * 1024
 """Bytes that are handed to a socket at a time: fewer cost more turns, more cost memory."""
+
+_SOCKS = ("socks5", "socks5h")
 
 
 class SplicingTransport:
@@ -87,6 +92,24 @@ class SplicingTransport:
         trace: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+
+def check_proxies() -> None:
+    """Return if calls can go through the proxies that the environment names, if it names any.
+
+    Raises:
+        BadInput: one cannot be used; names its kind, never its address, which may hold a password.
+    """
+    for kind, address in urllib.request.getproxies().items():
+        scheme = address.partition("://")[0].lower() if "://" in address else "http"
+        if kind not in ("http", "https", "all"):
+            continue
+        if scheme not in ("http", "https", *_SOCKS):
+            raise BadInput(f"the {kind} proxy of the environment is no http, https or socks5 one")
+        if scheme in _SOCKS and importlib.util.find_spec("socksio") is None:
+            raise BadInput(
+                f"the {kind} proxy of the environment speaks SOCKS; pip install socksio for it"
+            )
 
 
 def splices(chat: Any) -> bool:

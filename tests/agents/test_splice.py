@@ -20,7 +20,7 @@ from agents.contracts import SYSTEM
 from agents.layout import AS_USUAL, Look, messages, short_messages
 from agents.models import Model, build_chat_model
 from agents.shelf import Shelf
-from agents.splice import Astray, Run, carrying, run_of
+from agents.splice import Astray, Run, carrying, run_of, spliced
 from agents.transport import SplicingTransport, splices
 from memory.records import Frames
 from tests.support.asking import Pages, request_of, run
@@ -157,6 +157,25 @@ def test_128_images_arrive_whole_and_in_order(provider: str, book: Book) -> None
 def test_langchain_sees_two_parts_whatever_the_number_of_frames() -> None:
     _, human = short_messages(SYSTEM, run_for(Film(count=128)).key, "Well?")
     assert len(human.content) == 2
+
+
+def test_a_body_holds_the_very_bytes_of_the_shelf_and_no_copy_of_them() -> None:
+    film = Film(count=128)
+    shelf = Shelf(film.load)
+
+    async def put_in() -> None:
+        images = await shelf.images(film.video, film.digests)
+        carried = run_of(film.frames, images, AS_USUAL)
+        with carrying(carried):
+            pieces = spliced(b'[{"type":"text","text":"%b"}]' % carried.key.encode())
+        assert pieces is not None
+        held = {id(image.base64) for image in images}
+        assert [id(piece) for piece in pieces if id(piece) in held] == [
+            id(image.base64) for image in images
+        ]
+        assert sum(len(piece) for piece in pieces if id(piece) not in held) < 20_000
+
+    run(put_in())
 
 
 def test_a_run_is_named_by_frames_cues_and_look_alone() -> None:

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from agents.clients import ChatClient
+from agents.models import check_keys, parse_model
 from agents.retry import fault_of
-from agents.transport import CHUNK, _Chunks
+from agents.transport import CHUNK, _Chunks, check_proxies
+from memory.errors import BadInput
 from tests.support.asking import run
 from tests.support.bodies import Book, keeping
 from tests.support.certificates import self_signed
@@ -161,6 +163,32 @@ def test_a_call_without_frames_goes_out_as_it_is(provider: str, book: Book) -> N
     (kept,) = book.requests
     assert images_of(kept) == []
     assert len(kept.parts) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("socks5://heron:lake@127.0.0.1:1080", "pip install socksio"),
+        ("SOCKS5H://127.0.0.1:1080", "pip install socksio"),
+        ("ftp://heron:lake@127.0.0.1:21", "no http, https or socks5"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_told_of_before_any_call(
+    address: str, reason: str, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setenv("ALL_PROXY", address)
+    with pytest.raises(BadInput, match=reason) as refused:
+        check_keys([model_at(provider, ELSEWHERE)])
+    assert "lake" not in str(refused.value)
+    check_keys([parse_model("offline:hawk")])
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:3128", "127.0.0.1:3128", "https://there"])
+def test_a_proxy_that_can_be_used_passes(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    monkeypatch.setenv("FTP_PROXY", "ftp://there")
+    check_proxies()
 
 
 @pytest.mark.parametrize("sizes", [[], [1], [CHUNK], [CHUNK - 1, 2, 3], [1000] * 700])
