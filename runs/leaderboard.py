@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from memory.records import DECIDED, SCHEMA, TIES, Battle
+from memory.records import DECIDED, SCHEMA, TIES
 from runs.leaderboard_text import RANKABLE_VIDEOS, TOO_FEW, Table, render, summarize
 from runs.reading import STAND_INS
 from scoring.bradley_terry import MEAN, SCALE
@@ -22,11 +22,31 @@ COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 ONE_SIDED, APART = "one-sided", "not comparable"
 
-__all__ = ["Table", "build", "render", "summarize"]
+__all__ = ["Rated", "Table", "build", "render", "summarize"]
+
+
+class Rated(Protocol):
+    """What a leaderboard asks of a battle."""
+
+    @property
+    def video(self) -> str:
+        """Id of the video it is about."""
+
+    @property
+    def model_a(self) -> str | None:
+        """The model in the first seat; None where nobody was drawn."""
+
+    @property
+    def model_b(self) -> str | None:
+        """The model in the second seat."""
+
+    @property
+    def verdict(self) -> str:
+        """How it ended."""
 
 
 def build(
-    battles: Sequence[Battle],
+    battles: Sequence[Rated],
     roster: Sequence[str],
     *,
     stand_ins: bool = False,
@@ -68,12 +88,12 @@ def build(
     }
 
 
-def _seen(battles: Iterable[Battle]) -> list[str]:
+def _seen(battles: Iterable[Rated]) -> list[str]:
     seats = [name for battle in battles for name in (battle.model_a, battle.model_b)]
     return [name for name in seats if name is not None]
 
 
-def _count(battles: Iterable[Battle], names: list[str]) -> Cells:
+def _count(battles: Iterable[Rated], names: list[str]) -> Cells:
     place = {name: k for k, name in enumerate(names)}
     decided = [battle for battle in battles if battle.verdict in DECIDED]
     videos = {battle.video: k for k, battle in enumerate(decided)}
@@ -90,7 +110,7 @@ def _points(verdict: str) -> float:
     return 0.5 if verdict in TIES else float(verdict == "a")
 
 
-def _forfeiter(battle: Battle) -> str | None:
+def _forfeiter(battle: Rated) -> str | None:
     return {"forfeit_a": battle.model_a, "forfeit_b": battle.model_b}.get(battle.verdict)
 
 
@@ -156,7 +176,7 @@ def _complaints(ratings: Ratings) -> list[str]:
     return told
 
 
-def _settings(battles: Sequence[Battle], ratings: Ratings) -> dict[str, Any]:
+def _settings(battles: Sequence[Rated], ratings: Ratings) -> dict[str, Any]:
     verdicts: Counter[str] = Counter(battle.verdict for battle in battles)
     return {
         "model": "bradley-terry",
