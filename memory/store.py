@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,9 @@ R = TypeVar("R", bound=Record)
 
 PAGE_BYTES = 8192
 """A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
+
+_AT_ONCE = 256
+"""Battles that are read in one go."""
 
 
 class StoredFile(NamedTuple):
@@ -221,9 +224,18 @@ class Store:
 
     def battles(self) -> list[Battle]:
         """Return all battles by the ordinals of their slots."""
-        return self._all(
-            Battle, "SELECT b.body FROM slots s JOIN battles b ON b.id = s.id ORDER BY s.ordinal"
+        return list(self.each_battle())
+
+    def each_battle(self) -> Iterator[Battle]:
+        """Give all battles by the ordinals of their slots, a few in memory at a time."""
+        sql = (
+            "SELECT s.ordinal, b.body FROM slots s JOIN battles b ON b.id = s.id "
+            f"WHERE s.ordinal > ? ORDER BY s.ordinal LIMIT {_AT_ONCE}"
         )
+        found = self._reader.rows(sql, -1)
+        while found:
+            yield from (read_body(Battle, body) for _, body in found)
+            found = self._reader.rows(sql, int(found[-1][0]))
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict of every battle by its id, without reading the battles into memory."""

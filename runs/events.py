@@ -6,7 +6,7 @@ called in the event loop, at once and in order, and must be quick.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +33,8 @@ class Begun:
     """Video id to the file's name, which may hold anything."""
     slots: Sequence[Slot]
     """Those that count, in stored order."""
-    battles: Sequence[Battle]
-    """Those that were settled before."""
+    battles: Collection[Battle]
+    """Those that were settled before; to be counted or gone through when this is told, not kept."""
     played_s: float = 0.0
     """How long its process has been at it when this is told; none but a follower comes late."""
     caps: Caps = NO_CAPS

@@ -17,6 +17,7 @@ from agents.ask import Event
 from memory.records import CallRow
 from runs.events import Audience, Begun, Drawn, Ended, Settled
 from runs.reading import Run, open_run, run_file
+from runs.spending import kept_caps
 from runs.status import holder
 
 EVERY_S = 1.0
@@ -57,7 +58,7 @@ class Follower:
     def _begin(self, run: Run) -> None:
         manifest = run.manifest
         self.has_begun, self.total, self._slots = True, len(run.slots), run.lineup.ids
-        self._battles = {battle.id for battle in run.battles}
+        self._battles = set(run.settled)
         self._told.hear(
             Begun(
                 out=self._folder,
@@ -68,7 +69,8 @@ class Follower:
                 judges=tuple(manifest["judges"]),
                 videos={video.id: video.path for video in run.store.videos()},
                 slots=run.slots,
-                battles=run.battles,
+                battles=run.each_battle,
+                caps=kept_caps(run.store),
                 played_s=_played_s(run_file(self._folder).with_name("run.sqlite.lock")),
             )
         )
@@ -90,6 +92,7 @@ class Follower:
                 fault=fault,
                 seconds=took_s,
                 usage=usage,
+                cost_usd=row.cost_usd,
                 text=text,
             )
         )

@@ -83,12 +83,15 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
         lineup = Lineup(store.slots())
         stopped = is_capped = False
         budget = Budget.of(store, run.config)
-        if not lineup.ids <= store.settled_ids():
+        if open_slots := lineup.ids - store.settled_ids():
+            # A video with nothing left to do would be read battle by battle to find that out.
+            videos = {slot.video for slot in lineup.slots if slot.id in open_slots}
+            slots = [slot for slot in lineup.slots if slot.video in videos]
             store.sessions.begin()
             told.hear(_beginning(run, out, budget))
             places = limits.concurrency
             async with playing(run, budget, concurrency=places, hear=told.hear) as game:
-                stopped = await _until_done(game, lineup.slots, told)
+                stopped = await _until_done(game, slots, told)
                 is_capped = stopped and game.asker.is_broke
             told.hear(Ended(stopped, is_capped))
         for line in damage(store):
@@ -117,7 +120,7 @@ def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:
         judges=tuple(config.judges),
         videos={video.id: video.path for video in run.store.videos()},
         slots=stored.slots,
-        battles=stored.battles,
+        battles=stored.each_battle,
         caps=budget.caps,
         spent=run.store.journal.spent(),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,9 +42,36 @@ class Run:
         return self.lineup.slots
 
     @cached_property
+    def settled(self) -> set[str]:
+        """The ids of the battles that count."""
+        return self.store.settled_ids() & self.lineup.ids
+
+    @cached_property
     def battles(self) -> list[Battle]:
         """The battles that count, in slot order; superseded ones are left out."""
-        return [battle for battle in self.store.battles() if battle.id in self.lineup.ids]
+        return list(self.each_battle)
+
+    @property
+    def each_battle(self) -> BattlesOf:
+        """The same battles, a few in memory at a time."""
+        return BattlesOf(self, self.settled)
+
+
+@dataclass(frozen=True)
+class BattlesOf(Collection[Battle]):
+    """Battles of a run in slot order, read each time they are gone through and never kept."""
+
+    run: Run
+    ids: Set[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Battle]:
+        return (battle for battle in self.run.store.each_battle() if battle.id in self.ids)
+
+    def __contains__(self, battle: object) -> bool:
+        return isinstance(battle, Battle) and battle.id in self.ids
 
 
 @contextmanager
