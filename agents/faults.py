@@ -23,6 +23,8 @@ FILTERED = frozenset(
         "prohibited_content",
         "image_prohibited_content",
         "blocklist",
+        "recitation",
+        "image_recitation",
         "spii",
         "jailbreak",
     }
