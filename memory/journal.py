@@ -112,10 +112,13 @@ class Journal:
         found = self._reader.rows(_FRAMES, frames)
         return {model: float(tokens) for model, tokens in found}
 
-    def after(self, place: int) -> tuple[int, list[CallRow]]:
-        """Return the calls recorded after a place, 0 for all, and the place of the last of them."""
-        sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place"
-        found = self._reader.rows(sql, place)
+    def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
+        """Return calls recorded after a place, 0 for the first, and the place of the last of them.
+
+        `most` says how many there may be; without it all are returned.
+        """
+        sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"
+        found = self._reader.rows(sql, place, most)
         return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]
 
 

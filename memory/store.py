@@ -90,7 +90,7 @@ class Store:
             lock = RunLock(path.with_name(f"{path.name}.lock"))
             undo.callback(lock.release)
             if begin_with is not None:
-                _lay_out(path, begin_with)
+                _lay_out(path, begin_with, fsync=fsync)
             connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
             store = cls(Reader(path, live=True), Writer(connection), lock)
             undo.pop_all()
@@ -273,7 +273,7 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _lay_out(path: Path, manifest: str) -> None:
+def _lay_out(path: Path, manifest: str, *, fsync: bool) -> None:
     """Make the file under another name first, so that a kill leaves a whole run or none."""
     if path.exists():
         raise StoreError(f"{path} exists already; continue it, or pass another --out")
@@ -289,3 +289,14 @@ def _lay_out(path: Path, manifest: str) -> None:
             migrate(connection)
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
         os.replace(draft, path)
+        if fsync:
+            _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder as well."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "leaderboard": ("leaderboard", "Rate the models of a run."),
     "battles": ("battles", "List every battle, one a line."),
     "show": ("show", "Show one battle whole."),
+    "export": ("export", "Write the calls of a run as JSON lines."),
+    "compact": ("compact", "Make the file of a run as small as what it holds."),
     "freeze": ("freeze", "Turn a run into a test set that outlives it."),
     "bench": ("bench", "Work with frozen test sets."),
     "doctor": ("doctor", "Tell what is here, what is missing, and what a run would call."),

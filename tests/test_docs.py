@@ -241,6 +241,14 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         assert first_column(section("records.md", heading)) == list(found)
 
 
+def test_an_export_is_written_down(run: Path) -> None:
+    words = section("records.md", "An export") + section("records.md", "A call")
+    for what in ("calls", "battles"):
+        line = invoke("export", run, "--what", what).output.splitlines()[0]
+        fields_of_battle = set(first_column(section("records.md", "A battle")))
+        assert set(json.loads(line)) <= set(re.findall(r"`(\w+)`", words)) | fields_of_battle
+
+
 def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
     found = json.loads(invoke("doctor", "--videos", tmp_path, "--json").stdout)
     text = section("records.md", "What a doctor finds")
