@@ -171,6 +171,12 @@ class Standing:
         self.began_s = self.heard_s - run.played_s
         self._slots = {slot.id: slot for slot in run.slots}
         self._scopes = {base_of(slot.id): slot for slot in run.slots}
+        spent = run.spent
+        self.calls += spent.calls
+        self.tokens_in += spent.input_tokens
+        self.tokens_out += spent.output_tokens
+        self.usd += spent.usd
+        self.unknown += spent.unknown
         # Told again when the run has grown, or some of it is played again.
         self._open = Counter(_lineage(slot) for slot in run.slots)
         self._battles, self.verdicts = {}, Counter()

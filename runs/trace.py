@@ -116,4 +116,5 @@ def _call(event: Event) -> dict[str, Any]:
     if event.kind == "retry":
         return told | {"pause_s": round(event.seconds, 4)}
     took = {"seconds": round(event.seconds, 4), "usage": event.usage.model_dump()}
+    took["cost_usd"] = event.cost_usd
     return told | took | {"text": event.text}

@@ -38,6 +38,10 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, clips: Pat
         "settled": 12,
         "void": 0,
         "interrupted": False,
+        "capped": False,
+        "cost_usd": 0.0,
+        "unknown_cost": 0,
+        "tokens": json.loads(said.out)["tokens"],
     }
     board = json.loads(terminal.arena("leaderboard", "arena-out", "--json").out)
     assert {row["model"] for row in board["models"]} == set(SMALL[3].split(","))
