@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,6 +16,7 @@ from memory.records import CallLimits, Price
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+Share = Annotated[float, Field(ge=0, le=1)]
 Pairing = Literal["uniform", "round-robin", "keep-pair"]
 
 
@@ -59,16 +60,16 @@ class RolesTable(Table):
 class RunTable(Table):
     """Settings of a run; a flag beats each of them."""
 
-    rounds: int | None = None
+    rounds: int | None = Field(default=None, ge=1)
     seed: int | None = None
-    concurrency: int | None = None
+    concurrency: int | None = Field(default=None, ge=1)
     pairing: Pairing | None = None
-    swap: float | Literal["all"] | None = None
+    swap: Share | Literal["all"] | None = None
     preset: Literal["paper"] | None = None
-    limit: int | None = None
+    limit: int | None = Field(default=None, ge=1)
     prompts: str | None = None
     subtitles: bool | None = None
-    max_void: float | None = None
+    max_void: Share | None = None
     max_usd: float | None = Field(default=None, gt=0)
     """Cap on what the whole run may cost, in dollars; `inf` lifts one that was set before."""
     max_tokens: float | None = Field(default=None, gt=0)
