@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any
@@ -100,7 +99,10 @@ def check_proxies() -> None:
     Raises:
         BadInput: one cannot be used; names its kind, never its address, which may hold a password.
     """
-    for kind, address in urllib.request.getproxies().items():
+    # It brings half of the standard library's network with it, and most commands call nobody.
+    from urllib.request import getproxies
+
+    for kind, address in getproxies().items():
         scheme = address.partition("://")[0].lower() if "://" in address else "http"
         if kind not in ("http", "https", "all"):
             continue

@@ -16,6 +16,8 @@ from agents.models import Model, parse_model
 from memory.records import Frame, Usage
 from memory.store import Store
 from tests.support.asking import REMOTE, Pages, Script, frames_of, load_bytes, request_of, run
+from tests.support.film import PROVIDERS, Film, model_at
+from tests.support.loopback import always, serving
 
 PARROT = parse_model("offline:parrot")
 
@@ -71,6 +73,22 @@ def test_the_loader_is_asked_for_what_is_sent_and_no_more() -> None:
     client = ChatClient(PARROT, note)
     run(client.send(Sending("k", "contestant", "Well?", thinned(frames_of(9), 4))))
     assert asked == [("0123456789ab", 4)]
+
+
+def test_all_models_of_a_run_share_what_was_loaded(tmp_path: Path) -> None:
+    film = Film(count=4)
+
+    async def ask_all() -> None:
+        asker = Asker(Pages(), film.load)
+        for ordinal, provider in enumerate(PROVIDERS):
+            model = model_at(provider, server.gemini_url)
+            await asker.ask(model, request_of(frames=film.frames, ordinal=ordinal))
+        await asker.aclose()
+
+    with serving(tmp_path / "log", brain=always("So.")) as server:
+        run(ask_all())
+        assert [event["images"] for event in server.events("arrived")] == [4, 4]
+    assert film.asked == film.digests
 
 
 def test_a_message_in_blocks_is_read_without_its_thoughts() -> None:

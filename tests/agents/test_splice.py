@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
@@ -17,7 +19,7 @@ from pydantic import SecretStr
 from agents.ask import Asker
 from agents.clients import ChatClient
 from agents.contracts import SYSTEM
-from agents.layout import AS_USUAL, Look, messages, short_messages
+from agents.layout import AS_USUAL, Look, cue_blocks, messages, short_messages
 from agents.models import Model, build_chat_model
 from agents.shelf import Shelf
 from agents.splice import Astray, Run, carrying, run_of, spliced
@@ -176,6 +178,37 @@ def test_a_body_holds_the_very_bytes_of_the_shelf_and_no_copy_of_them() -> None:
         assert sum(len(piece) for piece in pieces if id(piece) not in held) < 20_000
 
     run(put_in())
+
+
+@given(
+    texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5),
+    count=st.integers(1, 6),
+    look=st.sampled_from(LOOKS),
+    spaced=st.booleans(),
+)
+def test_whatever_the_cues_say_the_body_is_json_with_the_parts_in_their_order(
+    texts: list[str], count: int, look: Look, spaced: bool
+) -> None:
+    film = Film(count=count, size_bytes=10)
+    cues = [cue(place / 2, place / 2, text) for place, text in enumerate(texts)]
+    frames = titled(film.frames, *cues)
+    carried = run_for(film, look, frames)
+    separators = (", ", ": ") if spaced else (",", ":")
+    body = [{"type": "text", "text": carried.key}, {"type": "text", "text": "Well?"}]
+    with carrying(carried):
+        pieces = spliced(json.dumps(body, separators=separators).encode())
+    assert pieces is not None
+    parts = json.loads(b"".join(pieces))
+    blocks = cue_blocks(frames.frames, frames.subtitles)
+    lines = []
+    for place in range(count):
+        lines += [f"t={place / 2:.2f}s", "image"]
+        lines += [blocks[place]] if place in blocks else []
+    assert [part.get("text", "image") for part in parts] == [*lines, "Well?"]
+    images = [part for part in parts if part["type"] == "image_url"]
+    assert all(part["image_url"].get("detail") == look.detail for part in images)
+    marks = ["prompt_cache_breakpoint" in part for part in images]
+    assert marks == [False] * (count - 1) + [look.is_marked]
 
 
 def test_a_run_is_named_by_frames_cues_and_look_alone() -> None:
