@@ -1,10 +1,11 @@
 """How many calls one endpoint takes at once, learnt from what comes back.
 
 A gate knows no waiting and no clock; it is told the time. It starts with a few places and doubles
-them with every round of replies until the server refuses one (429 and its like). Then it stays a
-little below what was refused and tries one place more now and then. What is refused again and
-again without any reply between is a storm: places are halved, and one call at a time goes out to
-see whether it is over. What a server asks a refused call to wait is no business of the gate's.
+them with every round of replies until the server refuses a call (429 and its like). What went well
+until then, a little less with every refusal, are the calm places: after a cut they come back as
+quickly as replies do, and beyond them the gate feels its way, a place at a time. Refusals in a row
+with no reply between are a storm: places are halved, and single calls go out to see whether it is
+over. What a server asks a refused call to wait for is no business of the gate's.
 """
 
 from __future__ import annotations
@@ -18,25 +19,28 @@ from typing import Literal, NamedTuple
 START = 16
 """Places of a gate that knows nothing yet."""
 CUT = 0.9
-"""What a refusal leaves of the places in use."""
+"""What a refusal leaves of the places in use; `calm` says how far they come back at once."""
 CALM = 0.97
-"""Below this share of what was refused, places come back as quickly as replies."""
+YIELD = 0.6
+"""How little of the calm places a refusal takes: a share, but more than half a place."""
+AGAIN = 0.8
+"""What a second refusal in a row leaves of the places."""
 STORM = 3
-"""So many refusals in a row, each sent after the last, are a storm."""
+"""So many refusals in a row, each sent after the last was heard of, are a storm."""
 FIRST_BREATH_S = 0.25
 LONGEST_BREATH_S = 2.0
 """Pauses between probes in a storm: short enough to lose little once it is over."""
 COMEBACK = 0.25
 """Share of the calm places that the first reply after a storm brings back."""
-ROUNDS = 4
-"""Rounds of replies between two steps beyond what was refused."""
-GOLDEN = 0.6180339887
+ROUNDS = 3
+"""Rounds of replies between two steps beyond the calm places."""
 SLOW = 2.0
 """A median latency of so many times the best one ends growth."""
 FORGET_S = 600.0
 """How slowly a better latency of earlier is forgotten: e-fold in this time."""
 FEWEST = 8
 """Replies whose median latency is worth looking at."""
+GOLDEN = 0.6180339887
 
 Outcome = Literal["taken", "refused", "unknown"]
 """The server did the work or began to; it had no room; nothing is known, as after a time-out."""
@@ -65,7 +69,7 @@ class Gate:
     _is_full: bool = False
     """Whether somebody found no place since the last step."""
     _replies: int = 0
-    """Since the last step or cut."""
+    """Since the last step."""
     _best_s: float = math.inf
     _best_at_s: float = 0.0
     _is_slow: bool = False
@@ -103,12 +107,11 @@ class Gate:
         """Give a place back and learn from how the call ended."""
         used = self.under_way
         self.under_way -= 1
-        # What entered before the last cut says nothing of the places there have been since.
-        if ticket.epoch != self._epoch:
-            return
-        if outcome == "refused":
+        # What entered before the last refusal was heard of cannot tell whether that one helped.
+        is_news = ticket.epoch == self._epoch
+        if outcome == "refused" and is_news:
             self._shrink(used, now_s)
-        elif outcome == "taken":
+        elif outcome == "taken" and (is_news or not self._refusals):
             self._grow(now_s - ticket.entered_s, now_s)
 
     def _shrink(self, used: int, now_s: float) -> None:
@@ -119,14 +122,16 @@ class Gate:
             used = max(used, int(self.limit / 2))
             calm = min(used - 1.0, used * CALM)
             # What worked so far is given up slowly: a refusal may have nothing to do with load.
-            self._calm = max(1.0, calm, self._calm * CALM if self._calm < math.inf else 0.0)
-            self._calm = min(self._calm, float(self.ceiling))
+            self._calm = min(max(1.0, calm, self._yielded()), float(self.ceiling))
             self.limit = max(1.0, used * CUT)
         else:
-            self.limit = max(1.0, self.limit / 2)
-            breath_s = FIRST_BREATH_S * 2.0 ** (self._refusals - 2)
+            self.limit = max(1.0, self.limit * (AGAIN if self._refusals < STORM else 0.5))
+            breath_s = FIRST_BREATH_S * 2.0 ** min(self._refusals - 2, 8)
             self._closed_until_s = now_s + min(LONGEST_BREATH_S, breath_s) * self._uneven()
-        self._replies, self._steps, self._is_full = 0, 0, False
+        self._steps = 0
+
+    def _yielded(self) -> float:
+        return min(self._calm * CALM, self._calm - YIELD) if self._calm < math.inf else 0.0
 
     def _uneven(self) -> float:
         """Return 0.5 to 1.0, so that probes keep no step with a server that counts in seconds."""
@@ -142,10 +147,12 @@ class Gate:
             return
         if self.limit < self._calm:
             self._climb()
-        elif self._replies >= ROUNDS * self.limit and not self._is_slow:
+        if self._replies >= ROUNDS * self.limit and not self._is_slow:
             # One more, and after a while without a refusal more than one more.
             self._steps += 1
-            self.limit = min(self.limit + max(1.0, self._steps / 2), float(self.ceiling))
+            more = max(1.0, self._steps / 2)
+            self._calm = min(max(self._calm, self.limit) + more, float(self.ceiling))
+            self.limit = min(self.limit + more, float(self.ceiling))
             self._replies, self._is_full = 0, False
 
     def _climb(self) -> None:

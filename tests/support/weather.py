@@ -95,7 +95,7 @@ class Sky:
         """Play every model's client."""
         return self
 
-    async def send(self, sending: Sending) -> Received:
+    async def send(self, _sending: Sending) -> Received:
         """Answer after a while, or refuse."""
         now_s = asyncio.get_running_loop().time()
         self.sent.append(now_s)
