@@ -56,6 +56,8 @@ class Reader:
     _open: list[int] = field(default_factory=list)
     _hopeless: set[int] = field(default_factory=set)
     _work: int = 0
+    _is_plain: bool = True
+    """No attempt has failed yet."""
 
     def object_at(self, start: int) -> dict[str, Any] | None:
         """Return the complete object that begins at `start`; `at` is its end then. None: none."""
@@ -64,7 +66,8 @@ class Reader:
             return None
         self.at, self._open = start, []
         try:
-            return self._object()
+            found = self._plain()
+            return self._object() if found is None else found
         except _Broken:
             # Whatever is still open breaks at the same place when it is tried by itself.
             self._hopeless.update(self._open)
@@ -73,15 +76,32 @@ class Reader:
             self.looked_at += self.at - start
             self._work += self.at - start + _COST_OF_A_TRY
 
+    def _plain(self) -> dict[str, Any] | None:
+        """Return the object if it is JSON as it should be, which nearly all are; `at` is its end.
+
+        Twenty times as fast as the other way, which one failure is enough to turn to for good: so
+        a text made to waste time wastes no more of it.
+        """
+        if not self._is_plain:
+            return None
+        start = self.at
+        try:
+            found, end = _DECODER.raw_decode(self.text, start)
+        except (ValueError, RecursionError):
+            self._is_plain = False
+            return None
+        if self.text.count("{", start, end) + self.text.count("[", start, end) > DEEPEST:
+            return None
+        self.at = end
+        return dict(found)
+
     def _object(self) -> dict[str, Any]:
         self._enter()
         found: dict[str, Any] = {}
         while not self._takes("}"):
             key = self._string()
             self._needs(":")
-            value = self._value()
-            is_new = key not in found or found[key] == value
-            found[key] = value if is_new else Twice(key)
+            _put(found, key, self._value())
             if not self._takes(","):
                 self._needs("}")
                 break
@@ -112,7 +132,9 @@ class Reader:
         if scalar is None:
             raise _Broken
         self.at = scalar.end()
-        return _number(scalar) if scalar["word"] is None else _WORDS.get(scalar["word"])
+        if scalar["word"] is not None:
+            return _WORDS.get(scalar["word"])
+        return _real(scalar[0]) if scalar["real"] else _whole(scalar[0])
 
     def _string(self) -> str:
         self._skip()
@@ -153,9 +175,32 @@ class Reader:
             raise _Broken
 
 
-def _number(found: re.Match[str]) -> int | float | None:
+def _put(found: dict[str, Any], key: str, value: Any) -> None:
+    is_new = key not in found or found[key] == value
+    found[key] = value if is_new else Twice(key)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        _put(found, key, value)
+    return found
+
+
+def _whole(digits: str) -> int | float | None:
+    return int(digits) if len(digits) <= _LONGEST_INT else _real(digits)
+
+
+def _real(digits: str) -> float | None:
     """Return a number; None, which no schema takes, for one beyond all floats."""
-    if not found["real"] and len(found[0]) <= _LONGEST_INT:
-        return int(found[0])
-    number = float(found[0])
+    number = float(digits)
     return number if math.isfinite(number) else None
+
+
+_DECODER = json.JSONDecoder(
+    strict=False,
+    object_pairs_hook=_pairs,
+    parse_int=_whole,
+    parse_float=_real,
+    parse_constant=lambda _: None,
+)
