@@ -26,6 +26,9 @@ Command = Callable[..., Any]
 
 def run_async(work: Coroutine[object, object, T]) -> T:
     """Return what `work` comes to, in the process's one event loop."""
+    from agents.logs import keep_keys_out_of_logs
+
+    keep_keys_out_of_logs()
     # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
     gc.freeze()
     return asyncio.run(work)  # noqa: TID251 - this is the one place
