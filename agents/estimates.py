@@ -37,6 +37,8 @@ class FrameTokens(NamedTuple):
     most: int
 
 
+_LOW = {"gpt-4o-mini": FrameTokens(2_833, 2_833), "": FrameTokens(85, 85)}
+"""Of OpenAI's models, where `detail` is low."""
 _FRAMES = (
     ("openai", "gpt-4o-mini", FrameTokens(8_500, 8_500)),
     ("openai", "", FrameTokens(255, 765)),
@@ -52,6 +54,8 @@ def frame_tokens(model: Model) -> FrameTokens:
     if model.frame_tokens is not None:
         return FrameTokens(model.frame_tokens, model.frame_tokens)
     provider = "" if model.base_url else model.provider
+    if provider == "openai" and model.detail == "low":
+        return next(tokens for name, tokens in _LOW.items() if model.name.startswith(name))
     return next(
         tokens
         for whose, name, tokens in _FRAMES
