@@ -132,15 +132,16 @@ class Tries:
         most, frames = model.limits.body_bytes, request.frames
         if most is None:
             return None
-        size = len(SYSTEM.encode()) + len(request.text.encode()) + PART_BYTES
-        if frames is not None and frames.frames:
+        text = len(SYSTEM.encode()) + len(request.text.encode()) + PART_BYTES
+        count, pictures = len(frames.frames) if frames else 0, 0
+        if frames is not None and count:
             jpegs = await self.load(frames.video, [frame.digest for frame in frames.frames])
-            size += sum(PART_BYTES + -(-len(jpeg) // 3) * 4 for jpeg in jpegs)
-        if size <= most:
+            pictures = sum(PART_BYTES + -(-len(jpeg) // 3) * 4 for jpeg in jpegs)
+        if text + pictures <= most:
             return None
         # A little less than would fit, since other frames may be larger.
-        fitting = (len(frames.frames) if frames else 0) * most * 95 // (size * 100)
-        reason = f"the request would hold about {size} bytes, and its server takes {most}"
+        fitting = count * max(0, most - text) * 95 // (max(1, pictures) * 100)
+        reason = f"the body would hold {text + pictures} bytes, and its server takes {most}"
         return Fault("too-large", reason, "too-large", most_images=fitting)
 
     def _pause(self, key: str, fault: Fault, tries: int) -> _Pause:
