@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
+_ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason")
+"""What chat models call the reason why a reply ended: OpenAI, Gemini, Anthropic, Ollama."""
 # How the clients fail on a page of HTML, a reply without choices or a field of another kind.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
 
@@ -139,7 +141,7 @@ class ChatClients:
 def received(message: BaseMessage) -> Received:
     """Return a chat model's message as text, tokens and ending."""
     metadata = message.response_metadata
-    ending = metadata.get("finish_reason") or metadata.get("block_reason") or ""
+    ending = next(filter(None, map(metadata.get, _ENDINGS)), "")
     return Received(
         text=str(message.text),
         usage=_usage(getattr(message, "usage_metadata", None) or {}),

@@ -153,8 +153,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _status(error: Exception) -> int | None:
     """Return the HTTP status an exception carries, itself or in its causes."""
     for link in _chain(error):
-        for name in ("status_code", "code"):
-            status = getattr(link, name, None)
+        # Bare httpx keeps it on the response alone.
+        response = getattr(link, "response", None)
+        for holder, name in ((link, "status_code"), (link, "code"), (response, "status_code")):
+            status = getattr(holder, name, None)
             if isinstance(status, int) and not isinstance(status, bool):
                 return status
     return None

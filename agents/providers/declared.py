@@ -77,9 +77,10 @@ class Declared(Provider):
         try:
             thing = getattr(importlib.import_module(module), name, None)
         except ModuleNotFoundError as wrong:
-            package = (wrong.name or module).partition(".")[0].replace("_", "-")
+            lacking = (wrong.name or module).partition(".")[0]
+            package = module.partition(".")[0].replace("_", "-")
             raise BadInput(
-                f"{path!a} of the provider {self.name!a} needs the package {package!a}; "
+                f"{path!a} of the provider {self.name!a} needs the package {lacking!a}; "
                 f"try: pip install {package}"
             ) from None
         # Whatever a package raises while it is imported, it is the user's choice of package.

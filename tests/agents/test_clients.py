@@ -97,6 +97,12 @@ def test_a_message_in_blocks_is_read_without_its_thoughts() -> None:
     assert (got.text, got.usage, got.ending) == ("So.", Usage(), "stop")
 
 
+@pytest.mark.parametrize("name", ["finish_reason", "stop_reason", "done_reason"])
+def test_why_a_reply_ended_is_found_under_any_of_its_names(name: str) -> None:
+    said = AIMessage(content="So.", response_metadata={name: "max_tokens"})
+    assert received(said).ending == "max_tokens"
+
+
 def test_a_call_outlives_its_run_in_the_store(tmp_path: Path) -> None:
     script = Script(["words"])
     for _ in range(2):
