@@ -101,9 +101,10 @@ class Journal:
         return [_call(row) for row in self._reader.rows(sql, count)]
 
     def counts(self) -> list[tuple[str, str, str, int]]:
-        """Return how many calls there are: scope, alias, role, count."""
+        """Return how many calls were answered: scope, alias, role, count."""
         alias = "json_extract(body, '$.alias')"
-        sql = f"SELECT scope, {alias}, role, count(*) FROM calls GROUP BY 1, 2, 3"
+        answered = "json_extract(body, '$.reply') IS NOT NULL"
+        sql = f"SELECT scope, {alias}, role, count(*) FROM calls WHERE {answered} GROUP BY 1, 2, 3"
         found = self._reader.rows(sql)
         return [(scope, alias, role, int(count)) for scope, alias, role, count in found]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import cast
 
+from graph.state import base_of, generation_of
 from memory.journal import Journal
 from memory.records import Role, Slot, Video
 from memory.store import Store
@@ -13,12 +15,13 @@ from runs.config import Flags, RunConfig, resolve
 from runs.opening import configured, holds_run
 from runs.plan import SAMPLE, Plan, Work, plan_of
 from runs.reading import run_file
-from runs.slots import Lineup, in_order, new_slots
+from runs.repair import failed_slots
+from runs.slots import Lineup, in_order, new_slots, superseding_slots
 from runs.spending import priced
 from video.find import Findings, find_videos
 
 
-def plan_ahead(folder: Path, out: Path, flags: Flags) -> Plan:
+def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = False) -> Plan:
     """Return what `simulate` with these flags would take; nothing is written and nobody called.
 
     Raises:
@@ -32,19 +35,41 @@ def plan_ahead(folder: Path, out: Path, flags: Flags) -> Plan:
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.of_manifest(store.manifest())
         config = priced(configured(out, kept, settings))
-        return plan_of(config, work_left(config, store, found))
+        failed = failed_slots(store) if retry_failed else set()
+        return plan_of(config, work_left(config, store, found, failed=failed))
 
 
-def work_left(config: RunConfig, store: Store, found: Findings | None = None) -> Work:
-    """Return what a run has left, with the videos and rounds that would be added to it."""
+def work_left(
+    config: RunConfig, store: Store, found: Findings | None = None, *, failed: Collection[str] = ()
+) -> Work:
+    """Return what a run has left, with the videos and rounds that would be added to it.
+
+    `failed` are the slots that would be played again.
+    """
     videos = store.videos()
     known = {video.id for video in videos}
     new = [video for video in found.videos if video.id not in known] if found else []
-    slots = _slots(config, [*videos, *_drawn(config, new, len(videos))], store.slots())
+    existing = store.slots()
+    existing += superseding_slots(failed, existing=existing)
+    slots = _slots(config, [*videos, *_drawn(config, new, len(videos))], existing)
     settled = store.settled_ids()
     left = [slot for slot in Lineup(slots).slots if slot.id not in settled]
-    scopes = {slot.id for slot in left} | {slot.video for slot in left}
+    scopes = _known_scopes(left)
+    scopes |= {slot.video for slot in left}
     return _work(left, store.journal, scopes)
+
+
+def _known_scopes(left: list[Slot]) -> set[str]:
+    """Return the scopes whose answers still hold: not those whose question will be another."""
+    first: dict[tuple[str, int], int] = {}
+    for slot in left:
+        lineage = (slot.video, slot.persona)
+        first[lineage] = min(slot.round, first.get(lineage, slot.round))
+    return {
+        base_of(slot.id)
+        for slot in left
+        if not generation_of(slot.id) or slot.round == first[slot.video, slot.persona]
+    }
 
 
 def _before(config: RunConfig, found: Findings) -> Work:

@@ -17,6 +17,7 @@ from memory.records import DECIDED, SCHEMA, TIES, Battle, Skipped
 from runs.console import safe
 from runs.costs import Costs
 from runs.reading import damage, marks, named, one_line, open_run, run_file
+from runs.repair import failed_slots
 from runs.spending import NO_CAPS, kept_caps, told_caps
 from runs.working import NO_WORK, Work, work_on
 
@@ -39,6 +40,8 @@ class Status:
     process: int | None = None
     """Id of the process that is running it now."""
     work: Work = NO_WORK
+    failed: int = 0
+    """Battles that ended because a call had failed, which can be played again."""
 
     @property
     def settled(self) -> int:
@@ -79,6 +82,7 @@ class Status:
             "damage": self.damage,
             "process": self.process,
             "work": self.work.as_json(),
+            "failed": self.failed,
             "next": self.next,
         }
 
@@ -87,6 +91,7 @@ class Status:
         return [
             f"{self.settled} of {self.slots} slots settled, {self.decided} decided; {self._pace()}",
             *_verdict_lines(self),
+            *self._repair(),
             *([self.work.as_line()] if self.work.processes else []),
             *self.costs.as_lines(self.settled),
             *([f"cap on the whole run: {told_caps(self.caps)}"] if self.caps else []),
@@ -96,6 +101,16 @@ class Status:
             *self.damage,
             *(f"note: {mark}" for mark in marks(self.manifest)),
             f"next: {safe(self.next)}",
+        ]
+
+    def _repair(self) -> list[str]:
+        if not self.failed:
+            return []
+        out = safe(shlex.quote(str(self.folder)))
+        battles = "battles" if self.failed > 1 else "battle"
+        return [
+            f"{self.failed} {battles} failed for a call; to play again: "
+            f"arena resume {out} --retry-failed"
         ]
 
     def _pace(self) -> str:
@@ -113,6 +128,7 @@ def status_of(folder: Path) -> Status:
         for row in run.store.journal.calls():
             status.costs.add(row)
         status.caps = kept_caps(run.store)
+        status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls)
         status.damage = damage(run.store)
     status.process = holder(run_file(folder).with_name("run.sqlite.lock"))

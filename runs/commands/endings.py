@@ -143,7 +143,7 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
-            f"({finished.max_void:.0%}); the reasons: arena status {shown}"
+            f"({finished.max_void:.0%}); the reasons, and how to play again: arena status {shown}"
         )
         return EXIT_VOIDS
     return 0

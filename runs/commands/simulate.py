@@ -15,6 +15,7 @@ PAIRINGS = ("uniform", "round-robin", "keep-pair")
 # Generic since click 8.4 only, and a subscript would end the older ones.
 if TYPE_CHECKING:
     from runs.config import Flags
+    from runs.opening import Care
 
     _ParamType = click.ParamType[Any]
 else:
@@ -134,7 +135,7 @@ def command(videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **
     display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
     care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
     flags = Flags(**typed)
-    if plan and not _goes_on(videos, out, flags, as_json=as_json, yes=yes):
+    if plan and not _goes_on(videos, out, flags, care, as_json=as_json, yes=yes):
         return 0
     with audience(display) as told:
         game = simulate(videos, out, flags=flags, say=told.say, hear=told.hear, care=care)
@@ -142,7 +143,9 @@ def command(videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **
     return ending(finished, out, as_json=as_json)
 
 
-def _goes_on(videos: Path, out: Path, flags: Flags, *, as_json: bool, yes: bool) -> bool:
+def _goes_on(
+    videos: Path, out: Path, flags: Flags, care: Care, *, as_json: bool, yes: bool
+) -> bool:
     """Print the plan and return whether it is to be carried out."""
     import json
     import shutil
@@ -152,7 +155,7 @@ def _goes_on(videos: Path, out: Path, flags: Flags, *, as_json: bool, yes: bool)
     from runs.plan_text import as_lines
     from runs.planning import plan_ahead
 
-    plan = plan_ahead(videos, out, flags)
+    plan = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
     if as_json:
         tell(json.dumps(plan.as_json(), indent=2))
         return False

@@ -242,3 +242,39 @@ def test_slots_that_were_added_before_a_kill_are_played_without_asking_for_it(
     house.play(rounds=1)
     status = json.loads(terminal.arena("status", house.out, "--json").out)
     assert (status["slots"], status["decided"]) == (3, 3)
+
+
+def test_a_plan_of_a_repair_counts_what_is_played_again_and_writes_nothing(
+    terminal: Terminal, ground: Path, tmp_path: Path
+) -> None:
+    house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
+    house.play(rounds=1, broken=outage("judge"))
+    before = slots_of(house.out)
+    plans = []
+    for more in ((), ("--retry-failed",)):
+        line = house.line("--plan", "--json", *more, rounds=1)
+        plans.append(json.loads(terminal.simulate(*line).out))
+    assert [plan["battles"] for plan in plans] == [0, 3]
+    called = {line["role"] for line in plans[1]["lines"] if line["calls"] >= 1}
+    assert called - {"contestant"} == {"judge"}
+    assert slots_of(house.out) == before
+
+
+def test_a_status_says_how_much_can_be_played_again(
+    terminal: Terminal, ground: Path, tmp_path: Path
+) -> None:
+    house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
+    house.play(rounds=1, broken=outage("judge"))
+    told = terminal.arena("status", house.out).out
+    assert f"3 battles failed for a call; to play again: arena resume {house.out}" in told
+    house.play("--retry-failed", rounds=1)
+    assert json.loads(terminal.arena("status", house.out, "--json").out)["failed"] == 0
+
+
+def test_a_repair_reaches_the_end_under_fsync_too(
+    terminal: Terminal, ground: Path, tmp_path: Path
+) -> None:
+    house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
+    house.play("--fsync", rounds=1, broken=outage("mole"))
+    assert house.play("--fsync", "--retry-failed", rounds=1)[0].code == 0
+    assert play_again(house.out).differences == []
