@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from textwrap import wrap
 
+from agents.prices import TABLE
 from runs.console import safe
 from runs.plan import Line, Plan
 from runs.reading import counted, one_line
 
 LEAST_NAME = 12
 _HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
-_WIDTHS = (10, 6, 7, 9, 7, 10, 10)
 
 
 def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[str]:
@@ -21,13 +21,13 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
         f"{counted(plan.open_slots, 'battle')} to go, "
         f"{counted(plan.videos, 'video')}; spent so far ${plan.spent_usd:,.4f}"
     )
-    room = max(columns - sum(_WIDTHS) - len(_WIDTHS) - 1, LEAST_NAME)
-    names = [safe(line.alias) for line in plan.lines]
-    width = min(max([5, *map(len, names)]), room)
-    yield _row("model", _HEADS, width)
-    for line, name in zip(plan.lines, names, strict=True):
-        yield _row(one_line(name, width), _cells(line), width)
-    yield _row("all", _totals(plan), width)
+    names = ["model", *(safe(line.alias) for line in plan.lines), "all"]
+    rows = [_HEADS, *map(_cells, plan.lines), _totals(plan)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = max(columns - sum(widths) - len(widths), LEAST_NAME)
+    width = min(max(map(len, names)), room)
+    for name, cells in zip(names, rows, strict=True):
+        yield _row(one_line(name, width).ljust(width), cells, widths)
     for note in (*_prices(plan, today or datetime.now(UTC).date()), *plan.notes):
         yield from wrap(note, columns, subsequent_indent="  ")
 
@@ -44,10 +44,10 @@ def money_notice(plan: Plan) -> Iterator[str]:
         )
 
 
-def _row(name: str, cells: tuple[str, ...], width: int) -> str:
+def _row(name: str, cells: tuple[str, ...], widths: list[int]) -> str:
     role, *figures = cells
-    told = " ".join(f"{cell:>{room}}" for cell, room in zip(figures, _WIDTHS[1:], strict=True))
-    return f"{name:<{width}} {role:<{_WIDTHS[0]}} {told}".rstrip()
+    told = (f"{cell:>{room}}" for cell, room in zip(figures, widths[1:], strict=True))
+    return " ".join([name, role.ljust(widths[0]), *told]).rstrip()
 
 
 def _cells(line: Line) -> tuple[str, ...]:
@@ -81,7 +81,8 @@ def _prices(plan: Plan, today: date) -> Iterator[str]:
         if source is not None and source != "offline":
             found.setdefault(source, []).append(safe(alias))
     for source, aliases in found.items():
-        yield f"prices of {', '.join(aliases)}: {safe(source)}, as of {today.isoformat()}"
+        date_of = f", as of {today.isoformat()}" if source.startswith(TABLE) else ""
+        yield f"prices of {', '.join(aliases)}: {safe(source)}{date_of}"
     if plan.unpriced:
         names = ", ".join(map(safe, plan.unpriced))
         yield f"nobody knows the price of {names}; write it into arena.toml (price), see the README"
