@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-bodies bench-console bench-latency bench-memory pictures clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-latency bench-memory pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR f
 
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
+
+bench-gate: $(STAMP) ## what share of a limited server's best the gate gets, through storms too
+	$(BIN)/python -m benchmarks.gate
 
 bench-bodies: $(STAMP) ## CPU and memory of a call with 128 frames, against a text call and plain LangChain
 	$(BIN)/python -m benchmarks.bodies
