@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -25,7 +26,7 @@ from tests.support.whole_runs import KEY, battles, command, committed_keys, writ
 pytestmark = pytest.mark.xdist_group("repairs")
 
 ALWAYS = 10**6
-OUTAGES = {"judge": 401, "mole": 400, "evolver": 403}
+OUTAGES = {"judge": 401, "mole": 400, "examiner": 403}
 """Who fails for good, and how."""
 
 
@@ -49,13 +50,14 @@ class House:
         place.mkdir()
         self.terminal, self.place, self.out = terminal, place, place / "out"
         self.videos, self.concurrency = videos, str(concurrency)
-        self.servers = 0
+        self.servers = self.port = 0
 
     @contextmanager
     def served(self, *mishaps: Mishap, latency_s: float = 0.0) -> Iterator[Loopback]:
         self.servers += 1
         manners = Manners(mishaps=mishaps, latency_s=(latency_s, latency_s))
-        with serving(self.place / f"log{self.servers}", manners) as server:
+        with serving(self.place / f"log{self.servers}", manners, port=self.port) as server:
+            self.port = server.port
             write_config(self.place / "arena.toml", "openai", server)
             yield server
 
@@ -82,7 +84,7 @@ class House:
 
 
 def outage(who: str) -> tuple[Mishap, ...]:
-    return (Mishap("status", who, times=ALWAYS, status=OUTAGES.get(who, 401)),)
+    return (Mishap("status", who, times=ALWAYS, status=OUTAGES[who]),)
 
 
 def current(out: Path) -> dict[str, str]:
@@ -169,6 +171,34 @@ def test_with_nothing_failed_nothing_is_played(
     said, sent = house.play("--retry-failed", rounds=1)
     assert "there is nothing to play again" in said.err
     assert (said.code, sent, slots_of(house.out)) == (0, set(), before)
+
+
+@pytest.mark.parametrize("deed", ["prose", "empty"])
+def test_replies_that_were_no_use_are_asked_for_again(
+    terminal: Terminal,
+    ground: Path,
+    tmp_path: Path,
+    undisturbed: dict[str, str],
+    deed: Literal["prose", "empty"],
+) -> None:
+    house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
+    house.play(rounds=1, broken=(Mishap(deed, "judge", times=ALWAYS),))
+    assert len(failed(house.out)) == 3
+    _, sent = house.play("--retry-failed", rounds=1)
+    assert len(sent) == sum(len(b.verdicts) for b in battles_of(house.out) if "~" in b.id)
+    house.play(rounds=3)
+    assert current(house.out) == undisturbed
+    assert play_again(house.out).differences == []
+
+
+def test_resuming_repairs_as_well(terminal: Terminal, ground: Path, tmp_path: Path) -> None:
+    house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
+    house.play(rounds=1, broken=outage("judge"))
+    with house.served():
+        assert terminal.arena("resume", house.out, "-q").code == 3
+        assert terminal.arena("resume", house.out, "-q", "--retry-failed").code == 0
+    status = json.loads(terminal.arena("status", house.out, "--json").out)
+    assert (status["decided"], status["failed"]) == (3, 0)
 
 
 def test_what_would_come_to_the_same_is_not_played_again(
