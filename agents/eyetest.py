@@ -60,11 +60,16 @@ class EyeTest:
     @cached_property
     def request(self) -> Request:
         """The question as a contestant is asked it."""
-        frame = Frame(time_s=0.0, digest=digest(self.jpeg))
+        return self.with_frames(1)
+
+    def with_frames(self, count: int) -> Request:
+        """Return the question with so many copies of the frame."""
+        shown = digest(self.jpeg)
+        copies = tuple(Frame(time_s=float(time_s), digest=shown) for time_s in range(count))
         # The name says whose frame it is, so that clients which share frames tell them apart.
         video = digest(self.model.resolved)[:12]
-        frames = Frames(video=video, width_px=WIDTH_PX, height_px=HEIGHT_PX, frames=(frame,))
-        nonce = Nonce(scope=f"{SCOPE} {self.model.alias}", role="contestant")
+        frames = Frames(video=video, width_px=WIDTH_PX, height_px=HEIGHT_PX, frames=copies)
+        nonce = Nonce(scope=f"{SCOPE} {self.model.alias}", role="contestant", ordinal=count - 1)
         if self.is_blind:
             return Request("contestant", _BLIND_TEXT, None, nonce)
         return Request("contestant", _TEXT, frames, nonce)

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,15 +23,15 @@ from memory.errors import ArenaError
 from memory.records import SCHEMA
 from runs.config import Flags, RunConfig, resolve
 from runs.console import out
-from runs.notice import calls_at_most, remote_notice
+from runs.notice import calls_at_most, most_frames, remote_notice
 
 US = "videoautoarena"
 Report = dict[str, Any]
 """JSON: see docs/records.md."""
 
 
-Visit = Callable[[Sequence[Model]], list[Report]]
-"""Asks models something small; returns a report of each that is not offline."""
+Visit = Callable[[Sequence[Model], Mapping[str, int]], list[Report]]
+"""Asks models something small, with so many frames; returns a report of each not offline."""
 
 
 def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = None) -> Report:
@@ -196,7 +196,8 @@ def _models(config: RunConfig, missing: list[str]) -> list[Report]:
 
 
 def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
-    found = visit([config.model_of(alias) for alias in config.cast])
+    most = {alias: most_frames(config, alias) for alias in config.cast}
+    found = visit([config.model_of(alias) for alias in config.cast], most)
     for one in found:
         if not one["answered"]:
             # Its settings were found wanting already.
@@ -204,6 +205,9 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
                 missing.append(f"{one['model']!a} does not answer: {one['reason']}")
         elif one["sees"] is False:
             missing.append(f"{one['model']!a} does not see what it is shown; {one['reason']}")
+        elif one["frames_taken"] == 0:
+            images = f"{one['frames_asked']} images"
+            missing.append(f"{one['model']!a} fails with {images}: {one['reason']}")
     return found
 
 

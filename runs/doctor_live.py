@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from agents.retry import told
 from agents.tracing import is_traced, trace_host
 from memory.errors import ArenaError, BadInput, CallFailed
 from memory.records import CallRow
-from runs.reading import named
+from runs.reading import counted, named
 
 AT_ONCE = 4
 """Models that are asked at the same time."""
@@ -53,32 +54,43 @@ class _Notes:
         self.rows[row.key] = row
 
 
-def warnings(models: Iterable[Model]) -> Iterable[str]:
-    """Yield what leaves the machine, a line for each host."""
+def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str]:
+    """Yield what leaves the machine, a line for each host.
+
+    `frames` names how many pictures a second question carries; where it is empty there is none.
+    """
     hosts: dict[str, list[str]] = {}
     for model in models:
         if not model.is_offline and _lack(model) is None:
             hosts.setdefault(model.endpoint, []).append(model.alias)
     for host, aliases in hosts.items():
+        asked = "one question with one drawn picture goes"
+        if most := max((frames.get(alias, 0) for alias in aliases), default=0):
+            asked = f"two questions, with one drawn picture and with up to {most}, go"
+        calls = counted(len(aliases) * (2 if most else 1), "call")
         yield (
-            f"one question with one drawn picture goes to {host} for {', '.join(aliases)}: "
-            f"{len(aliases)} call{'s' * (len(aliases) > 1)}, tried at most {MOST_TRIES} times"
+            f"{asked} to {host} for {', '.join(aliases)}: {calls}, tried at most {MOST_TRIES} times"
         )
     if hosts and is_traced():
         yield f"LangSmith tracing is on: what is asked and said also goes to {trace_host()}"
 
 
-async def ask_models(models: Iterable[Model], say: Callable[[str], None]) -> list[Report]:
+async def ask_models(
+    models: Iterable[Model], say: Callable[[str], None], *, frames: Mapping[str, int]
+) -> list[Report]:
     """Return what each model that is not offline answered; says each as it comes."""
     places = asyncio.Semaphore(AT_ONCE)
+    remote = [model for model in models if not model.is_offline]
+    # Built once beforehand, so that no import of a package counts as anybody's latency.
+    lacks = {model: await _unbuilt(model) for model in remote}
 
     async def visit(model: Model) -> Report:
         async with places:
-            found = await _ask(model)
+            lack, count = lacks[model], frames.get(model.alias, 0)
+            found = await _ask(model, count) if lack is None else _failed(model, "settings", lack)
             say(verdict(found))
             return found
 
-    remote = [model for model in models if not model.is_offline]
     return list(await asyncio.gather(*map(visit, remote)))
 
 
@@ -92,15 +104,25 @@ def verdict(found: Report) -> str:
     else:
         said = f"{name}: answered" + (", sees images" if found["sees"] else ", is sent no images")
     form = "replies in JSON" if found["json"] else "does NOT reply in JSON when asked to"
-    return "; ".join([said, form, f"{found['latency_s']:.1f} s", *_spent(found)])
+    room = [_room(found)] if found["frames_asked"] else []
+    return "; ".join([said, form, *room, f"{found['latency_s']:.1f} s", *_spent(found)])
+
+
+def _room(found: Report) -> str:
+    asked, taken = found["frames_asked"], found["frames_taken"]
+    if taken == asked:
+        return f"takes {asked} images in a call"
+    if taken:
+        return f"takes only {taken} of {asked} images: set limits.images_per_request"
+    return f"FAILS with {asked} images: {found['reason']}"
 
 
 def _spent(found: Report) -> Iterable[str]:
-    counted = found["usage"]
-    if counted["input_tokens"] is None:
+    usage = found["usage"]
+    if usage["input_tokens"] is None:
         yield "reports no tokens"
     else:
-        yield f"{counted['input_tokens']:,} tokens in, {counted['output_tokens'] or 0:,} out"
+        yield f"{usage['input_tokens']:,} tokens in, {usage['output_tokens'] or 0:,} out"
     cost = found["cost_usd"]
     yield "price unknown" if cost is None else f"${cost:.6f} ({found['cost_from']})"
 
@@ -114,33 +136,44 @@ def _lack(model: Model) -> str | None:
     return None
 
 
-async def _ask(model: Model) -> Report:
-    lack = _lack(model)
-    if lack is not None:
-        return _failed(model, "settings", lack)
+async def _unbuilt(model: Model) -> str | None:
+    """Return what keeps a model's client from being built."""
+    try:
+        await model.maker.close(build_chat_model(model))
+    except BadInput as wrong:
+        return str(wrong)
+    return None
+
+
+async def _ask(model: Model, count: int) -> Report:
     brief = replace(model, timeout_s=min(model.timeout_s, LONGEST_TRY_S))
     test, notes = EyeTest(brief), _Notes()
 
-    async def load(_video: str, _digests: list[str]) -> list[bytes]:
-        return [test.jpeg]
+    async def load(_video: str, digests: list[str]) -> list[bytes]:
+        return [test.jpeg] * len(digests)
 
     async def pause(seconds: float) -> None:
         await asyncio.sleep(min(seconds, LONGEST_PAUSE_S))
 
     asker = Asker(notes, load, concurrency=1, pause=pause, most_tries=MOST_TRIES)
+    # Of a call that fails the row says more than the exception.
     try:
-        # Built once beforehand, so that no import of a package counts as the model's latency.
-        await brief.maker.close(build_chat_model(brief))
-        await asker.ask(brief, test.request)
-    except CallFailed:
-        # The row of the call says more than the exception.
-        pass
+        with suppress(CallFailed):
+            await asker.ask(brief, test.request)
+            if count > 1:
+                await asker.ask(brief, test.with_frames(count))
     except ArenaError as wrong:
         return _failed(model, "settings", str(wrong))
     finally:
         await asker.aclose()
-    (row,) = notes.rows.values()
-    return _answered(model, test, row)
+    first, *rest = notes.rows.values()
+    found = _answered(model, test, first)
+    for row in rest:
+        found["frames_asked"] = count
+        found["frames_taken"] = 0 if row.reply is None else row.frames
+        if row.reply is None:
+            found["reason"] = f"{row.failure_kind}: {row.failure}"
+    return found
 
 
 def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
@@ -172,6 +205,8 @@ def _failed(model: Model, failure: str | None, reason: str | None) -> Report:
         "answered": False,
         "sees": None,
         "json": None,
+        "frames_asked": None,
+        "frames_taken": None,
         "failure": failure,
         "reason": reason,
         "latency_s": None,

@@ -45,7 +45,7 @@ def remote_notice(
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
     for host, aliases in hosts.items():
         most = sum(calls[alias] for alias in aliases)
-        frames = max(_most_frames(config, alias) for alias in aliases)
+        frames = max(most_frames(config, alias) for alias in aliases)
         yield (
             f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
             f"{host} for {', '.join(aliases)}: at most {most:,} calls"
@@ -59,6 +59,7 @@ def frames_of(config: RunConfig, alias: str, role: Role) -> int:
     return min(config.model_of(alias).frame_limit(role), config.sampling.frames)
 
 
-def _most_frames(config: RunConfig, alias: str) -> int:
+def most_frames(config: RunConfig, alias: str) -> int:
+    """Return how many frames a call to `alias` in any of its roles carries at most."""
     watches = alias == config.examiner or alias in config.judges
     return frames_of(config, alias, "judge" if watches else "contestant")

@@ -13,7 +13,8 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support.cards import colours_of
-from tests.support.loopback import Loopback, Manners, Mishap, serving
+from tests.support.loopback import Loopback, serving
+from tests.support.manners import Limits, Manners, Mishap
 from tests.support.small_runs import toml
 from tests.support.typed import Said, Terminal
 from tests.support.wire import blocks
@@ -23,7 +24,7 @@ KEY = "sk-planted-0123456789"
 
 def watcher(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
     """Answer as the model's name says; all but one go by the pixels."""
-    (frame,) = [block for block in blocks(messages[-1]) if block["type"] == "image"]
+    frame, *_ = [block for block in blocks(messages[-1]) if block["type"] == "image"]
     seen = colours_of(base64.b64decode(frame["base64"]), 3)
     said = {"prose": f"I see {', '.join(seen)}.", "guesser": '{"stripes": ["red", "red", "red"]}'}
     usage = {"input_tokens": 1200, "output_tokens": 8, "total_tokens": 1208}
@@ -127,6 +128,53 @@ def test_a_refusal_is_one_line_with_a_hint(
     assert found["referee"]["answered"]
     line = next(line for line in said.err.splitlines() if line.startswith("bad "))
     assert f"FAILED: {kind}: " in line
+
+
+def test_with_frames_each_is_asked_again_with_as_many_as_a_run_sends(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "plain", max_frames=20)
+        said, found = ask(terminal, "--frames")
+        arrived = [event["images"] for event in server.after(4) if event["event"] == "arrived"]
+    assert sorted(arrived) == [1, 1, 20, 20]
+    assert (said.code, found["plain"]["frames_asked"], found["plain"]["frames_taken"]) == (
+        0,
+        20,
+        20,
+    )
+    assert "takes 20 images in a call" in said.err
+    assert said.err.startswith("two questions, with one drawn picture and with up to 20, go to ")
+
+
+def test_a_server_that_takes_fewer_images_than_a_run_sends_is_told_of(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    manners = Manners(limits=Limits(images=8))
+    with serving(tmp_path / "log", manners, brain=watcher) as server:
+        cast(server, "small", max_frames=20)
+        said, found = ask(terminal, "--frames")
+    assert (found["small"]["answered"], found["small"]["frames_taken"]) == (True, 8)
+    assert "takes only 8 of 20 images: set limits.images_per_request" in said.err
+    assert said.code == 0
+
+
+def test_a_model_that_fails_with_many_images_could_not_play(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    failure = Mishap("status", model="small", nth=2, status=403, times=9)
+    with serving(tmp_path / "log", Manners(mishaps=(failure,)), brain=watcher) as server:
+        cast(server, "small", max_frames=20)
+        said, found = ask(terminal, "--frames")
+    assert (found["small"]["answered"], found["small"]["frames_taken"]) == (True, 0)
+    assert "'small' fails with 20 images: http-403" in said.err
+    assert said.code == 1
+
+
+def test_frames_belong_to_a_visit(terminal: Terminal) -> None:
+    said = terminal.arena("doctor", "--frames")
+    assert said.code == 2
+    assert "--live" in said.err
 
 
 def test_a_dead_server_is_one_line(terminal: Terminal) -> None:
