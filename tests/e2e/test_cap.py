@@ -82,6 +82,7 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
         assert not told["interrupted"]
         assert 1.8 <= told["cost_usd"] <= 2.0
         keys = committed_keys(out)
+        server.after(int(cost["calls"]) + len(keys))
         answered = {row["key"] for row in server.events("sent")[int(cost["calls"]) :]}
         assert answered == keys
         assert len(battles(out)) == told["settled"] > 0
@@ -95,6 +96,7 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
         assert again.returncode == 4
         assert "it holds until another is given" in again.stderr
         run("arena", "resume", out, "--max-usd", "6")
+        server.after(2 * int(cost["calls"]))
         keys_sent = [row["key"] for row in server.events("sent")[int(cost["calls"]) :]]
     assert battles(out) == battles(whole)
     assert status(out)["usd"] == pytest.approx(5.0)

@@ -29,7 +29,8 @@ CHAOS = Chaos(
     rate_malformed=0.05,
 )
 ROSTER = {"one": "openai", "two": "openai", "three": "google_genai", "four": "google_genai"}
-LATENCY_S = ("0.05", "0.25")
+PLAYERS = {**ROSTER, "helper": "google_genai", "referee": "openai"}
+LATENCY_S = ("0.02", "0.1")
 LIFE_S = (1.0, 5.0)
 """How long a life lasts after its first call."""
 MOST_LIVES = 100
@@ -39,8 +40,9 @@ VOID_OR_FORFEIT = ("void", "forfeit_a", "forfeit_b")
 def write_cast(path: Path, server: Loopback, *, timeout_s: float) -> Path:
     """Write an arena.toml whose models look at two frames and are given up after `timeout_s`."""
     lines = [f'[roles]\nmodels = {list(ROSTER)}\nexaminer = "helper"\njudge = "referee"']
-    for name, provider in {**ROSTER, "helper": "google_genai", "referee": "openai"}.items():
-        url = server.openai_url if provider == "openai" else server.gemini_url
+    hosts = zip(PLAYERS.items(), (server, *server.others), strict=True)
+    for (name, provider), host in hosts:
+        url = host.openai_url if provider == "openai" else host.gemini_url
         lines += [f'[models.{name}]\nmodel = "{provider}:{name}"\nbase_url = "{url}"']
         lines += [f'key_env = "LOOPBACK_KEY"\nmax_frames = 2\ntimeout_s = {timeout_s}']
     path.write_text("\n".join(lines) + "\n")
@@ -65,6 +67,7 @@ class Trial:
     def server(self, log: str) -> Iterator[Loopback]:
         """Serve chaos; equal calls meet equal mishaps in every such server."""
         options = ("--chaos", written(CHAOS), "--latency-s", *LATENCY_S, "--canned")
+        options += ("--ports", str(len(PLAYERS)))
         with serving_apart(self.place / log, *options) as server:
             yield server
 
@@ -158,7 +161,7 @@ def test_chaos_and_kills_change_no_battle(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     draw_folder(tmp_path / "videos", 24, seconds=2.0)
-    trial = Trial(tmp_path, clips=24, rounds=7, timeout_s=5.0)
+    trial = Trial(tmp_path, clips=24, rounds=7, timeout_s=2.0)
     with capsys.disabled():
         calm = run_through(trial, say=True)
     out, log = tmp_path / "killed", Log(tmp_path / "killed.log")

@@ -48,16 +48,23 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._file: int | None = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._lock = threading.Lock()
 
     def write(self, event: str, **facts: Any) -> None:
         """Append one event with the time on the clock that all processes of the machine share."""
         line = json.dumps({"event": event, "at": time.monotonic(), **facts})
-        os.write(self._file, line.encode() + b"\n")
+        with self._lock:
+            # A client may have gone on, and the server closed, before its answer is written down.
+            if self._file is not None:
+                os.write(self._file, line.encode() + b"\n")
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
+        """Close the file; what comes later is nobody's business."""
+        with self._lock:
+            if self._file is not None:
+                os.close(self._file)
+            self._file = None
 
 
 @cache
@@ -86,6 +93,12 @@ class Server(ThreadingHTTPServer):
         self.ledger, self.manners, self.brain = ledger, manners, brain
         self.door = Doorkeeper(manners)
         self.numbers = itertools.count()
+
+    def another(self) -> Server:
+        """Return a server on another port, with limits of its own and the same log."""
+        other = Server(0, self.ledger, self.manners, self.brain)
+        other.numbers = self.numbers
+        return other
 
     @property
     def port(self) -> int:
@@ -244,6 +257,8 @@ class Loopback:
 
     port: int
     log: Path
+    others: tuple[Loopback, ...] = ()
+    """The same server on other ports, to a client hosts of their own."""
     openai_url: str = field(init=False)
     gemini_url: str = field(init=False)
 
@@ -253,7 +268,9 @@ class Loopback:
 
     def events(self, event: str | None = None) -> list[dict[str, Any]]:
         """Return what the log holds so far, or one kind of event, in the order it happened."""
-        rows = [json.loads(line) for line in self.log.read_text().splitlines()]
+        # The last line may be in the middle of being written.
+        whole = self.log.read_bytes().rpartition(b"\n")[0]
+        rows = [json.loads(line) for line in whole.splitlines()]
         return [row for row in rows if event in {None, row["event"]}]
 
     def after(self, answers: int) -> list[dict[str, Any]]:
@@ -311,15 +328,17 @@ def serving_apart(log: Path, *options: str) -> Iterator[Loopback]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
-            yield Loopback(int(process.stdout.readline()), log)
+            first, *others = map(int, process.stdout.readline().split())
+            yield Loopback(first, log, tuple(Loopback(port, log) for port in others))
         finally:
             process.kill()
 
 
 def main() -> None:
-    """Serve until killed; the first line on stdout is the port."""
+    """Serve until killed; the first line on stdout holds the ports."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--ports", type=int, default=1, help="how many to listen on")
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--latency-s", type=float, nargs=2, default=(0.0, 0.0))
     parser.add_argument("--seed", type=int, default=0)
@@ -332,7 +351,10 @@ def main() -> None:
     arguments = parser.parse_args()
     ledger = Ledger(arguments.log)
     server = Server(arguments.port, ledger, _manners(arguments), _brain(arguments))
-    os.write(1, f"{server.port}\n".encode())
+    others = [server.another() for _ in range(arguments.ports - 1)]
+    for other in others:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+    os.write(1, " ".join(str(one.port) for one in (server, *others)).encode() + b"\n")
     server.serve_forever()
 
 
