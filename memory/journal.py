@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from memory.bodies import read_body, write_body
@@ -32,6 +33,9 @@ _LOOSE = (
     "json_extract(body, '$.usage.input_tokens') IS NULL"
 )
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
+
+_AT_ONCE = 256
+"""Calls that are read in one go."""
 
 
 class Spent(NamedTuple):
@@ -80,6 +84,13 @@ class Journal:
         sql = f"SELECT {_COLUMNS} FROM calls {which} ORDER BY place"
         found = self._reader.rows(sql, *values)
         return [_call(row) for row in found]
+
+    def each_call(self) -> Iterator[CallRow]:
+        """Give the same calls, a few in memory at a time."""
+        place, rows = self.after(0, most=_AT_ONCE)
+        while rows:
+            yield from rows
+            place, rows = self.after(place, most=_AT_ONCE)
 
     def spent(self, *, besides: str = "") -> Spent:
         """Return what all calls came to, without reading them into memory.

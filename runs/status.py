@@ -125,7 +125,7 @@ def status_of(folder: Path) -> Status:
         status = Status(folder, run.manifest, len(run.slots), skipped=run.store.skipped())
         for battle in run.each_battle:
             _count(status, battle)
-        for row in run.store.journal.calls():
+        for row in run.store.journal.each_call():
             status.costs.add(row)
         status.caps = kept_caps(run.store)
         status.failed = len(failed_slots(run.store))

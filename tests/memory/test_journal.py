@@ -63,6 +63,16 @@ def test_calls_come_in_the_order_in_which_they_were_recorded(store: Store) -> No
     assert store.journal.calls("v") == [rows[0], rows[2]]
 
 
+def test_many_calls_are_gone_through_whole_and_in_order(store: Store) -> None:
+    rows = [call(f"{number:03}") for number in range(300)]
+
+    async def record_all() -> None:
+        await asyncio.gather(*map(store.journal.record, rows))
+
+    asyncio.run(record_all())
+    assert list(store.journal.each_call()) == rows == store.journal.calls()
+
+
 def test_a_run_that_is_read_records_no_call(store: Store, path: Path) -> None:
     asyncio.run(store.journal.record(call()))
     with Store.open(path, write=False) as reading:

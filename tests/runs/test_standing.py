@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from runs.events import Draining, Ended, Settled, Watched
-from runs.standing import TIMED, Standing
+from runs.standing import KEPT_WHOLE, TIMED, Standing
 from tests.support.events import begun, call, judged, slots
 
 
@@ -103,6 +105,27 @@ def test_battles_come_back_in_stored_order_and_without_their_words() -> None:
     assert [battle.id for battle in stands.battles()] == ["v0-p1-r0", "v1-p1-r0"]
     assert not hasattr(stands.battles()[0], "question")
     assert [battle.question for battle in stands.latest] == ["What is thrown?"] * 2
+
+
+def test_what_is_kept_of_a_battle_is_small_however_much_was_said() -> None:
+    stands = Standing()
+    stands.hear(begun(400, 1))
+    ids = [slot.id for slot in slots(400, 1)]
+    words = judged(ids[0])
+
+    def settle(some: list[str]) -> None:
+        for number, slot in enumerate(some):
+            told = {"id": slot, "answer_a": f"{number} {'word ' * 400}"}
+            stands.hear(Settled(words.model_copy(update=told)))
+
+    settle(ids[:200])  # those whose words are kept, among them
+    tracemalloc.start()
+    settle(ids[200:])
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert stands.done == 1200
+    # The latest sixty hold their answers of 2 KB; a thousand would hold 2 MB.
+    assert kept < KEPT_WHOLE * 5000 + 1000 * 400
 
 
 def test_nothing_is_in_flight_after_the_end() -> None:
