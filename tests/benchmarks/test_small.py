@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import latency, memory
+from benchmarks import latency, memory, resume
 
 
 def test_latency_tells_the_share_of_the_least_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,3 +27,11 @@ def test_memory_tells_the_curve_and_what_each_table_takes(
     assert re.search(r"^ +12 +\d+$", told, re.MULTILINE)
     assert {"battles", "calls", "frames"} <= set(re.findall(r"^  (\w+) +\d", told, re.MULTILINE))
     assert len(re.findall(r": (?:NOT )?kept$", told, re.MULTILINE)) == 3
+
+
+def test_resume_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert resume.main(["--videos", "3", "--rounds", "2"]) in (0, 1)
+    told = capsys.readouterr().out
+    assert told.startswith("a run of 24 battles\n")
+    assert len(re.findall(r" ms a battle$", told, re.MULTILINE)) == 8
+    assert re.search(r"of at most 20 x: (NOT )?kept$", told.strip())
