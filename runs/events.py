@@ -80,6 +80,8 @@ class Ended:
     """There are slots left."""
     is_capped: bool = False
     """Since a cap was reached."""
+    spent: Spent | None = None
+    """What the run's file tells that its calls came to; None where nobody asked it."""
 
 
 Happening = Event | Begun | Watched | Drawn | Settled | Draining | Ended

@@ -93,7 +93,7 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
             async with playing(run, budget, concurrency=places, hear=told.hear) as game:
                 stopped = await _until_done(game, slots, told)
                 is_capped = stopped and game.asker.is_broke
-            told.hear(Ended(stopped, is_capped))
+            told.hear(Ended(stopped, is_capped, store.journal.spent()))
         for line in damage(store):
             told.say(line)
         verdicts = [v for battle, v in store.verdicts().items() if battle in lineup.ids]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from agents.ask import Event
 from agents.purse import Caps
 from graph.state import base_of
+from memory.journal import Spent
 from memory.records import Battle, Role, Slot
 from runs.events import Begun, Draining, Drawn, Ended, Happening, Settled, Watched
 from runs.spending import NO_CAPS
@@ -107,8 +108,10 @@ class Standing:
                 self._settle(battle)
             case Draining(calls, is_capped):
                 self.draining, self.is_capped = calls, is_capped
-            case Ended(interrupted, is_capped):
+            case Ended(interrupted, is_capped, spent):
                 self.ended, self.is_capped = interrupted, is_capped
+                if spent is not None:
+                    self._take(spent)
                 self.flights.clear()
 
     @property
@@ -171,18 +174,19 @@ class Standing:
         self.began_s = self.heard_s - run.played_s
         self._slots = {slot.id: slot for slot in run.slots}
         self._scopes = {base_of(slot.id): slot for slot in run.slots}
-        spent = run.spent
-        self.calls += spent.calls
-        self.tokens_in += spent.input_tokens
-        self.tokens_out += spent.output_tokens
-        self.usd += spent.usd
-        self.unknown += spent.unknown
+        if run.spent.calls:
+            self._take(run.spent)
         # Told again when the run has grown, or some of it is played again.
         self._open = Counter(_lineage(slot) for slot in run.slots)
         self._battles, self.verdicts = {}, Counter()
         self.latest.clear()
         for battle in run.battles:
             self._settle(battle)
+
+    def _take(self, spent: Spent) -> None:
+        """Believe the run's file, which has what was committed without anybody being told."""
+        self.calls, self.usd, self.unknown = spent.calls, spent.usd, spent.unknown
+        self.tokens_in, self.tokens_out = spent.input_tokens, spent.output_tokens
 
     def _settle(self, battle: Battle) -> None:
         slot = self._slots.get(battle.id)
