@@ -15,7 +15,7 @@ from runs.config import Flags, RunConfig, resolve
 from runs.opening import configured, holds_run
 from runs.plan import SAMPLE, Plan, Work, plan_of
 from runs.reading import run_file
-from runs.repair import failed_slots
+from runs.repair import failed_slots, with_unsettled
 from runs.slots import Lineup, in_order, new_slots, superseding_slots
 from runs.spending import priced
 from video.find import Findings, find_videos
@@ -49,10 +49,10 @@ def work_left(
     videos = store.videos()
     known = {video.id for video in videos}
     new = [video for video in found.videos if video.id not in known] if found else []
-    existing = store.slots()
+    existing, settled = store.slots(), store.settled_ids()
+    failed = with_unsettled(failed, existing, settled)
     existing += superseding_slots(failed, existing=existing)
     slots = _slots(config, [*videos, *_drawn(config, new, len(videos))], existing)
-    settled = store.settled_ids()
     left = [slot for slot in Lineup(slots).slots if slot.id not in settled]
     scopes = _known_scopes(left)
     scopes |= {slot.video for slot in left}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container, Sequence
 
-from memory.records import DECIDED, Battle
+from graph.state import base_of
+from memory.records import DECIDED, Battle, Slot
 from memory.store import Store
 from runs.reading import counted
 from runs.slots import Lineup, superseding_slots
@@ -34,15 +35,33 @@ def supersede(store: Store, failed: Collection[str]) -> str:
 
     All of them are added or none.
     """
-    slots = superseding_slots(failed, existing=store.slots())
+    existing, settled = store.slots(), store.settled_ids()
+    slots = superseding_slots(with_unsettled(failed, existing, settled), existing=existing)
     if not slots:
         return "no battle failed for a call; there is nothing to play again"
+    lineup = Lineup(existing)
     store.add_slots(slots)
-    later = len(slots) - len(failed)
+    played = sum(lineup.current(base_of(slot.id)) in settled for slot in slots)
+    return _told(len(failed), played - len(failed))
+
+
+def with_unsettled(
+    failed: Collection[str], existing: Sequence[Slot], settled: Container[str]
+) -> set[str]:
+    """Return the failed slots, and whatever else of their videos has not been played yet.
+
+    What is played of a video from now on is played in one generation: so its examiner, asked again
+    in that one, is heard by none of an earlier one, which a replay plays as it stood then.
+    """
+    standing = Lineup(existing).slots
+    videos = {slot.video for slot in standing if slot.id in failed}
+    unsettled = {s.id for s in standing if s.video in videos and s.id not in settled}
+    return unsettled.union(failed)
+
+
+def _told(failed: int, later: int) -> str:
     after = f", with {counted(later, 'round')} after them," if later else ""
-    battles = (
-        "battle that failed for a call is"
-        if len(failed) == 1
-        else "battles that failed for a call are"
+    are = (
+        "battle that failed for a call is" if failed == 1 else "battles that failed for a call are"
     )
-    return f"{len(failed)} {battles}{after} played again"
+    return f"{failed} {are}{after} played again"

@@ -18,7 +18,8 @@ from runs.reading import RUN_FILE, open_run
 from runs.repair import failed_slots, supersede
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
-from tests.support.loopback import Loopback, Manners, Mishap, serving
+from tests.support.loopback import Loopback, serving
+from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import alter, battles_of, play_again
 from tests.support.typed import Said, Terminal
 from tests.support.whole_runs import KEY, battles, command, committed_keys, write_config
@@ -215,6 +216,19 @@ def test_what_would_come_to_the_same_is_not_played_again(
     assert failed(house.out) == []
 
 
+def test_a_video_that_was_given_up_halfway_is_repaired_whole(
+    terminal: Terminal, ground: Path, tmp_path: Path, undisturbed: dict[str, str]
+) -> None:
+    house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
+    house.play(rounds=3, broken=outage("examiner"))
+    alter(house.out, "DELETE FROM battles WHERE id NOT LIKE '%-p1-r0'")
+    said, _ = house.play("--retry-failed", rounds=3)
+    assert "1 battle that failed for a call is played again" in said.err
+    assert current(house.out) == undisturbed
+    found = play_again(house.out)
+    assert (found.battles, found.differences) == (10, [])
+
+
 def test_rounds_and_videos_grow_before_and_after_a_repair(
     terminal: Terminal, ground: Path, tmp_path: Path, undisturbed: dict[str, str]
 ) -> None:
@@ -241,6 +255,10 @@ def test_rounds_and_videos_grow_before_and_after_a_repair(
     assert [slot.ordinal for slot in slots_of(house.out)] == list(range(len(slots_of(house.out))))
 
 
+def answered(server: Loopback, since: int) -> int:
+    return sum(row["event"] == "sent" for row in server.events()[since:])
+
+
 def test_a_repair_that_is_killed_ends_as_one_that_is_not(
     terminal: Terminal, ground: Path, tmp_path: Path, undisturbed: dict[str, str]
 ) -> None:
@@ -249,10 +267,11 @@ def test_a_repair_that_is_killed_ends_as_one_that_is_not(
     with house.served(latency_s=0.1) as server:
         line = command("simulate", *house.line("--retry-failed", rounds=3))
         for _ in range(2):
-            committed, sent = committed_keys(house.out), len(server.events("arrived"))
+            committed, born = committed_keys(house.out), len(server.events())
             with Life(line) as life:
-                life.until(lambda: len(committed_keys(house.out)) > len(committed) + 2)  # noqa: B023
-            assert not committed & {row["key"] for row in server.events("arrived")[sent:]}
+                life.until(lambda: answered(server, born) > 2)  # noqa: B023
+            sent = {row["key"] for row in server.events()[born:]}
+            assert not committed & sent
     house.play("--retry-failed", rounds=3)
     assert current(house.out) == undisturbed
     assert {id_.partition("~")[2] for id_ in battles(house.out)} == {"", "1"}
