@@ -64,7 +64,7 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
     videos = draw_folder(tmp_path / "videos", 2, seconds=2)
     with serving(tmp_path / "log", brain=brain) as server:
         config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
-        typed = ["--videos", videos, "--config", config, "--rounds", "2"]
+        typed: list[str | Path] = ["--videos", videos, "--config", config, "--rounds", "2"]
         typed += ["--concurrency", str(places)]
         whole = tmp_path / "whole"
         run("simulate", *typed, "--out", whole)
