@@ -32,7 +32,7 @@ LONGEST_BREATH_S = 2.0
 """Pauses between probes in a storm: short enough to lose little once it is over."""
 COMEBACK = 0.25
 """Share of the calm places that the first reply after a storm brings back."""
-ROUNDS = 3
+ROUNDS = 4
 """Rounds of replies between two steps beyond the calm places."""
 SLOW = 2.0
 """A median latency of so many times the best one ends growth."""
@@ -111,8 +111,8 @@ class Gate:
         is_news = ticket.epoch == self._epoch
         if outcome == "refused" and is_news:
             self._shrink(used, now_s)
-        elif outcome == "taken" and (is_news or not self._refusals):
-            self._grow(now_s - ticket.entered_s, now_s)
+        elif outcome == "taken" and (is_news or self._refusals < 2):
+            self._grow(now_s - ticket.entered_s, now_s, is_news=is_news)
 
     def _shrink(self, used: int, now_s: float) -> None:
         self._epoch += 1
@@ -137,10 +137,11 @@ class Gate:
         """Return 0.5 to 1.0, so that probes keep no step with a server that counts in seconds."""
         return 0.5 + 0.5 * (self._epoch * GOLDEN % 1.0)
 
-    def _grow(self, latency_s: float, now_s: float) -> None:
+    def _grow(self, latency_s: float, now_s: float, *, is_news: bool) -> None:
         if self._refusals >= STORM:
             self.limit = max(self.limit, self._calm * COMEBACK)
-        self._refusals = 0
+        if is_news:
+            self._refusals = 0
         self._replies += 1
         self._time(latency_s, now_s)
         if not self._is_full:
