@@ -114,3 +114,19 @@ def test_a_call_outlives_its_run_in_the_store(tmp_path: Path) -> None:
         finally:
             store.close()
     assert len(script.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage("", additional_kwargs={"refusal": "No."}),
+        AIMessage([{"type": "refusal", "refusal": "No."}]),
+    ],
+)
+def test_a_refusal_is_known_by_its_field_or_its_block(message: AIMessage) -> None:
+    assert (received(message).text, received(message).refusal) == ("", "No.")
+
+
+@pytest.mark.parametrize("said", [None, "", 7, {"refusal": "No."}])
+def test_any_other_value_in_that_field_is_no_refusal(said: object) -> None:
+    assert received(AIMessage("Yes.", additional_kwargs={"refusal": said})).refusal == ""
