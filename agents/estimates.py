@@ -24,7 +24,9 @@ LABEL_TOKENS = 12
 """At most this many for the time above a frame, such as `t=3599.96s`."""
 MESSAGE_TOKENS = 64
 """What messages and parts are wrapped in."""
-UNCHARGED = frozenset({"frames", "http-503", "http-529", "quota", "content-filter", "too-large"})
+UNCHARGED = frozenset(
+    {"frames", "unreachable", "http-503", "http-529", "quota", "content-filter", "too-large"}
+)
 """Faults of a try that was not sent, or that the server says it could not take up."""
 SEEN_FRAMES = 4
 """From so many frames on a call tells what a frame comes to; text weighs little then."""

@@ -84,7 +84,9 @@ class Fault:
     """What went wrong in one try."""
 
     kind: str
-    """`http-429`, `timeout`, `connection`, `malformed`, `frames`, `provider`, or its nature."""
+    """`http-429`, `unreachable` (nothing was sent), `timeout`, `connection`, `malformed`,
+    `frames`, `provider`, or its nature.
+    """
     reason: str
     """Short, printable, and without any key."""
     nature: Nature = "permanent"

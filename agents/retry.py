@@ -24,6 +24,8 @@ LONGEST_REASON = 300
 
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
 _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
+_UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+"""Nothing was sent, so nothing can have been charged."""
 _PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
 
 KEY_NAMES = {"OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"}
@@ -63,6 +65,8 @@ def fault_of(
     if status is not None and status >= 400:
         return _fault(f"http-{status}", status, said, reason, hint_s=_hint_s(error))
     names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
+    if names & _UNREACHED:
+        return Fault("unreachable", reason, "transient")
     if names & _TIMEOUTS:
         return Fault("timeout", reason, "transient")
     if names & _CONNECTIONS:

@@ -23,6 +23,7 @@ MOST_TRIES = 2
 LONGEST_TRY_S = 60.0
 LONGEST_PAUSE_S = 5.0
 _HINTS = {
+    "unreachable": "is a server there, and is base_url right?",
     "connection": "is a server there, and is base_url right?",
     "timeout": "is it still loading? timeout_s may be longer",
     "http-401": "check the key",

@@ -171,7 +171,8 @@ def test_nobody_listening_is_a_failed_connection(
         server = Loopback(gone.getsockname()[1], Path())
     told = asyncio.run(_ask(model_at(provider, server), None, server))
     assert isinstance(told.reply, ProviderFailed)
-    assert told.reply.kind == "connection"
+    assert told.reply.kind == "unreachable"
+    assert told.row.cost_usd == 0.0
 
 
 def test_tokens_are_counted_as_the_provider_counts_them(ask: Ask) -> None:

@@ -102,7 +102,7 @@ def test_a_certificate_that_the_environment_names_is_trusted_and_no_other(
     assert isinstance(refused.value, Exception)
     fault = fault_of(refused.value)
     assert fault is not None
-    assert fault.kind == "connection"
+    assert fault.kind == "unreachable"
     assert not server.requests
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     run(send_once(model, Film()))

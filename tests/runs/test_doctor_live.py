@@ -182,7 +182,7 @@ def test_a_dead_server_is_one_line(terminal: Terminal) -> None:
         server = Loopback(gone.getsockname()[1], Path())
     cast(server, "bad")
     said, found = ask(terminal)
-    assert (said.code, found["bad"]["failure"]) == (1, "connection")
+    assert (said.code, found["bad"]["failure"]) == (1, "unreachable")
     assert "is a server there" in found["bad"]["reason"]
 
 
