@@ -13,29 +13,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal, Protocol
 
-from agents.clients import ChatClients, Client, Load, Received
+from agents.clients import ChatClients, Client, Load
 from agents.contracts import SYSTEM
-from agents.estimates import Estimates, may_be_charged
-from agents.faults import Fault, is_filtered
+from agents.estimates import Estimates
+from agents.faults import Fault
 from agents.layout import fragment
 from agents.models import Model
-from agents.prices import REFUSED, Cost, cost_of
-from agents.retry import sound, told, without_keys
-from agents.tries import Ended, Listener, Tries
+from agents.rows import NO_USAGE, replied, row_of
+from agents.tries import Listener, Tries
 from agents.turns import Turns
 from memory.digests import canonical_json
-from memory.errors import (
-    CallFailed,
-    ContentFiltered,
-    EmptyReply,
-    FramesLost,
-    JournalMiss,
-    ProviderFailed,
-    Refusal,
-)
+from memory.errors import JournalMiss
 from memory.records import SCHEMA, CallRow, Frames, Nonce, Role, Usage
 
-NO_USAGE = Usage()
 _SYSTEM_JSON = canonical_json(SYSTEM)
 
 
@@ -180,7 +170,7 @@ class Asker:
         row = self.journal.find(key)
         if row is not None:
             self.on_event(_told("recalled", model, row))
-            return _replied(row)
+            return replied(row)
         if self.is_replay:
             nonce = request.nonce
             place = f"{nonce.role} in {nonce.scope}"
@@ -192,7 +182,7 @@ class Asker:
             row = await self._make(key, model, request)
         finally:
             self._in_flight.discard(key)
-        return _replied(row)
+        return replied(row)
 
     def recall(self, model: Model, request: Request) -> CallRow | None:
         """Return what the journal holds of an ask; None where it failed or was never made."""
@@ -235,7 +225,7 @@ class Asker:
                 key, model, request, self._listener(model, request, hold)
             )
             sent = replace(request, frames=ended.frames)
-            row = self._costed(model, sent, _row(key, model, sent, ended))
+            row = self._costed(model, sent, row_of(key, model, sent, ended))
             await self.journal.record(row)
         finally:
             self.purse.settle(hold, row)
@@ -309,72 +299,3 @@ def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> 
         cost_usd=row.cost_usd,
         text=text,
     )
-
-
-def _replied(row: CallRow) -> CallRow:
-    """Return a row that holds a reply, or raise its failure as it was raised the first time."""
-    if row.reply is not None:
-        return row
-    raise _failure(row.failure or "", row.failure_kind or "failed")
-
-
-def _failure(reason: str, kind: str) -> CallFailed:
-    known = {
-        "frames": FramesLost,
-        "empty": EmptyReply,
-        "refusal": Refusal,
-        "content-filter": ContentFiltered,
-    }
-    return known[kind](reason) if kind in known else ProviderFailed(reason, kind=kind)
-
-
-def _row(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
-    received, fault = ended.received, ended.fault
-    reply, failure, kind = None, None, None
-    if fault is not None:
-        failure, kind = fault.reason, fault.kind
-    elif received is not None and received.text.strip():
-        # The reply stands in the row as it will be replayed, so a key must not get that far.
-        reply = without_keys(sound(received.text), *([model.key_env] if model.key_env else []))
-    elif received is not None and received.refusal.strip():
-        failure, kind = told(received.refusal, key_env=model.key_env), "refusal"
-    else:
-        failure, kind = _empty(received)
-    cost = _cost(model, ended)
-    return CallRow(
-        key=key,
-        nonce=request.nonce,
-        model=model.resolved,
-        alias=model.alias,
-        endpoint=model.endpoint,
-        prompt=request.prompt,
-        reply=reply,
-        failure=failure,
-        failure_kind=kind,
-        usage=received.usage if received else NO_USAGE,
-        cost_usd=cost.usd,
-        cost_from=cost.source,
-        served_by=received.served_by if received else None,
-        ending=(told(received.ending) or None) if received else None,
-        frames=len(request.frames.frames) if request.frames else 0,
-        text_chars=len(request.text),
-        latency_s=round(ended.latency_s, 4),
-        attempts=ended.attempts,
-    )
-
-
-def _cost(model: Model, ended: Ended) -> Cost:
-    """Return what the last try cost; a failed one costs nothing only where nobody was at work."""
-    if ended.received is not None:
-        return cost_of(model, ended.received.usage, ended.received.cost_usd)
-    if ended.fault is not None and not may_be_charged(ended.fault.kind):
-        return Cost(0.0, REFUSED)
-    return cost_of(model, NO_USAGE)
-
-
-def _empty(received: Received | None) -> tuple[str, str]:
-    """Return why there is no text, and the machine word for it."""
-    ending = told(received.ending) if received else ""
-    if is_filtered(ending):
-        return f"the provider's filter kept the reply back ({ending})", "content-filter"
-    return f"the reply holds no text ({ending})" if ending else "the reply holds no text", "empty"

@@ -21,6 +21,20 @@ MODEL = Model(alias="m", provider="offline", name="hawk", max_frames=64)
 REMOTE = Model(alias="r", provider="openai", name="gpt-4o", base_url="http://127.0.0.1:9/v1")
 
 
+class Status(Exception):
+    """What an SDK raises for a status."""
+
+    def __init__(
+        self,
+        status_code: int,
+        headers: dict[str, str] | None = None,
+        body: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(f"status {status_code}")
+        self.status_code, self.body = status_code, body
+        self.response = type("Response", (), {"headers": headers or {}})()
+
+
 @dataclass
 class Pages:
     """A journal without a file."""

@@ -14,20 +14,11 @@ from agents.clients import Received, Sending
 from agents.models import Model, parse_model
 from memory.errors import CallFailed
 from memory.records import Nonce, Usage
-from tests.support.asking import Pages, load_bytes
+from tests.support.asking import Pages, Status, load_bytes
 from tests.support.virtual import run_virtual
 
 REFUSING_S = 0.05
 """How long a server takes to say no."""
-
-
-class Status(Exception):
-    """What an SDK raises for a status."""
-
-    def __init__(self, status_code: int, headers: dict[str, str] | None = None) -> None:
-        super().__init__(f"status {status_code}")
-        self.status_code = status_code
-        self.response = type("Response", (), {"headers": headers or {}})()
 
 
 @dataclass(frozen=True)
