@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-console bench-rating bench-coverage pictures clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-latency bench-memory bench-resume pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -59,8 +59,23 @@ bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR f
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
 
+bench-gate: $(STAMP) ## what share of a limited server's best the gate gets, through storms too
+	$(BIN)/python -m benchmarks.gate
+
+bench-bodies: $(STAMP) ## CPU and memory of a call with 128 frames, against a text call and plain LangChain
+	$(BIN)/python -m benchmarks.bodies
+
 bench-console: $(STAMP) ## what share of a core the live console takes with 66 lineages in flight
 	$(BIN)/python -m benchmarks.console
+
+bench-latency: $(STAMP) ## how close a run comes to the least time its calls can take
+	$(BIN)/python -m benchmarks.latency
+
+bench-memory: $(STAMP) ## memory over 10,000 lineages, and KB a battle of the run's file
+	$(BIN)/python -m benchmarks.memory
+
+bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to read
+	$(BIN)/python -m benchmarks.resume
 
 bench-rating: $(STAMP) ## ratings against evalica and choix, a million battles from Parquet
 	$(BIN)/python -m benchmarks.rating

@@ -8,34 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal, NamedTuple, Protocol
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Literal, Protocol
 
-from agents.clients import ChatClient, Client, Load, Received, Sending
+from agents.clients import ChatClients, Client, Load
 from agents.contracts import SYSTEM
-from agents.estimates import Estimates, may_be_charged
+from agents.estimates import Estimates
+from agents.faults import Fault
 from agents.layout import fragment
 from agents.models import Model
-from agents.prices import REFUSED, Cost, cost_of
-from agents.retry import MOST_TRIES, Fault, fault_of, pause_s, sound, told, without_keys
+from agents.rows import NO_USAGE, replied, row_of
+from agents.tries import Listener, Tries
+from agents.turns import Turns
 from memory.digests import canonical_json
-from memory.errors import (
-    ArenaError,
-    CallFailed,
-    EmptyReply,
-    FramesChanged,
-    FramesLost,
-    JournalMiss,
-    ProviderFailed,
-    Refusal,
-    UnusableVideo,
-)
-from memory.records import SCHEMA, Attempt, CallRow, Frames, Nonce, Role, Usage
+from memory.errors import JournalMiss
+from memory.records import SCHEMA, CallRow, Frames, Nonce, Role, Usage
 
-NO_USAGE = Usage()
 _SYSTEM_JSON = canonical_json(SYSTEM)
 
 
@@ -117,15 +107,6 @@ class Boundless:
         """Count nothing."""
 
 
-class _Outcome(NamedTuple):
-    """How a call ended after all its tries."""
-
-    received: Received | None
-    fault: Fault | None
-    attempts: tuple[Attempt, ...]
-    latency_s: float
-
-
 def _ignore(_event: Event) -> None:
     """Let an event pass."""
 
@@ -143,24 +124,30 @@ class Asker:
     on_event: Callable[[Event], None] = _ignore
     is_replay: bool = False
     """Answer from the journal alone."""
-    make_client: Callable[[Model, Load], Client] = ChatClient
+    make_client: Callable[[Model, Load], Client] = field(default_factory=ChatClients)
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    most_tries: int = sys.maxsize
+    """Tries of one call, however patient its faults would be met otherwise."""
     purse: Purse = field(default_factory=Boundless)
     """When it is empty the run drains, and `is_broke` tells why."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
     is_broke: bool = field(default=False, init=False)
-    _clients: dict[Model, Client] = field(default_factory=dict, init=False, repr=False)
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
-    _gate: asyncio.Semaphore = field(init=False, repr=False)
-    _under_way: int = field(default=0, init=False, repr=False)
-    is_draining: bool = field(default=False, init=False)
-    drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
-    """Set once `drain` was called and the last call under way has come back."""
+    _turns: Turns = field(init=False, repr=False)
+    _tries: Tries = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Open the gate."""
-        self._gate = asyncio.Semaphore(self.concurrency)
+        """Let the first turns begin."""
+        self._turns = Turns(self.concurrency, self.pause)
+        self._tries = Tries(
+            self._turns,
+            self.load,
+            self.make_client,
+            self.estimates,
+            seed=self.seed,
+            most_tries=self.most_tries,
+        )
 
     async def ask(self, model: Model, request: Request) -> str:
         """Return the model's reply, from the journal where it is there. At most one paid call.
@@ -183,7 +170,7 @@ class Asker:
         row = self.journal.find(key)
         if row is not None:
             self.on_event(_told("recalled", model, row))
-            return _replied(row)
+            return replied(row)
         if self.is_replay:
             nonce = request.nonce
             place = f"{nonce.role} in {nonce.scope}"
@@ -195,7 +182,7 @@ class Asker:
             row = await self._make(key, model, request)
         finally:
             self._in_flight.discard(key)
-        return _replied(row)
+        return replied(row)
 
     def recall(self, model: Model, request: Request) -> CallRow | None:
         """Return what the journal holds of an ask; None where it failed or was never made."""
@@ -208,32 +195,25 @@ class Asker:
     @property
     def under_way(self) -> int:
         """How many tries have been sent and have not come back."""
-        return self._under_way
+        return self._turns.under_way
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether `drain` was called."""
+        return self._turns.is_closed
+
+    @property
+    def drained(self) -> asyncio.Event:
+        """Set once `drain` was called and the last call under way has come back."""
+        return self._turns.drained
 
     def drain(self) -> None:
         """Send nothing more; calls under way are finished, all others wait until cancelled."""
-        self.is_draining = True
-        if not self._under_way:
-            self.drained.set()
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Hold one of the places at the gate; while draining nobody gets one."""
-        async with self._gate:
-            if self.is_draining:
-                await asyncio.get_running_loop().create_future()
-            self._under_way += 1
-            try:
-                yield
-            finally:
-                self._under_way -= 1
-                if self.is_draining and not self._under_way:
-                    self.drained.set()
+        self._turns.close()
 
     async def aclose(self) -> None:
         """Close all connections."""
-        while self._clients:
-            await self._clients.popitem()[1].aclose()
+        await self._tries.aclose()
 
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
         hold = await self.purse.hold(model, request)
@@ -241,8 +221,11 @@ class Asker:
             await self._go_broke()
         row = None
         try:
-            outcome = await self._try(key, model, request, hold)
-            row = self._costed(model, request, _row(key, model, request, outcome))
+            ended = await self._tries.make(
+                key, model, request, self._listener(model, request, hold)
+            )
+            sent = replace(request, frames=ended.frames)
+            row = self._costed(model, sent, row_of(key, model, sent, ended))
             await self.journal.record(row)
         finally:
             self.purse.settle(hold, row)
@@ -263,52 +246,21 @@ class Asker:
         most = self.estimates.most(model, request).usd
         return row.model_copy(update={"may_have_cost_usd": most})
 
-    async def _try(self, key: str, model: Model, request: Request, hold: Hold) -> _Outcome:
-        sending = Sending(key, request.role, request.text, request.frames)
-        attempts: list[Attempt] = []
-        while True:
-            tries = len(attempts) + 1
-            async with self._turn():
-                if tries == 1:
-                    self.on_event(Event("started", model.alias, request.nonce))
-                started = time.monotonic()
-                got = await self._send(model, sending)
-                took_s = time.monotonic() - started
-            if isinstance(got, Received):
-                return _Outcome(got, None, tuple(attempts), took_s)
-            if not got.is_transient or tries == MOST_TRIES:
-                return _Outcome(None, got, tuple(attempts), took_s)
-            wait_s = pause_s(self.seed, key, tries=tries, hint_s=got.hint_s)
-            attempts.append(
-                Attempt(
-                    kind=got.kind,
-                    reason=got.reason,
-                    waited_s=wait_s,
-                    may_have_cost_usd=self.estimates.risk_usd(model, request, got.kind),
-                )
-            )
-            self.on_event(
-                Event("retry", model.alias, request.nonce, fault=got.kind, seconds=wait_s)
-            )
-            await self.pause(wait_s)
-            if not await self.purse.renew(hold, got.kind):
+    def _listener(self, model: Model, request: Request, hold: Hold) -> Listener:
+        """Return who hears of a call's tries: the console, and the purse."""
+
+        def started() -> None:
+            self.on_event(Event("started", model.alias, request.nonce))
+
+        def failed(fault: Fault, wait_s: float) -> None:
+            event = Event("retry", model.alias, request.nonce, fault=fault.kind, seconds=wait_s)
+            self.on_event(event)
+
+        async def renewed(fault: Fault) -> None:
+            if not await self.purse.renew(hold, fault.kind):
                 await self._go_broke()
 
-    async def _send(self, model: Model, sending: Sending) -> Received | Fault:
-        """Return what came back of one try, or what went wrong with the provider."""
-        if model not in self._clients:
-            self._clients[model] = self.make_client(model, self.load)
-        try:
-            return await self._clients[model].send(sending)
-        except (FramesChanged, UnusableVideo) as lost:
-            return Fault("frames", told(str(lost)), False)
-        except ArenaError:
-            raise
-        except Exception as error:
-            fault = None if model.is_offline else fault_of(error, key_env=model.key_env)
-            if fault is None:
-                raise
-            return fault
+        return Listener(started, failed, renewed)
 
 
 def journal_key(model: Model, request: Request) -> str:
@@ -347,64 +299,3 @@ def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> 
         cost_usd=row.cost_usd,
         text=text,
     )
-
-
-def _replied(row: CallRow) -> CallRow:
-    """Return a row that holds a reply, or raise its failure as it was raised the first time."""
-    if row.reply is not None:
-        return row
-    raise _failure(row.failure or "", row.failure_kind or "failed")
-
-
-def _failure(reason: str, kind: str) -> CallFailed:
-    known = {"frames": FramesLost, "empty": EmptyReply, "refusal": Refusal}
-    return known[kind](reason) if kind in known else ProviderFailed(reason, kind=kind)
-
-
-def _row(key: str, model: Model, request: Request, outcome: _Outcome) -> CallRow:
-    received, fault = outcome.received, outcome.fault
-    reply, failure, kind = None, None, None
-    if fault is not None:
-        failure, kind = fault.reason, fault.kind
-    elif received is not None and received.text.strip():
-        # The reply stands in the row as it will be replayed, so a key must not get that far.
-        reply = without_keys(sound(received.text), *([model.key_env] if model.key_env else []))
-    elif received is not None and received.refusal.strip():
-        failure, kind = told(received.refusal, key_env=model.key_env), "refusal"
-    else:
-        failure, kind = _empty(received), "empty"
-    cost = _cost(model, outcome)
-    return CallRow(
-        key=key,
-        nonce=request.nonce,
-        model=model.resolved,
-        alias=model.alias,
-        endpoint=model.endpoint,
-        prompt=request.prompt,
-        reply=reply,
-        failure=failure,
-        failure_kind=kind,
-        usage=received.usage if received else NO_USAGE,
-        cost_usd=cost.usd,
-        cost_from=cost.source,
-        served_by=received.served_by if received else None,
-        ending=(told(received.ending) or None) if received else None,
-        frames=len(request.frames.frames) if request.frames else 0,
-        text_chars=len(request.text),
-        latency_s=round(outcome.latency_s, 4),
-        attempts=outcome.attempts,
-    )
-
-
-def _cost(model: Model, outcome: _Outcome) -> Cost:
-    """Return what the last try cost; a failed one costs nothing only where nobody was at work."""
-    if outcome.received is not None:
-        return cost_of(model, outcome.received.usage, outcome.received.cost_usd)
-    if outcome.fault is not None and not may_be_charged(outcome.fault.kind):
-        return Cost(0.0, REFUSED)
-    return cost_of(model, NO_USAGE)
-
-
-def _empty(received: Received | None) -> str:
-    ending = told(received.ending) if received else ""
-    return f"the reply holds no text ({ending})" if ending else "the reply holds no text"

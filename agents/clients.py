@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agents.contracts import SYSTEM
-from agents.layout import messages
+from agents.layout import Look, messages, short_messages
 from agents.models import Model, build_chat_model
+from agents.prefix import cache_options
 from agents.retry import Garbled, told
+from agents.shelf import Load as Load
+from agents.shelf import Shelf
+from agents.splice import Run, carrying, run_of
+from agents.transport import splices
 from memory.records import Frames, Role, Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
+_ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason")
+"""What chat models call the reason why a reply ended: OpenAI, Gemini, Anthropic, Ollama."""
 # How the clients fail on a page of HTML, a reply without choices or a field of another kind.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
-
-Load = Callable[[str, list[str]], Awaitable[list[bytes]]]
-"""Video id and frame digests to the frames' JPEG bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +69,44 @@ class Client(Protocol):
 class ChatClient:
     """Sends calls to one model through LangChain; builds its chat model at the first one."""
 
-    def __init__(self, model: Model, load: Load) -> None:
+    def __init__(self, model: Model, load: Load, shelf: Shelf | None = None) -> None:
+        """Share frames with the other clients of `shelf`; without one, with nobody."""
         self._model = model
         self._load = load
+        self._shelf = shelf or Shelf(load)
+        self._look = Look(model.part_detail, model.cache_breakpoint)
 
     @cached_property
     def _chat(self) -> BaseChatModel:
         return build_chat_model(self._model)
 
+    @cached_property
+    def _is_spliced(self) -> bool:
+        return self._model.maker.can_splice and splices(self._chat)
+
     async def send(self, sending: Sending) -> Received:
         """Return what the model replied to one request."""
-        frames = sending.frames.frames if sending.frames else ()
-        digests = [frame.digest for frame in frames]
-        jpegs = await self._load(sending.frames.video, digests) if sending.frames and frames else []
-        subtitles = sending.frames.subtitles if sending.frames else None
-        laid_out = messages(SYSTEM, sending.text, frames=frames, jpegs=jpegs, subtitles=subtitles)
+        laid_out, run = await self._laid_out(sending)
         options = self._model.maker.options(self._model, sending.role, key=sending.key)
-        return received(await self._invoke(laid_out, options))
+        options |= cache_options(self._model, sending.frames)
+        with carrying(run):
+            message = await self._invoke(laid_out, options)
+        return received(message)
+
+    async def _laid_out(self, sending: Sending) -> tuple[list[BaseMessage], Run | None]:
+        """Return the messages, and the run of frames that one text in them stands for, if any."""
+        frames, text = sending.frames, sending.text
+        if frames is None or not frames.frames:
+            return messages(SYSTEM, text, frames=(), jpegs=()), None
+        digests = [frame.digest for frame in frames.frames]
+        if self._is_spliced:
+            run = run_of(frames, await self._shelf.images(frames.video, digests), self._look)
+            return short_messages(SYSTEM, run.key, text), run
+        jpegs = await self._load(frames.video, digests)
+        shown, spoken = frames.frames, frames.subtitles
+        return messages(
+            SYSTEM, text, frames=shown, jpegs=jpegs, subtitles=spoken, look=self._look
+        ), None
 
     async def _invoke(self, laid_out: list[BaseMessage], options: dict[str, Any]) -> BaseMessage:
         chat = self._chat
@@ -101,10 +125,23 @@ class ChatClient:
             await self._model.maker.close(self._chat)
 
 
+class ChatClients:
+    """Makes the clients of one run, which share the frames they send."""
+
+    def __init__(self) -> None:
+        """Begin with no frame."""
+        self._shelf: Shelf | None = None
+
+    def __call__(self, model: Model, load: Load) -> ChatClient:
+        """Return a client; all of them are handed the same loader."""
+        self._shelf = self._shelf or Shelf(load)
+        return ChatClient(model, load, self._shelf)
+
+
 def received(message: BaseMessage) -> Received:
     """Return a chat model's message as text, tokens and ending."""
     metadata = message.response_metadata
-    ending = metadata.get("finish_reason") or metadata.get("block_reason") or ""
+    ending = next(filter(None, map(metadata.get, _ENDINGS)), "")
     return Received(
         text=str(message.text),
         usage=_usage(getattr(message, "usage_metadata", None) or {}),

@@ -7,6 +7,8 @@ from typing import Literal
 from agents.desk import Desk, Task
 from agents.layout import thinned
 from agents.models import Model
+from agents.replies import without_reasoning
+from memory.errors import EmptyReply
 from memory.records import Answer, Frames
 
 
@@ -16,7 +18,7 @@ async def answer(
     """Return what `model` says from its own share of the frames. One model call.
 
     Raises:
-        EmptyReply: it said nothing.
+        EmptyReply: it said nothing, or only thought aloud.
         CallFailed: the call failed for good; either way the contestant forfeits.
 
     Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
@@ -24,7 +26,10 @@ async def answer(
     seen = thinned(frames, model.frame_limit("contestant"))
     task = Task("contestant", seen, scope=slot, ask=seat, question=question)
     row = await desk.ask_row(model, task)
+    text = without_reasoning(row.reply or "")
+    if not text.strip():
+        raise EmptyReply("the reply holds reasoning and no answer")
     # Where the server found the request too large, it was sent with fewer of them.
     shown = seen if row.frames is None else thinned(seen, row.frames)
     times = tuple(frame.time_s for frame in shown.frames)
-    return Answer(model=model.alias, text=row.reply or "", frames=times)
+    return Answer(model=model.alias, text=text, frames=times)

@@ -6,9 +6,10 @@ cannot break it, and so that the offline models know what they are asked for.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from memory.records import CATEGORIES, Role
 
@@ -28,6 +29,23 @@ QUESTION_LINE = "Question:"
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Score = Annotated[float, Field(ge=1.0, le=5.0)]
+
+
+Choice = Literal["A", "B", "tie_good", "tie_bad", "abstain"]
+
+_JOINTS = re.compile(r"[\s_-]+")
+
+
+def plain(word: str) -> str:
+    """Return a word by which its spellings are known for the same: case and joints left out."""
+    return _JOINTS.sub("", word).lower()
+
+
+_CHOICES = {plain(choice): choice for choice in get_args(Choice)}
+
+
+def _choice(said: object) -> object:
+    return _CHOICES.get(plain(said), said) if isinstance(said, str) else said
 
 
 class Reply(BaseModel):
@@ -71,7 +89,7 @@ class JudgeReply(Reply):
     accuracy: Text
     relevance: Text
     helpfulness: Text
-    verdict: Literal["A", "B", "tie_good", "tie_bad", "abstain"]
+    verdict: Annotated[Choice, BeforeValidator(_choice)]
 
 
 class EvolverReply(Reply):

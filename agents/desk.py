@@ -43,6 +43,10 @@ class Task:
     """What a contestant is asked; stands unfenced behind its prompt."""
 
 
+def _read(row: CallRow, schema: type[R]) -> R:
+    return read_reply(row.reply or "", schema, ending=row.ending)
+
+
 def _only_once(_scope: str) -> Sequence[int]:
     return (0,)
 
@@ -82,15 +86,15 @@ class Desk:
             known = self._recalled(model, task, schema, generation)
             if known is not None:
                 return known
-        reply = await self.asker.ask(model, self._request(model, task, generation=current))
+        row = await self.asker.ask_row(model, self._request(model, task, generation=current))
         try:
-            return read_reply(reply, schema)
+            return _read(row, schema)
         except BadReply as fault:
-            repair = {"reply": reply, "error": str(fault)}
+            repair = {"reply": row.reply or "", "error": str(fault)}
         again = self._request(model, task, generation=current, repair=repair)
-        mended = await self.asker.ask(model, again)
+        row = await self.asker.ask_row(model, again)
         try:
-            return read_reply(mended, schema)
+            return _read(row, schema)
         except BadReply as fault:
             reason = told(f"{task.role} gave no usable reply twice: {fault}")
             raise UnusableReply(reason) from None
@@ -104,7 +108,7 @@ class Desk:
             if row is None or row.reply is None:
                 return None
             try:
-                return read_reply(row.reply, schema)
+                return _read(row, schema)
             except BadReply as fault:
                 repair = {"reply": row.reply, "error": str(fault)}
         return None

@@ -24,7 +24,9 @@ LABEL_TOKENS = 12
 """At most this many for the time above a frame, such as `t=3599.96s`."""
 MESSAGE_TOKENS = 64
 """What messages and parts are wrapped in."""
-UNCHARGED = frozenset({"frames", "http-503", "http-529"})
+UNCHARGED = frozenset(
+    {"frames", "unreachable", "http-503", "http-529", "quota", "content-filter", "too-large"}
+)
 """Faults of a try that was not sent, or that the server says it could not take up."""
 SEEN_FRAMES = 4
 """From so many frames on a call tells what a frame comes to; text weighs little then."""
@@ -37,6 +39,8 @@ class FrameTokens(NamedTuple):
     most: int
 
 
+_LOW = {"gpt-4o-mini": FrameTokens(2_833, 2_833), "": FrameTokens(85, 85)}
+"""Of OpenAI's models, where `detail` is low."""
 _FRAMES = (
     ("openai", "gpt-4o-mini", FrameTokens(8_500, 8_500)),
     ("openai", "", FrameTokens(255, 765)),
@@ -52,6 +56,8 @@ def frame_tokens(model: Model) -> FrameTokens:
     if model.frame_tokens is not None:
         return FrameTokens(model.frame_tokens, model.frame_tokens)
     provider = "" if model.base_url else model.provider
+    if provider == "openai" and model.detail == "low":
+        return next(tokens for name, tokens in _LOW.items() if model.name.startswith(name))
     return next(
         tokens
         for whose, name, tokens in _FRAMES

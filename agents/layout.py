@@ -11,7 +11,7 @@ import json
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agents.fences import fence
 from memory.digests import digest
@@ -20,6 +20,22 @@ from video.frames import thin
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
+
+
+BREAKPOINT = {"mode": "explicit"}
+"""What marks a part as the end of what OpenAI's cache should keep."""
+
+
+class Look(NamedTuple):
+    """What a provider is told of the images beside their bytes."""
+
+    detail: str | None = None
+    """What each image's part says of how closely to look; None says nothing."""
+    is_marked: bool = False
+    """Whether the last image ends what the provider's cache should keep."""
+
+
+AS_USUAL = Look()
 
 
 def label(frame: Frame) -> str:
@@ -49,20 +65,43 @@ def messages(
     frames: Sequence[Frame],
     jpegs: Sequence[bytes],
     subtitles: Subtitles | None = None,
+    look: Look = AS_USUAL,
 ) -> list[BaseMessage]:
     """Return the system message and one user message: label and image in turn, `text` last."""
-    from langchain_core.messages import HumanMessage, SystemMessage
-
     content: list[str | dict[str, Any]] = []
     blocks = cue_blocks(frames, subtitles)
     for place, (frame, jpeg) in enumerate(zip(frames, jpegs, strict=True)):
         content.append({"type": "text", "text": label(frame)})
-        encoded = base64.b64encode(jpeg).decode("ascii")
-        content.append({"type": "image", "base64": encoded, "mime_type": "image/jpeg"})
+        content.append(_image(jpeg, look, is_last=place == len(frames) - 1))
         if place in blocks:
             content.append({"type": "text", "text": blocks[place]})
-    content.append({"type": "text", "text": text})
-    return [SystemMessage(system), HumanMessage(content=content)]
+    return _addressed(system, content, text)
+
+
+def short_messages(system: str, stand_in: str, text: str) -> list[BaseMessage]:
+    """Return the same messages with one text in the place of all frames and cues."""
+    return _addressed(system, [{"type": "text", "text": stand_in}], text)
+
+
+def _addressed(system: str, content: list[str | dict[str, Any]], text: str) -> list[BaseMessage]:
+    from langchain_core.messages import HumanMessage, SystemMessage
+
+    return [
+        SystemMessage(system),
+        HumanMessage(content=[*content, {"type": "text", "text": text}]),
+    ]
+
+
+def _image(jpeg: bytes, look: Look, *, is_last: bool) -> dict[str, Any]:
+    """Return an image's block; LangChain's own form has no place for the detail."""
+    encoded = base64.b64encode(jpeg).decode("ascii")
+    block: dict[str, Any] = {"type": "image", "base64": encoded, "mime_type": "image/jpeg"}
+    if look.detail is not None:
+        url = {"url": f"data:image/jpeg;base64,{encoded}", "detail": look.detail}
+        block = {"type": "image_url", "image_url": url}
+    if look.is_marked and is_last:
+        block["prompt_cache_breakpoint"] = BREAKPOINT
+    return block
 
 
 def thinned(frames: Frames, limit: int) -> Frames:

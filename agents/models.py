@@ -6,16 +6,26 @@ Nothing here imports a provider's package before its model is built: each costs 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from agents.offline.cast import KINDS
 from agents.parameters import check_key_env, check_parameters
-from agents.providers import Provider, find_provider, provider_names
+from agents.prefix import needs_breakpoint
+from agents.providers import (
+    BUILT_IN,
+    Declaration,
+    Provider,
+    declare,
+    find_provider,
+    provider_names,
+)
 from agents.retry import KEY_NAMES, told
+from agents.transport import check_proxies
 from memory.errors import BadInput
 from memory.records import CallLimits, Price, Role
 
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
 CONTESTANT_FRAMES = 64
 """Most frames of a contestant that names no limit (VideoAutoArena, experimental settings)."""
 MOST_FRAMES = 1024
+_PROVIDER = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 NO_LIMITS = CallLimits()
 
 
@@ -55,6 +66,8 @@ class Model:
     """None means unknown."""
     frame_tokens: int | None = None
     """Tokens one frame counts as; None leaves it to what is known of the provider."""
+    declared: Declaration | None = None
+    """What its provider is, where that is neither built in nor installed by its name."""
 
     @property
     def resolved(self) -> str:
@@ -63,11 +76,17 @@ class Model:
 
     @cached_property
     def maker(self) -> Provider:
-        """What its provider is; BadInput where it is not there."""
+        """What its provider is.
+
+        Raises:
+            BadInput: it is not there.
+        """
+        if self.declared is not None:
+            return declare(self.provider, self.declared)
         found = find_provider(self.provider)
         if found is None:
             raise BadInput(
-                f"{self.alias!a} needs the provider {self.provider!a}, which is not there"
+                f"{self.alias!a} needs the provider {self.provider!a}; install its package"
             )
         return found
 
@@ -75,6 +94,11 @@ class Model:
     def is_offline(self) -> bool:
         """Whether it runs inside the process."""
         return self.provider == "offline"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its chat model is none that is known here: whatever it raises is its own."""
+        return self.provider not in BUILT_IN
 
     @property
     def part_detail(self) -> str | None:
@@ -90,11 +114,14 @@ class Model:
 
     @cached_property
     def endpoint(self) -> str:
-        """The host its frames go to, without credentials; "in-process" for an offline model."""
+        """The host its frames go to, without credentials; "in-process" for an offline model.
+
+        Where only the chat model knows its address, the provider's name stands for it.
+        """
         if self.is_offline:
             return "in-process"
         parts = urlsplit(self.url)
-        host = parts.hostname or ""
+        host = parts.hostname or self.provider
         return f"{host}:{parts.port}" if parts.port else host
 
     def frame_limit(self, role: Role) -> int:
@@ -135,12 +162,14 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
         BadInput: no such provider, offline model, setting or sampling parameter.
     """
     provider, colon, model = name.partition(":")
-    maker = find_provider(provider) if colon and model else None
-    if maker is None:
+    declared = (settings or {}).get("declared")
+    if not colon or not model or not (declared or find_provider(provider)):
         raise BadInput(
             f"{name!a} is no model; write provider:model with a provider of "
-            + ", ".join(provider_names())
+            f"{', '.join(provider_names())}, or give it a table in arena.toml"
         )
+    if declared:
+        _check_declared(provider, declared)
     if provider == "offline" and model not in KINDS:
         raise BadInput(f"{name!a} is no offline model; there are {', '.join(KINDS)}")
     chosen = {"alias": name, **(settings or {}), "provider": provider, "name": model}
@@ -149,8 +178,10 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     if unknown := sorted(set(chosen) - set(Model.__dataclass_fields__)):
         raise BadInput(f"{name!a} has the unknown setting {unknown[0]!a}")
     found = Model(**chosen)
-    check_parameters(found.alias, maker.parameters, parameters=found.parameters)
-    _check_detail(found)
+    check_parameters(found.alias, found.maker.parameters, parameters=found.parameters)
+    _check_looks(found)
+    if "cache_breakpoint" not in chosen:
+        found = replace(found, cache_breakpoint=needs_breakpoint(found))
     if found.key_env is not None:
         check_key_env(found.alias, found.key_env)
     return found
@@ -160,10 +191,13 @@ def check_keys(models: Iterable[Model]) -> None:
     """Return if every remote model's key is there.
 
     Raises:
-        BadInput: one is missing or cannot be a key; names its variable, never its value.
+        BadInput: one is missing or cannot be a key, named by its variable, never its value; or
+            there is a proxy on the way that cannot be used.
     """
     for model in models:
         model.maker.check(model)
+        if model.maker.can_splice:
+            check_proxies()
         names, key = model.key_names, model.key()
         if key is None and names:
             raise BadInput(f"{model.alias!a} needs a key; set {' or '.join(names)}")
@@ -186,10 +220,24 @@ def build_chat_model(model: Model) -> BaseChatModel:
         raise BadInput(f"{model.alias!a} cannot be set up: {reason}") from None
 
 
-def _check_detail(model: Model) -> None:
+def _check_declared(provider: str, declared: Declaration) -> None:
+    if provider in BUILT_IN:
+        raise BadInput(f"providers.{provider}: this one is built in; choose another name")
+    if not _PROVIDER.fullmatch(provider):
+        raise BadInput(f"{provider!a} is no name for a provider; use letters, digits, - and _")
+    if declared.key_env is not None:
+        check_key_env(f"providers.{provider}", declared.key_env)
+
+
+def _check_looks(model: Model) -> None:
+    """Refuse what cannot be said to its provider of its frames."""
     known = model.maker.details
     if model.detail is not None and model.detail not in known:
         there = f"there are {', '.join(known)}" if known else f"{model.provider} has none"
         raise BadInput(f"{model.alias!a} cannot have the detail {model.detail!a}; {there}")
     if model.detail is not None and "media_resolution" in model.parameters:
         raise BadInput(f"{model.alias!a} has a detail and a media_resolution; leave one out")
+    if model.cache_breakpoint and model.provider != "openai":
+        raise BadInput(
+            f"{model.alias!a} takes no cache_breakpoint, which is OpenAI's; leave it out"
+        )

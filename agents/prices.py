@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -63,7 +64,8 @@ def price_of(model: Model) -> Price | None:
         return _FREE
     if _is_own(model.price):
         return model.price
-    return _flat(model) or model.price
+    found = _in_table(model)
+    return found.price if found else model.price
 
 
 def cost_of(model: Model, usage: Usage, reported: float | None = None) -> Cost:
@@ -77,8 +79,9 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> Cost:
     price = price_of(model)
     if price is None:
         return Cost(None, None)
-    if not _is_own(price) and (found := _looked_up(model, usage)) is not None:
-        return Cost(float(found.total_price), price.source)
+    found = None if _is_own(price) else _in_table(model)
+    if found is not None and not found.is_flat:
+        return Cost(found.cost_usd(usage), price.source)
     return Cost(_by(price, usage), price.source)
 
 
@@ -108,42 +111,39 @@ def _by(price: Price, usage: Usage) -> float:
     return sums / _MILLION
 
 
-def _flat(model: Model) -> Price | None:
-    """Return the table's price, that of the lowest tier where there are several."""
-    found = _looked_up(model, Usage(input_tokens=1, output_tokens=1))
-    if found is None:
-        return None
-    figures = {
-        field: getattr(value, "base", value)
-        for field, name in (
-            ("input_usd", "input_mtok"),
-            ("output_usd", "output_mtok"),
-            ("cached_usd", "cache_read_mtok"),
-            ("written_usd", "cache_write_mtok"),
+class _Entry(NamedTuple):
+    """What the table says of a model."""
+
+    provider: str
+    name: str
+    price: Price
+    is_flat: bool
+    """A token costs the same whatever the length of the input, thought or not."""
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """Return what a call costs by all the table knows; slow, 1 ms."""
+        total, output = usage.input_tokens or 0, usage.output_tokens or 0
+        cached = min(usage.cached_tokens or 0, total)
+        found = _calculated(
+            self.provider,
+            self.name,
+            input_tokens=total,
+            cache_read_tokens=cached,
+            cache_write_tokens=min(usage.written_tokens or 0, total - cached),
+            output_tokens=output,
+            output_reasoning_tokens=min(usage.reasoning_tokens or 0, output),
         )
-        for value in [getattr(found.model_price, name)]
-    }
-    if figures["input_usd"] is None or figures["output_usd"] is None:
-        return None
-    return Price(source=f"{TABLE} {version(TABLE)}", **figures)
+        return float(found.total_price) if found else None
 
 
-def _looked_up(model: Model, usage: Usage) -> PriceCalculation | None:
-    """Return what the table says today of a call; None where it does not know the model."""
+def _in_table(model: Model) -> _Entry | None:
+    """Return what the table says now; None where it does not know the model at that address."""
     provider = _provider(model)
-    name = _in_table(provider, model.name.removeprefix("models/")) if provider else None
-    if name is None:
+    if provider is None:
         return None
-    total = usage.input_tokens or 0
-    cached = min(usage.cached_tokens or 0, total)
-    return _calculated(
-        provider,
-        name,
-        input_tokens=total,
-        cache_read_tokens=cached,
-        cache_write_tokens=min(usage.written_tokens or 0, total - cached),
-        output_tokens=usage.output_tokens or 0,
-    )
+    # Some prices hold for hours of a day only.
+    hour = datetime.now(UTC).strftime("%Y-%m-%d %H")
+    return _looked_up(provider, model.name.removeprefix("models/"), hour)
 
 
 def _provider(model: Model) -> str | None:
@@ -155,28 +155,52 @@ def _provider(model: Model) -> str | None:
 
 
 @lru_cache(maxsize=256)
-def _in_table(provider: str, name: str) -> str | None:
-    """Return `name` if the table means this very model by it.
+def _looked_up(provider: str, name: str, _hour: str) -> _Entry | None:
+    if not _is_meant(provider, name):
+        return None
+    found = _calculated(provider, name, input_tokens=1)
+    prices: dict[str, Any] = vars(found.model_price) if found else {}
+    told = {field: prices.get(name) for field, name in _FIELDS.items()}
+    if told["input_usd"] is None or told["output_usd"] is None:
+        return None
+    # A tier's lowest price is called its base.
+    lowest = {field: getattr(value, "base", value) for field, value in told.items()}
+    tiered = any(hasattr(value, "base") for value in told.values())
+    is_flat = not tiered and prices.get("output_reasoning_mtok") is None
+    price = Price(source=f"{TABLE} {version(TABLE)}", **lowest)
+    return _Entry(provider, name, price, is_flat)
+
+
+_FIELDS = {
+    "input_usd": "input_mtok",
+    "output_usd": "output_mtok",
+    "cached_usd": "cache_read_mtok",
+    "written_usd": "cache_write_mtok",
+}
+
+
+def _is_meant(provider: str, name: str) -> bool:
+    """Return whether the table means this very model by `name`.
 
     Some of its entries match all names that begin with or hold another. A name may then only be
     that of the entry with a date or a `-preview` behind it; a fine-tuned model costs otherwise.
     """
-    entry = _entry(provider, name)
+    entry = _id(provider, name)
     if entry is None:
-        return None
-    is_loose = entry in (_entry(provider, f"{name}-zz"), _entry(provider, f"zz-{name}"))
+        return False
+    is_loose = entry in (_id(provider, f"{name}-zz"), _id(provider, f"zz-{name}"))
     if not is_loose or name == entry:
-        return name
+        return True
     rest = name.removeprefix(entry)
-    return name if rest != name and _DATED.fullmatch(rest) else None
+    return rest != name and bool(_DATED.fullmatch(rest))
 
 
-def _entry(provider: str, name: str) -> str | None:
+def _id(provider: str, name: str) -> str | None:
     found = _calculated(provider, name, input_tokens=1)
     return found.model.id if found else None
 
 
-def _calculated(provider: str | None, name: str, **tokens: Any) -> PriceCalculation | None:
+def _calculated(provider: str, name: str, **tokens: int) -> PriceCalculation | None:
     # A quarter of a second and a megabyte of table; a run with offline models needs neither.
     from genai_prices import Usage as Counted
     from genai_prices import calc_price

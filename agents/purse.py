@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
-from agents.ask import Request
+from agents.ask import Hold, Request
 from agents.estimates import Estimates, may_be_charged
 from agents.models import Model
 from memory.records import CallRow
@@ -24,7 +25,7 @@ class Caps(NamedTuple):
     """How much may be spent on a run, over all its processes; None is no cap."""
 
     usd: float | None = None
-    tokens: int | None = None
+    tokens: float | None = None
     """Input and output of remote models together."""
 
     def __bool__(self) -> bool:
@@ -72,6 +73,8 @@ class CappedPurse:
     estimates: Estimates
     _: KW_ONLY
     spent: Sum = _NOTHING
+    on_empty: Callable[[], None] | None = None
+    """Called once, when the first call does not fit any more."""
     held: Sum = field(default=_NOTHING, init=False)
     is_empty: bool = field(default=False, init=False)
     """A call did not fit; since then none is let through."""
@@ -83,9 +86,9 @@ class CappedPurse:
         hold = Reserve(summed(most.usd, most.tokens))
         return hold if await self._take(hold) else None
 
-    async def renew(self, hold: Reserve, fault: str) -> bool:
+    async def renew(self, hold: Hold, fault: str) -> bool:
         """Count what a failed try may have cost, and set as much aside for the next one."""
-        if not may_be_charged(fault):
+        if not may_be_charged(fault) or not isinstance(hold, Reserve):
             return True
         self.spent = self.spent.plus(hold.size)
         self._free(hold.size)
@@ -96,8 +99,10 @@ class CappedPurse:
         hold.size = again.size
         return True
 
-    def settle(self, hold: Reserve, row: CallRow | None) -> None:
+    def settle(self, hold: Hold, row: CallRow | None) -> None:
         """Count what a call did cost, or may have, and free what it held."""
+        if not isinstance(hold, Reserve):
+            raise TypeError("another purse gave out what is settled here")
         if row is not None:
             self.spent = self.spent.plus(_cost_of(row, hold.size))
         self._free(hold.size)
@@ -138,13 +143,20 @@ class CappedPurse:
             size = first.size
             fits = self._fits(size)
             # Nothing that is under way can make room for it any more.
-            self.is_empty = self.is_empty or not self._under(self.spent.plus(size))
+            if not self._under(self.spent.plus(size)):
+                self._close()
             if not fits and not self.is_empty:
                 return
             self._waiting.popleft()
             if fits:
                 self.held = self.held.plus(size)
             first.let_through.set_result(fits)
+
+    def _close(self) -> None:
+        if not self.is_empty:
+            self.is_empty = True
+            if self.on_empty is not None:
+                self.on_empty()
 
     def _fits(self, size: Sum) -> bool:
         return not self.is_empty and self._under(self.spent.plus(self.held).plus(size))

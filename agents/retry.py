@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from agents.faults import REFUSALS, Fault, most_images, nature_of
 from memory.digests import unit_interval
+from memory.records import Attempt
 
 MOST_TRIES = 6
+PATIENCE_S = 900.0
+"""Pauses, added up, after which a server that still has no room for a call is given up."""
 LONGEST_HINT_S = 120.0
 """A server that asks for more patience is asked again after this much."""
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 60.0
 LONGEST_REASON = 300
 
-_TRANSIENT = frozenset({408, 409, 425, 429})
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
 _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
+_UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+"""Nothing was sent, so nothing can have been charged."""
 _PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
 
 KEY_NAMES = {"OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"}
@@ -44,38 +48,58 @@ class Garbled(Exception):
     """What came back is nothing that the provider's client can read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What went wrong in one try."""
-
-    kind: str
-    """`http-429`, `timeout`, `connection`, `malformed` or `provider`."""
-    reason: str
-    """Short, printable, and without any key."""
-    is_transient: bool
-    hint_s: float | None = None
-    """What the server said to wait."""
-
-
-def fault_of(error: Exception, *, key_env: str | None = None) -> Fault | None:
+def fault_of(
+    error: Exception, *, key_env: str | None = None, is_foreign: bool = False
+) -> Fault | None:
     """Return what a remote call's exception means; None for one that is a bug of ours.
 
-    Goes by attributes and class names, so that no provider's package has to be imported.
+    Goes by attributes and class names, so that no provider's package has to be imported. Whatever
+    a chat model raises that is not known here, `is_foreign`, is no bug of ours.
     """
+    said = _said(error)
     if isinstance(error, Garbled):
-        return Fault("malformed", told(str(error), key_env=key_env), False)
+        # Some servers send an error with status 200, which a client finds unreadable.
+        return _fault("malformed", 400, said, told(str(error), key_env=key_env))
     reason = told(f"{type(error).__name__}: {error}", key_env=key_env)
     status = _status(error)
     if status is not None and status >= 400:
-        transient = status in _TRANSIENT or status >= 500
-        return Fault(f"http-{status}", reason, transient, _hint_s(error))
+        return _fault(f"http-{status}", status, said, reason, hint_s=_hint_s(error))
     names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
+    if names & _UNREACHED:
+        return Fault("unreachable", reason, "transient")
     if names & _TIMEOUTS:
-        return Fault("timeout", reason, True)
+        return Fault("timeout", reason, "transient")
     if names & _CONNECTIONS:
-        return Fault("connection", reason, True)
+        return Fault("connection", reason, "transient")
     packages = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
-    return Fault("provider", reason, False) if packages & _PROVIDERS else None
+    is_theirs = is_foreign or packages & _PROVIDERS
+    return _fault("provider", 400, said, reason) if is_theirs else None
+
+
+def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | None = None) -> Fault:
+    nature = nature_of(status, said)
+    if nature in ("transient", "permanent"):
+        return Fault(kind, reason, nature, hint_s)
+    images = most_images(said) if nature == "too-large" else None
+    return Fault(nature, reason, nature, most_images=images)
+
+
+def _said(error: Exception) -> str:
+    """Return all that the server said with an error."""
+    bodies = (getattr(link, name, None) for link in _chain(error) for name in ("body", "details"))
+    return " ".join([str(error), *(str(body) for body in bodies if isinstance(body, dict | list))])
+
+
+def gives_up(fault: Fault, before: Sequence[Attempt]) -> bool:
+    """Return whether a call has failed for good with this fault, given its attempts before.
+
+    A server that has no room is given 15 minutes of pauses, anything else that passes six tries.
+    """
+    if not fault.is_transient:
+        return True
+    if fault.is_refusal:
+        return sum(a.waited_s for a in before if a.kind in REFUSALS) >= PATIENCE_S
+    return 1 + sum(a.kind not in REFUSALS and a.waited_s > 0 for a in before) >= MOST_TRIES
 
 
 def pause_s(seed: int, key: str, *, tries: int, hint_s: float | None) -> float:
@@ -133,8 +157,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _status(error: Exception) -> int | None:
     """Return the HTTP status an exception carries, itself or in its causes."""
     for link in _chain(error):
-        for name in ("status_code", "code"):
-            status = getattr(link, name, None)
+        # Bare httpx keeps it on the response alone.
+        response = getattr(link, "response", None)
+        for holder, name in ((link, "status_code"), (link, "code"), (response, "status_code")):
+            status = getattr(holder, name, None)
             if isinstance(status, int) and not isinstance(status, bool):
                 return status
     return None

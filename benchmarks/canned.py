@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zlib import crc32
 
 from agents.ask import Asker
 from agents.clients import Load, Received, Sending
@@ -16,7 +17,7 @@ from agents.prompts import PromptSet
 from benchmarks.shapes import ROUNDS
 from graph.context import Arena, Rules
 from memory.digests import digest
-from memory.records import CATEGORIES, Frame, Frames, Usage, Video
+from memory.records import CATEGORIES, Frame, Frames, Role, Usage, Video
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.draws import Draws, WrittenDraws
@@ -24,11 +25,12 @@ from runs.slots import new_slots
 
 FRAMES = 128
 DEGREE = re.compile(r"degree (\d+)")
-WORDS = "The lamp goes from red to blue while the bird crosses the picture from the left. " * 8
-ANALYSIS = WORDS[:300]
+WORDS = "The lamp goes from red to blue while the bird crosses the picture from the left. " * 20
+ANSWER, ANALYSIS, ACCOUNT, PERSON = 1500, 400, 1000, 300
+"""How many characters each has, which is as many as real models write."""
 USAGE = Usage(input_tokens=9000, output_tokens=160, cached_tokens=8000, reasoning_tokens=0)
 SCENE = {"start_s": 0.0, "end_s": 4.0, "what": "a bird crosses a room"}
-BRIEF = {"account": WORDS, "category": CATEGORIES[0], "scenes": [SCENE] * 6}
+BRIEF = {"account": WORDS[:ACCOUNT], "category": CATEGORIES[0], "scenes": [SCENE] * 6}
 
 
 class Canned:
@@ -39,30 +41,36 @@ class Canned:
 
     async def send(self, sending: Sending) -> Received:
         """Return a reply of the usual length, without looking at a frame."""
-        return Received(text=_reply(sending), usage=USAGE, ending="stop")
+        return Received(text=reply(sending.role, sending.text), usage=USAGE, ending="stop")
 
     async def aclose(self) -> None:
         """Close nothing."""
 
 
-def _reply(sending: Sending) -> str:
-    degrees = [int(found) for found in DEGREE.findall(sending.text)]
+def reply(role: Role, text: str) -> str:
+    """Return what a role that is told `text` replies; every evolved question is a degree harder."""
+    if role == "contestant":
+        return _said(ANSWER, text)
+    degrees = [int(found) for found in DEGREE.findall(text)]
     replies = {
         "examiner": lambda: BRIEF,
-        "persona": lambda: {"personas": [WORDS[:240]] * 3},
+        "persona": lambda: {"personas": [_said(PERSON, text)] * 3},
         "questioner": lambda: {"question": f"A question of degree 0: {WORDS[:120]}?"},
-        "judge": lambda: _judged("A" if len(sending.text) % 2 else "B"),
+        "judge": lambda: _judged("A" if len(text) % 2 else "B", text),
         "evolver": lambda: _evolved(max(degrees) + 1),
         "grader": lambda: {"question_1": _grade(degrees[0]), "question_2": _grade(degrees[1])},
     }
-    if sending.role == "contestant":
-        return WORDS
-    return json.dumps(replies[sending.role]())
+    return json.dumps(replies[role]())
 
 
-def _judged(verdict: str) -> dict[str, str]:
+def _said(chars: int, asked: str) -> str:
+    """Return words of about this length, a quarter more or less."""
+    return WORDS[: int(chars * (0.75 + crc32(asked.encode()) / 2**33))]
+
+
+def _judged(verdict: str, asked: str) -> dict[str, str]:
     names = ("instruction_following", "accuracy", "relevance", "helpfulness")
-    return dict.fromkeys(names, ANALYSIS) | {"verdict": verdict}
+    return dict.fromkeys(names, _said(ANALYSIS, asked)) | {"verdict": verdict}
 
 
 def _evolved(degree: int) -> dict[str, object]:
@@ -76,10 +84,10 @@ def _grade(degree: int) -> dict[str, float]:
     return dict.fromkeys(names, min(5.0, 1.0 + degree))
 
 
-def footage(number: int) -> tuple[Video, Frames]:
-    """Return a video and its frames, known by digests that belong to no picture."""
+def film(number: int) -> Video:
+    """Return a video that lies nowhere."""
     sha = digest(f"video {number}")
-    video = Video(
+    return Video(
         id=sha[:12],
         sha256=sha,
         path=f"{number}.mp4",
@@ -90,8 +98,17 @@ def footage(number: int) -> tuple[Video, Frames]:
         fps=30.0,
         codec="h264",
     )
-    pictures = tuple(Frame(time_s=i / 2, digest=digest(f"{number} {i}")) for i in range(FRAMES))
-    return video, Frames(video=video.id, width_px=512, height_px=288, frames=pictures)
+
+
+def pictures(video: Video) -> Frames:
+    """Return a video's frames, known by digests that belong to no picture."""
+    found = tuple(Frame(time_s=i / 2, digest=digest(f"{video.id} {i}")) for i in range(FRAMES))
+    return Frames(video=video.id, width_px=512, height_px=288, frames=found)
+
+
+def footage(number: int) -> tuple[Video, Frames]:
+    """Return a video and its frames."""
+    return film(number), pictures(film(number))
 
 
 def _config() -> RunConfig:
@@ -104,7 +121,7 @@ def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
     config, prompts = _config(), PromptSet.load(None)
     films = dict(map(footage, range(videos)))
     slots = new_slots(list(films), rounds=ROUNDS, block=21, existing=[])
-    frames = {video.id: pictures for video, pictures in films.items()}
+    frames = {video.id: shown for video, shown in films.items()}
     written: set[str] = set()
 
     async def load(_video: str, _digests: list[str]) -> list[bytes]:

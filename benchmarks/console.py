@@ -28,7 +28,6 @@ from agents.models import Model
 from agents.prompts import PromptSet
 from benchmarks.canned import USAGE, Canned, footage
 from memory.digests import unit_interval
-from memory.records import Battle
 from runs.commands.endings import run_async
 from runs.config import Flags, resolve
 from runs.events import Audience, Begun, Ended, Happening
@@ -36,6 +35,7 @@ from runs.leaderboard import Table
 from runs.live import LiveConsole
 from runs.opening import begin
 from runs.playing import Limits, play_run
+from runs.standing import Result
 from video.find import Findings
 
 BOUND = 0.05
@@ -93,7 +93,7 @@ class Measured(LiveConsole):
         else:
             super()._draw(again=again)
 
-    def _rate(self, battles: list[Battle]) -> Table:
+    def _rate(self, battles: list[Result]) -> Table:
         began = time.thread_time()
         table = super()._rate(battles)
         # In the loop's thread it is counted by whoever called.

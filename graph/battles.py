@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agents.judge import settle_verdict
 from graph.context import Arena
-from graph.state import PERSONAS, LineageState, slot_id
+from graph.state import PERSONAS, LineageState
 from memory.records import Answer, Battle, Brief, Forfeit, Judging, Persona, Verdict
 
 
@@ -22,7 +22,7 @@ def ended(
     question, draw = state.get("question"), state.get("draw")
     a, b = state.get("answer_a"), state.get("answer_b")
     return Battle(
-        id=slot_id(state["video"], state["persona"].index, state["round"]),
+        id=arena.slot(state["video"], state["persona"].index, state["round"]),
         video=state["video"],
         duration_s=arena.videos[state["video"]].duration_s,
         category=state["brief"].category,

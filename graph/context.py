@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agents.desk import Desk
 from agents.models import Model
+from graph.state import slot_id
 from memory.records import Battle, Draw, Frames, Video
 
 
@@ -22,6 +23,10 @@ class Rules:
     """The evolver reads the judge's analyses."""
     seats_count: bool = False
     """Seats that disagree make a split; otherwise a second seating is an audit only."""
+
+
+def _itself(slot: str) -> str:
+    return slot
 
 
 @dataclass(frozen=True)
@@ -48,3 +53,9 @@ class Arena:
     """Slot id to the battle already settled there."""
     wanted: Callable[[str], bool]
     """Whether a slot is to be played; a lineage ends before the first that is not."""
+    current: Callable[[str], str] = _itself
+    """Id of the first slot in a place to that of the one which counts there now."""
+
+    def slot(self, video: str, persona: int, round_: int) -> str:
+        """Return the id of the slot that counts in a place, which is also its battle's."""
+        return self.current(slot_id(video, persona, round_))

@@ -107,7 +107,7 @@ async def grader(state: LineageState, runtime: Runtime[Arena]) -> Update:
 
 async def draw(state: LineageState, runtime: Runtime[Arena]) -> Update:
     """Say who meets, before anybody answers."""
-    return {"draw": await runtime.context.draw(_slot(state))}
+    return {"draw": await runtime.context.draw(_current(runtime.context, state))}
 
 
 async def contestant_a(state: LineageState, runtime: Runtime[Arena]) -> Update:
@@ -184,7 +184,12 @@ async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:
 
 
 def _slot(state: LineageState) -> str:
+    """Return the scope of this round's asks, which stays when its slot is superseded."""
     return slot_id(state["video"], state["persona"].index, state["round"])
+
+
+def _current(arena: Arena, state: LineageState) -> str:
+    return arena.slot(state["video"], state["persona"].index, state["round"])
 
 
 def _last(state: LineageState) -> Battle:
@@ -225,7 +230,7 @@ def opening(
 ) -> Literal["questioner", "evolver", "__end__"]:
     """Evolve what was judged; after a void, a forfeit or nothing, ask afresh."""
     arena, last = runtime.context, state["last"]
-    if state["round"] >= arena.rules.rounds or not arena.wanted(_slot(state)):
+    if state["round"] >= arena.rules.rounds or not arena.wanted(_current(arena, state)):
         return "__end__"
     has_faults = last is not None and bool(last.verdicts) and last.verdict != "void"
     return "evolver" if has_faults else "questioner"

@@ -69,5 +69,20 @@ def lineage_id(video: str, persona: int) -> str:
 
 
 def slot_id(video: str, persona: int, round_: int) -> str:
-    """Return the id of one slot, which is also its battle's."""
+    """Return the id of a lineage's first slot in a round, which is the scope of all its asks."""
     return f"{lineage_id(video, persona)}-r{round_}"
+
+
+def superseding_id(base: str, generation: int) -> str:
+    """Return the id of the slot that is played in place of `base` in a later generation."""
+    return f"{base}~{generation}"
+
+
+def base_of(slot: str) -> str:
+    """Return the id of the first slot in the place of `slot`."""
+    return slot.partition("~")[0]
+
+
+def generation_of(slot: str) -> int:
+    """Return in which generation a slot asks: 0 for the first in its place."""
+    return int(slot.partition("~")[2] or 0)

@@ -13,7 +13,7 @@ from agents.persona import invent_personas
 from graph.battles import unplayed
 from graph.context import Arena
 from graph.lineage import LOST, lineage
-from graph.state import PERSONAS, LineageState, Settled, VideoState, slot_id
+from graph.state import PERSONAS, LineageState, Settled, VideoState
 from memory.records import Battle, Brief, Persona
 
 Update = dict[str, Any]
@@ -88,7 +88,7 @@ def settled_rounds(arena: Arena, video: str, persona: int) -> list[Battle]:
     """Return a lineage's settled battles from its first round up to the first gap."""
     done: list[Battle] = []
     while len(done) < arena.rules.rounds:
-        battle = arena.settled(slot_id(video, persona, len(done)))
+        battle = arena.settled(arena.slot(video, persona, len(done)))
         if battle is None:
             break
         done.append(battle)

@@ -14,11 +14,24 @@ from memory.records import Record
 R = TypeVar("R", bound=Record)
 
 
-def write_body(record: Record, *, without: frozenset[str] = frozenset()) -> str:
-    """Return the record as canonical JSON; `without` leaves out what has columns of its own."""
+def write_body(
+    record: Record, *, without: frozenset[str] = frozenset(), defaults: bool = True
+) -> str:
+    """Return the record as canonical JSON.
+
+    Args:
+        record: what is to be kept.
+        without: fields that have columns of their own.
+        defaults: whether fields are written that say no more than when they are not there.
+    """
     # Not model_dump_json: it refuses the surrogates of file names that are no UTF-8.
     return canonical_json(
-        record.model_dump(mode="json", by_alias=True, exclude=set(without) or None)
+        record.model_dump(
+            mode="json",
+            by_alias=True,
+            exclude=set(without) or None,
+            exclude_defaults=not defaults,
+        )
     )
 
 

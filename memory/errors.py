@@ -14,6 +14,7 @@ ArenaError                    a person can act on it: one line, exit code 1
     ├── UnusableReply         a reply that holds no answer in the asked form, twice
     ├── EmptyReply            a reply without text
     ├── Refusal               a reply that its provider marks as the model's refusal
+    ├── ContentFiltered       a reply or request that the provider's filter kept back
     ├── FramesLost            its frames can no longer be had, so nothing was sent
     └── ProviderFailed        the provider refused or could not be reached
 """
@@ -63,7 +64,8 @@ class CallFailed(ArenaError):
     """A model call that failed for good.
 
     Attributes:
-        kind: short machine word: "unusable-reply", "empty", "refusal", "http-400", "timeout" ...
+        kind: short machine word: "unusable-reply", "empty", "refusal", "content-filter",
+            "too-large", "quota", "frames", "http-400", "timeout", "connection" ...
     """
 
     def __init__(self, reason: str, *, kind: str = "failed") -> None:
@@ -90,6 +92,13 @@ class Refusal(CallFailed):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, kind="refusal")
+
+
+class ContentFiltered(CallFailed):
+    """A reply or a request that the provider's filter kept back."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, kind="content-filter")
 
 
 class FramesLost(CallFailed):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from memory.bodies import read_body, write_body
 from memory.connection import Reader
 from memory.errors import StoreError
@@ -14,7 +17,40 @@ _IN_COLUMNS = frozenset({"key", "nonce", "model"})
 _RECORD = (
     f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
 )
+_SPENT = (
+    "SELECT count(*), total(usd), count(*) - count(usd), total(tokens_in), total(tokens_out) FROM "
+    "(SELECT json_extract(body, '$.cost_usd') AS usd, "
+    "json_extract(body, '$.usage.input_tokens') AS tokens_in, "
+    "json_extract(body, '$.usage.output_tokens') AS tokens_out FROM calls WHERE model NOT GLOB ?)"
+)
+_FRAMES = (
+    "SELECT model, max(json_extract(body, '$.usage.input_tokens') * 1.0 / "
+    "json_extract(body, '$.frames')) FROM calls WHERE json_extract(body, '$.frames') >= ? "
+    "AND json_extract(body, '$.usage.input_tokens') IS NOT NULL GROUP BY model"
+)
+_LOOSE = (
+    "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
+    "json_extract(body, '$.usage.input_tokens') IS NULL"
+)
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
+
+_AT_ONCE = 256
+"""Calls that are read in one go."""
+
+
+class Spent(NamedTuple):
+    """What all calls of a run came to, in all its processes."""
+
+    calls: int = 0
+    usd: float = 0.0
+    """Of the calls whose cost is known."""
+    unknown: int = 0
+    """Calls of unknown cost."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+NOTHING_SPENT = Spent()
 
 
 class Journal:
@@ -38,7 +74,7 @@ class Journal:
         if self._writer is None:
             raise StoreError("the run was opened for reading; no call can be recorded")
         nonce = row.nonce
-        body = write_body(row, without=_IN_COLUMNS)
+        body = write_body(row, without=_IN_COLUMNS, defaults=False)
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         await self._writer.write(_RECORD, (*columns, body))
 
@@ -49,10 +85,52 @@ class Journal:
         found = self._reader.rows(sql, *values)
         return [_call(row) for row in found]
 
-    def after(self, place: int) -> tuple[int, list[CallRow]]:
-        """Return the calls recorded after a place, 0 for all, and the place of the last of them."""
-        sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place"
-        found = self._reader.rows(sql, place)
+    def each_call(self) -> Iterator[CallRow]:
+        """Give the same calls, a few in memory at a time."""
+        place, rows = self.after(0, most=_AT_ONCE)
+        while rows:
+            yield from rows
+            place, rows = self.after(place, most=_AT_ONCE)
+
+    def spent(self, *, besides: str = "") -> Spent:
+        """Return what all calls came to, without reading them into memory.
+
+        Those to models that the pattern `besides` fits, such as "offline:*", are left out.
+        """
+        row = self._reader.row(_SPENT, besides)
+        calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
+        return Spent(int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
+
+    def loose(self) -> list[CallRow]:
+        """Return the calls that `spent` does not tell all of: uncounted, or tried several times."""
+        found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls WHERE {_LOOSE} ORDER BY place")
+        return [_call(row) for row in found]
+
+    def latest(self, count: int) -> list[CallRow]:
+        """Return the calls that were recorded last, at most so many, the last one first."""
+        sql = f"SELECT {_COLUMNS} FROM calls ORDER BY place DESC LIMIT ?"
+        return [_call(row) for row in self._reader.rows(sql, count)]
+
+    def counts(self) -> list[tuple[str, str, str, int]]:
+        """Return how many calls were answered: scope, alias, role, count."""
+        alias = "json_extract(body, '$.alias')"
+        answered = "json_extract(body, '$.reply') IS NOT NULL"
+        sql = f"SELECT scope, {alias}, role, count(*) FROM calls WHERE {answered} GROUP BY 1, 2, 3"
+        found = self._reader.rows(sql)
+        return [(scope, alias, role, int(count)) for scope, alias, role, count in found]
+
+    def frame_tokens(self, frames: int) -> dict[str, float]:
+        """Return each model's most input tokens a frame, over its calls of so many at least."""
+        found = self._reader.rows(_FRAMES, frames)
+        return {model: float(tokens) for model, tokens in found}
+
+    def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
+        """Return calls recorded after a place, 0 for the first, and the place of the last of them.
+
+        `most` says how many there may be; without it all are returned.
+        """
+        sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"
+        found = self._reader.rows(sql, place, most)
         return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]
 
 

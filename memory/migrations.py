@@ -45,7 +45,13 @@ def _first(db: Database) -> None:
     table.create_index(["key"], unique=True).create_index(["scope"])
 
 
-MIGRATIONS: tuple[Step, ...] = (_first,)
+def _second(db: Database) -> None:
+    """How long processes have worked on the run."""
+    sessions = {"place": int, "began_at_s": float, "worked_s": float}
+    db.create_table("sessions", sessions, pk="place", not_null=set(sessions) - {"place"})
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second)
 
 
 def check_is_run(connection: sqlite3.Connection, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +17,16 @@ from memory.journal import Journal
 from memory.lock import RunLock
 from memory.migrations import migrate
 from memory.records import Battle, Draw, Frames, Record, Skipped, Slot, Video
+from memory.sessions import Sessions
 from memory.writer import Writer
 
 R = TypeVar("R", bound=Record)
+
+PAGE_BYTES = 8192
+"""A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
+
+_AT_ONCE = 256
+"""Battles that are read in one go."""
 
 
 class StoredFile(NamedTuple):
@@ -44,6 +51,7 @@ class Store:
 
     def __init__(self, reader: Reader, writer: Writer | None, lock: RunLock | None) -> None:
         self.journal = Journal(reader, writer)
+        self.sessions = Sessions(reader, writer)
         self._reader = reader
         self._writer = writer
         self._lock = lock
@@ -82,7 +90,7 @@ class Store:
             lock = RunLock(path.with_name(f"{path.name}.lock"))
             undo.callback(lock.release)
             if begin_with is not None:
-                _lay_out(path, begin_with)
+                _lay_out(path, begin_with, fsync=fsync)
             connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
             store = cls(Reader(path, live=True), Writer(connection), lock)
             undo.pop_all()
@@ -216,14 +224,23 @@ class Store:
 
     def battles(self) -> list[Battle]:
         """Return all battles by the ordinals of their slots."""
-        return self._all(
-            Battle, "SELECT b.body FROM slots s JOIN battles b ON b.id = s.id ORDER BY s.ordinal"
-        )
+        return list(self.each_battle())
 
-    def verdicts(self) -> list[str]:
-        """Return the verdict of every battle, without reading the battles into memory."""
-        found = self._reader.rows("SELECT json_extract(body, '$.verdict') FROM battles")
-        return [verdict for (verdict,) in found]
+    def each_battle(self) -> Iterator[Battle]:
+        """Give all battles by the ordinals of their slots, a few in memory at a time."""
+        sql = (
+            "SELECT s.ordinal, b.body FROM slots s JOIN battles b ON b.id = s.id "
+            f"WHERE s.ordinal > ? ORDER BY s.ordinal LIMIT {_AT_ONCE}"
+        )
+        found = self._reader.rows(sql, -1)
+        while found:
+            yield from (read_body(Battle, body) for _, body in found)
+            found = self._reader.rows(sql, int(found[-1][0]))
+
+    def verdicts(self) -> dict[str, str]:
+        """Return the verdict of every battle by its id, without reading the battles into memory."""
+        found = self._reader.rows("SELECT id, json_extract(body, '$.verdict') FROM battles")
+        return dict((battle, verdict) for battle, verdict in found)
 
     def settled_ids(self) -> set[str]:
         """Return the ids of all battles."""
@@ -256,7 +273,7 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _lay_out(path: Path, manifest: str) -> None:
+def _lay_out(path: Path, manifest: str, *, fsync: bool) -> None:
     """Make the file under another name first, so that a kill leaves a whole run or none."""
     if path.exists():
         raise StoreError(f"{path} exists already; continue it, or pass another --out")
@@ -268,6 +285,18 @@ def _lay_out(path: Path, manifest: str) -> None:
         with closing(connect(draft, "mode=rwc")) as connection:
             # A journal on disk could outlive a kill, and be played back into the next draft.
             connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             migrate(connection)
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
         os.replace(draft, path)
+        if fsync:
+            _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder as well."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -45,6 +45,7 @@ class Writer:
         self._closing = False
         self._gate = threading.Lock()
         self._batch: list[_Write] = []
+        self._with_each: tuple[str, Callable[[], Row]] | None = None
         self._thread = threading.Thread(target=self._run, name="run-writer", daemon=True)
         self._thread.start()
 
@@ -62,6 +63,10 @@ class Writer:
         future: Future[None] = Future()
         self._submit(_Write(sql, rows, future))
         future.result()
+
+    def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:
+        """Write what `row` gives with every commit from now on, which makes none of its own."""
+        self._with_each = (sql, row)
 
     def close(self) -> None:
         """Write what has been handed in, then close the connection; again is harmless."""
@@ -103,6 +108,9 @@ class Writer:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             outcomes = [(write.future, self._apply(write)) for write in self._batch]
+            if self._with_each:
+                sql, row = self._with_each
+                self._connection.execute(sql, row())
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             if self._connection.in_transaction:

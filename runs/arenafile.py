@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agents.providers import Declaration
 from memory.errors import BadInput
 from memory.records import CallLimits, Price
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+Share = Annotated[float, Field(ge=0, le=1)]
 Pairing = Literal["uniform", "round-robin", "keep-pair"]
 
 
@@ -54,16 +60,20 @@ class RolesTable(Table):
 class RunTable(Table):
     """Settings of a run; a flag beats each of them."""
 
-    rounds: int | None = None
+    rounds: int | None = Field(default=None, ge=1)
     seed: int | None = None
-    concurrency: int | None = None
+    concurrency: int | None = Field(default=None, ge=1)
     pairing: Pairing | None = None
-    swap: float | Literal["all"] | None = None
+    swap: Share | Literal["all"] | None = None
     preset: Literal["paper"] | None = None
-    limit: int | None = None
+    limit: int | None = Field(default=None, ge=1)
     prompts: str | None = None
     subtitles: bool | None = None
-    max_void: float | None = None
+    max_void: Share | None = None
+    max_usd: float | None = Field(default=None, gt=0)
+    """Cap on what the whole run may cost, in dollars; `inf` lifts one that was set before."""
+    max_tokens: float | None = Field(default=None, gt=0)
+    """Cap on its tokens, those of offline models aside."""
     block: int | None = Field(default=None, ge=1)
 
 
@@ -71,6 +81,8 @@ class ArenaFile(Table):
     """The whole file."""
 
     models: dict[str, ModelTable] = {}
+    providers: dict[str, Declaration] = {}
+    """Further providers by the name that stands before the colon of a model."""
     roles: RolesTable = RolesTable()
     run: RunTable = RunTable()
 
@@ -88,6 +100,47 @@ def read_arena_file(path: Path) -> ArenaFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
         raise BadInput(f"{path} is no valid TOML: {wrong}") from None
     except ValidationError as wrong:
-        first = wrong.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{path}: {place}: {first['msg'].lower()}") from None
+        mistakes = wrong.errors()
+        unknown = (one for one in mistakes if one["type"] == "extra_forbidden")
+        raise BadInput(f"{path}: {_told(next(unknown, mistakes[0]))}") from None
+
+
+_WANTED = {
+    "model": "a table",
+    "dict": "a table",
+    "tuple": "a list",
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "string": "a text",
+}
+
+
+def _told(mistake: ErrorDetails) -> str:
+    """Return where a mistake is and what would be right; never the value itself."""
+    place, kind = [str(part) for part in mistake["loc"]], mistake["type"]
+    if kind == "extra_forbidden":
+        return f"{'.'.join(place)} is no key here; there are {', '.join(_known(place[:-1]))}"
+    if kind == "missing":
+        return f"{'.'.join(place)} is missing; add it"
+    if len(place) > 2 and not _known(place[:-1]):
+        # The last part tells which member of a union was tried, or which of a list.
+        place.pop()
+    wanted = _WANTED.get(kind.partition("_")[0]) if kind.endswith(("_type", "_parsing")) else None
+    said = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    return f"{'.'.join(place)} {f'must be {wanted}' if wanted else said}"
+
+
+def _known(place: list[str]) -> list[str]:
+    """Return the keys of the table at a place of the file; none where a value stands."""
+    kind: Any = ArenaFile
+    for part in place:
+        inner = (None, *get_args(kind))
+        kind = kind.model_fields[part].annotation if _is_table(kind) else inner[-1]
+        if isinstance(kind, UnionType):
+            kind = next(filter(_is_table, get_args(kind)), str)
+    return list(kind.model_fields) if _is_table(kind) else []
+
+
+def _is_table(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

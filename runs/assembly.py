@@ -11,6 +11,7 @@ from agents.prompts import PromptSet
 from graph.context import Arena, Rules
 from memory.records import Battle, Draw, Frames, Video
 from runs.config import RunConfig
+from runs.slots import Lineup
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Ways:
     settle: Callable[[Battle], Awaitable[None]]
     settled: Callable[[str], Battle | None]
     wanted: Callable[[str], bool]
+    lineup: Lineup
 
 
 def assemble(
@@ -34,7 +36,7 @@ def assemble(
 ) -> Arena:
     """Return the arena of one run."""
     return Arena(
-        desk=Desk(asker=asker, prompts=prompts, seed=config.seed),
+        desk=Desk(asker, prompts, seed=config.seed, generations=ways.lineup.generations),
         examiner=config.model_of(config.examiner),
         judges=tuple(config.model_of(alias) for alias in config.judges),
         cast={alias: config.model_of(alias) for alias in config.models},
@@ -51,4 +53,5 @@ def assemble(
         settle=ways.settle,
         settled=ways.settled,
         wanted=ways.wanted,
+        current=ways.lineup.current,
     )

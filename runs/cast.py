@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from agents.models import Model, parse_model
+from agents.prefix import needs_breakpoint
+from agents.providers import Declaration
 from memory.errors import BadInput
 from memory.records import CallLimits, Price, Record
 from runs.arenafile import ArenaFile, ModelTable
@@ -21,7 +24,7 @@ OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
 
 _SHARED = (
     *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
-    *("cache_breakpoint", "limits", "price", "frame_tokens"),
+    *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
 )
 """Fields of a model that a cast keeps as they are."""
 
@@ -43,6 +46,8 @@ class CastEntry(Record):
     limits: CallLimits = CallLimits()
     price: Price | None = None
     frame_tokens: int | None = None
+    declared: Declaration | None = None
+    """Its provider, where the run's file declared it."""
 
     @property
     def is_offline(self) -> bool:
@@ -90,26 +95,32 @@ def officials(
 def entry_of(name: str, file: ArenaFile) -> CastEntry:
     """Return what `name` stands for: a table of the file, or `provider:model` itself."""
     table = file.models.get(name) or ModelTable(model=name)
+    provider = table.model.partition(":")[0]
+    declared = file.providers.get(provider)
     if table.base_url is not None:
-        _check_url(name, table.base_url)
+        _check_url(f"models.{name}", table.base_url)
+    if declared is not None and declared.base_url is not None:
+        _check_url(f"providers.{provider}", declared.base_url)
     settings = {
         field: value
         for field in type(table).model_fields
         if field != "model" and (value := getattr(table, field)) is not None
     }
-    model = parse_model(table.model, {**settings, "alias": name})
+    model = parse_model(table.model, {**settings, "alias": name, "declared": declared})
+    if table.cache_breakpoint is None:
+        model = replace(model, cache_breakpoint=needs_breakpoint(model))
     if not name.isprintable() or not name.strip():
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     kept = {field: getattr(model, field) for field in _SHARED}
     return CastEntry(model=model.resolved, endpoint=model.endpoint, **kept)
 
 
-def _check_url(name: str, url: str) -> None:
+def _check_url(table: str, url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(f"models.{name}: base_url is no http(s) address")
+        raise BadInput(f"{table}: base_url is no http(s) address")
     if parts.username or parts.password or parts.query:
-        raise BadInput(f"models.{name}: base_url carries a key; put it in a variable (key_env)")
+        raise BadInput(f"{table}: base_url carries a key; put it in a variable (key_env)")
 
 
 def check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> None:

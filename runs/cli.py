@@ -26,6 +26,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rate": ("rate", "Rate anybody's battles: CSV, JSON lines or Parquet."),
     "battles": ("battles", "List every battle, one a line."),
     "show": ("show", "Show one battle whole."),
+    "export": ("export", "Write the calls of a run as JSON lines."),
+    "compact": ("compact", "Make the file of a run as small as what it holds."),
     "freeze": ("freeze", "Turn a run into a test set that outlives it."),
     "bench": ("bench", "Work with frozen test sets."),
     "doctor": ("doctor", "Tell what is here, what is missing, and what a run would call."),
@@ -33,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),
 }
 
-EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_BUG, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
+EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_BUG, EXIT_INTERRUPTED = 1, 2, 3, 4, 70, 130
 
 
 _THEIRS = frozenset(

@@ -51,6 +51,9 @@ class Flags:
     max_void: float | None = None
     block: int | None = None
     subtitles: bool | None = None
+    max_usd: float | None = None
+    max_tokens: float | None = None
+    """Caps; infinite lifts one."""
     allow_self_judging: bool = False
     allow_offline_judge: bool = False
 
@@ -131,6 +134,8 @@ class Settings:
     prompts: Path | None
     concurrency: int
     max_void: float
+    max_usd: float | None
+    max_tokens: float | None
     assumed_cast: bool
     """Nobody named a roster, so the offline cast plays."""
     assumed_rounds: bool
@@ -203,6 +208,8 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "prompts": prompts,
         "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
         "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
+        "max_usd": pick("max_usd", None),
+        "max_tokens": pick("max_tokens", None),
         "assumed_rounds": pick("rounds", None) is None,
     }
     return {"config": config, "process": process}

@@ -1,4 +1,4 @@
-"""What is here, what is missing and what a run would call; looks, asks nobody, leaves nothing."""
+"""What is here, what is missing and what a run would call; looks, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,17 +23,22 @@ from memory.errors import ArenaError
 from memory.records import SCHEMA
 from runs.config import Flags, RunConfig, resolve
 from runs.console import out
-from runs.notice import calls_at_most, remote_notice
+from runs.notice import calls_at_most, most_frames, remote_notice
 
 US = "videoautoarena"
 Report = dict[str, Any]
 """JSON: see docs/records.md."""
 
 
-def examine_house(flags: Flags, videos: Path | None) -> Report:
+Visit = Callable[[Sequence[Model], Mapping[str, int]], list[Report]]
+"""Asks models something small, with so many frames; returns a report of each not offline."""
+
+
+def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = None) -> Report:
     """Return what a run with these flags over these videos would find.
 
-    `missing` names everything that keeps it from starting; keys are told by name alone.
+    `missing` names everything that keeps it from starting; keys are told by name alone. Nobody is
+    asked anything but by `visit`.
     """
     missing: list[str] = []
     config = _config(flags, missing)
@@ -42,6 +47,7 @@ def examine_house(flags: Flags, videos: Path | None) -> Report:
     cache = _cache(missing)
     found = None if videos is None else _videos(videos, missing)
     models = [] if config is None else _models(config, missing)
+    live = None if visit is None or config is None else _live(config, visit, missing)
     return {
         "schema": SCHEMA,
         "ready": not missing,
@@ -58,6 +64,7 @@ def examine_house(flags: Flags, videos: Path | None) -> Report:
         "videos": found,
         "models": models,
         "calls": None if config is None else _calls(config, found),
+        "live": live,
     }
 
 
@@ -186,6 +193,22 @@ def _models(config: RunConfig, missing: list[str]) -> list[Report]:
         }
         for model in models
     ]
+
+
+def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
+    most = {alias: most_frames(config, alias) for alias in config.cast}
+    found = visit([config.model_of(alias) for alias in config.cast], most)
+    for one in found:
+        if not one["answered"]:
+            # Its settings were found wanting already.
+            if one["failure"] != "settings":
+                missing.append(f"{one['model']!a} does not answer: {one['reason']}")
+        elif one["sees"] is False:
+            missing.append(f"{one['model']!a} does not see what it is shown; {one['reason']}")
+        elif one["frames_taken"] == 0:
+            images = f"{one['frames_asked']} images"
+            missing.append(f"{one['model']!a} fails with {images}: {one['reason']}")
+    return found
 
 
 def _missing_keys(models: Iterable[Model]) -> Iterable[str]:

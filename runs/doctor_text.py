@@ -7,11 +7,14 @@ from collections.abc import Iterator
 
 from runs.console import safe
 from runs.doctor import Report
+from runs.doctor_live import verdict
 from runs.reading import counted, named
 
 _INDENT = 12
 _MANY = 12
 """Usable videos that are named; of more only the first."""
+_FEW = 5
+"""Likewise of files that are the same video as another."""
 
 
 def as_lines(report: Report, width: int) -> list[str]:
@@ -40,6 +43,10 @@ def _told(report: Report) -> Iterator[tuple[str, str]]:
     yield from _videos(report["videos"])
     yield from _keys(report)
     yield from _calls(report)
+    if report["live"] == []:
+        yield "asked", "nobody; every model runs in this process"
+    for k, found in enumerate(report["live"] or []):
+        yield "" if k else "asked", verdict(found)
     yield "run", "could start" if report["ready"] else "could not start:"
     for missing in report["missing"]:
         yield "", f"- {missing}"
@@ -79,8 +86,10 @@ def _videos(found: Report | None) -> Iterator[tuple[str, str]]:
         yield "", f".. and {len(usable) - _MANY} more"
     for file in skipped:
         yield "", f"NOT {file['path']}: {file['reason']}"
-    for file in twice:
+    for file in twice[:_FEW]:
         yield "", f"NOT {file['path']}: the same video as {file['same_as']}"
+    if len(twice) > _FEW:
+        yield "", f".. and {len(twice) - _FEW} more files that are the same video as another"
 
 
 def _keys(report: Report) -> Iterator[tuple[str, str]]:

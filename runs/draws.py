@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from graph.state import base_of
 from memory.digests import unit_interval
 from memory.errors import StoreError
 from memory.records import Draw, Slot
@@ -24,12 +25,15 @@ class Draws:
         self._decks: dict[int, list[float]] = {}
 
     def of(self, slot_id: str) -> Draw:
-        """Return the draw of a slot; the same slot always gets the same one."""
-        slot, models = self._slots[slot_id], self._config.models
+        """Return the draw of a slot; the same place always gets the same one.
+
+        What is played again is drawn as it was the first time: chance has no second go.
+        """
+        slot, models = self._slots[base_of(slot_id)], self._config.models
         pair, propensity = self._pair(slot)
         seats = take_seats(pair, len(models), u=self._u("seats", self._seat_key(slot)))
         return Draw(
-            slot=slot.id,
+            slot=slot_id,
             model_a=models[seats.a],
             model_b=models[seats.b],
             propensity=propensity,

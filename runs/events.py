@@ -6,12 +6,15 @@ called in the event loop, at once and in order, and must be quick.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.ask import Event
+from agents.purse import Caps
+from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Slot
+from runs.spending import NO_CAPS
 
 Say = Callable[[str], None]
 
@@ -30,10 +33,13 @@ class Begun:
     """Video id to the file's name, which may hold anything."""
     slots: Sequence[Slot]
     """Those that count, in stored order."""
-    battles: Sequence[Battle]
-    """Those that were settled before."""
+    battles: Collection[Battle]
+    """Those that were settled before; to be counted or gone through when this is told, not kept."""
     played_s: float = 0.0
     """How long its process has been at it when this is told; none but a follower comes late."""
+    caps: Caps = NO_CAPS
+    spent: Spent = NOTHING_SPENT
+    """What its calls came to before, in all its processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +65,11 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Draining:
-    """The run was interrupted: calls under way are being finished, nothing more is sent."""
+    """Calls under way are being finished, nothing more is sent."""
 
     calls: int
+    is_capped: bool = False
+    """A cap is reached; else somebody interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,11 @@ class Ended:
     """Nothing more will happen in this process."""
 
     interrupted: bool
+    """There are slots left."""
+    is_capped: bool = False
+    """Since a cap was reached."""
+    spent: Spent | None = None
+    """What the run's file tells that its calls came to; None where nobody asked it."""
 
 
 Happening = Event | Begun | Watched | Drawn | Settled | Draining | Ended

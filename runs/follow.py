@@ -17,6 +17,7 @@ from agents.ask import Event
 from memory.records import CallRow
 from runs.events import Audience, Begun, Drawn, Ended, Settled
 from runs.reading import Run, open_run, run_file
+from runs.spending import kept_caps
 from runs.status import holder
 
 EVERY_S = 1.0
@@ -29,6 +30,7 @@ class Follower:
         self._folder = folder
         self._told = told
         self._place = 0
+        self._slots: set[str] = set()
         self._battles: set[str] = set()
         self._drawn: set[str] = set()
         self.total = 0
@@ -42,13 +44,12 @@ class Follower:
     def look(self) -> None:
         """Tell what is new since the last look."""
         with open_run(self._folder) as run:
-            if not self.has_begun or len(run.slots) > self.total:
+            if not self.has_begun or run.lineup.ids != self._slots:
                 self._begin(run)
             self._place, rows = run.store.journal.after(self._place)
             for row in rows:
                 self._call(run, row)
-            standing = {slot.id for slot in run.slots}
-            new = (run.store.settled_ids() & standing) - self._battles
+            new = (run.store.settled_ids() & run.lineup.ids) - self._battles
             found = [b for b in map(run.store.battle, new) if b is not None]
             for battle in sorted(found, key=lambda battle: battle.id):
                 self._battles.add(battle.id)
@@ -56,8 +57,8 @@ class Follower:
 
     def _begin(self, run: Run) -> None:
         manifest = run.manifest
-        self.has_begun, self.total = True, len(run.slots)
-        self._battles = {battle.id for battle in run.battles}
+        self.has_begun, self.total, self._slots = True, len(run.slots), run.lineup.ids
+        self._battles = set(run.settled)
         self._told.hear(
             Begun(
                 out=self._folder,
@@ -68,13 +69,14 @@ class Follower:
                 judges=tuple(manifest["judges"]),
                 videos={video.id: video.path for video in run.store.videos()},
                 slots=run.slots,
-                battles=run.battles,
+                battles=run.each_battle,
+                caps=kept_caps(run.store),
                 played_s=_played_s(run_file(self._folder).with_name("run.sqlite.lock")),
             )
         )
 
     def _call(self, run: Run, row: CallRow) -> None:
-        slot = row.nonce.scope
+        slot = run.lineup.current(row.nonce.scope)
         if row.nonce.role == "contestant" and slot not in self._drawn | self._battles:
             self._drawn.add(slot)
             draw = run.store.draw(slot)
@@ -90,6 +92,7 @@ class Follower:
                 fault=fault,
                 seconds=took_s,
                 usage=usage,
+                cost_usd=row.cost_usd,
                 text=text,
             )
         )

@@ -64,6 +64,8 @@ class Footage:
             self._kept[video] = frames
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+            # From here on there is nothing to wait for.
+            self._locks.pop(video, None)
             return frames
 
     async def _first(self, video: str) -> Frames:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
-from memory.records import DECIDED, SCHEMA, TIES, Battle
+from memory.records import DECIDED, SCHEMA, TIES
 from runs.leaderboard_method import USUAL, Method
 from runs.leaderboard_rating import (
     Bouts,
-    Rated,
+    RatedBouts,
     best_first,
     complaints,
     extras_of,
@@ -25,11 +26,31 @@ from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
 from runs.leaderboard_text import Table, render, summarize
 from runs.reading import STAND_INS
 
-__all__ = ["Table", "build", "render", "summarize"]
+__all__ = ["Rated", "Table", "build", "render", "summarize"]
+
+
+class Rated(Protocol):
+    """What a leaderboard asks of a battle; with style also for `answer_a` and `answer_b`."""
+
+    @property
+    def video(self) -> str:
+        """Id of the video it is about."""
+
+    @property
+    def model_a(self) -> str | None:
+        """The model in the first seat; None where nobody was drawn."""
+
+    @property
+    def model_b(self) -> str | None:
+        """The model in the second seat."""
+
+    @property
+    def verdict(self) -> str:
+        """How it ended."""
 
 
 def build(
-    battles: Sequence[Battle],
+    battles: Sequence[Rated],
     roster: Sequence[str],
     *,
     method: Method = USUAL,
@@ -66,7 +87,7 @@ def build(
     return table
 
 
-def tabulate(rated: Rated, *, forfeits: Mapping[str, int], totals: dict[str, int]) -> Table:
+def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: dict[str, int]) -> Table:
     """Return ratings as a table, the best model first, the unrated last."""
     ratings, names = rated.ratings, rated.bouts.names
     groups = [best_first(ratings, group) for group in ratings.components]
@@ -97,19 +118,19 @@ def count_verdicts(verdicts: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def _seen(battles: Iterable[Battle]) -> list[str]:
+def _seen(battles: Iterable[Rated]) -> list[str]:
     seats = [name for battle in battles for name in (battle.model_a, battle.model_b)]
     return [name for name in seats if name is not None]
 
 
-def _bouts(decided: Sequence[Battle], names: Sequence[str], method: Method) -> Bouts:
+def _bouts(decided: Sequence[Rated], names: Sequence[str], method: Method) -> Bouts:
     place = {name: k for k, name in enumerate(names)}
     videos = {battle.video: k for k, battle in enumerate(decided)}
     style = None
     if method.style:
         answers = (
-            [battle.answer_a or "" for battle in decided],
-            [battle.answer_b or "" for battle in decided],
+            [getattr(battle, "answer_a", None) or "" for battle in decided],
+            [getattr(battle, "answer_b", None) or "" for battle in decided],
         )
         style = compare_styles(*map(measure_styles, answers))
     return Bouts(
@@ -128,5 +149,5 @@ def points_of(verdict: str) -> float:
     return 0.5 if verdict in TIES else float(verdict == "a")
 
 
-def _forfeiter(battle: Battle) -> str | None:
+def _forfeiter(battle: Rated) -> str | None:
     return {"forfeit_a": battle.model_a, "forfeit_b": battle.model_b}.get(battle.verdict)

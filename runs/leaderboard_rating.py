@@ -46,7 +46,7 @@ class Bouts:
 
 
 @dataclass(frozen=True, eq=False)
-class Rated:
+class RatedBouts:
     """Bouts, and what came of them."""
 
     bouts: Bouts
@@ -67,7 +67,7 @@ class Rated:
         return "battle" if self.bouts.video is None else "video"
 
 
-def rate_bouts(bouts: Bouts, method: Method) -> Rated:
+def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
     """Return the ratings of decided battles.
 
     Raises:
@@ -96,7 +96,7 @@ def rate_bouts(bouts: Bouts, method: Method) -> Rated:
             bouts.a, bouts.b, outcome=bouts.points, models=len(bouts.names), seed=method.seed
         )
     pieces = [select_models(cells, members).clusters for members in ratings.components]
-    return Rated(bouts, method, cells, ratings, tally(cells), units, elo, pieces)
+    return RatedBouts(bouts, method, cells, ratings, tally(cells), units, elo, pieces)
 
 
 def _how(bouts: Bouts, method: Method) -> How:
@@ -128,7 +128,7 @@ def best_first(ratings: Ratings, group: Ints) -> list[int]:
     return [int(k) for k in group[order]]
 
 
-def row_of(rated: Rated, k: int) -> dict[str, Any]:
+def row_of(rated: RatedBouts, k: int) -> dict[str, Any]:
     """Return the figures of model `k`, without what only a run knows of it."""
     ratings, counts = rated.ratings, rated.counts
     row: dict[str, Any] = {
@@ -150,7 +150,7 @@ def row_of(rated: Rated, k: int) -> dict[str, Any]:
     return row
 
 
-def flags_of(rated: Rated, k: int) -> list[str]:
+def flags_of(rated: RatedBouts, k: int) -> list[str]:
     """Return what a reader must know of model `k`."""
     ratings = rated.ratings
     home = next((c for c, group in enumerate(ratings.components) if k in group), None)
@@ -164,7 +164,7 @@ def flags_of(rated: Rated, k: int) -> list[str]:
     return [flag for flag, holds in found.items() if holds]
 
 
-def complaints(rated: Rated) -> list[str]:
+def complaints(rated: RatedBouts) -> list[str]:
     """Return what a reader must know of the whole table."""
     told, pieces = [], rated.pieces
     if len(pieces) > 1:
@@ -185,7 +185,7 @@ def complaints(rated: Rated) -> list[str]:
     return told
 
 
-def settings_of(rated: Rated) -> dict[str, Any]:
+def settings_of(rated: RatedBouts) -> dict[str, Any]:
     """Return how the ratings were made."""
     method, settings = rated.method, dict[str, Any]()
     settings["model"] = "bradley-terry"
@@ -200,7 +200,7 @@ def settings_of(rated: Rated) -> dict[str, Any]:
     return settings
 
 
-def extras_of(rated: Rated) -> dict[str, Any]:
+def extras_of(rated: RatedBouts) -> dict[str, Any]:
     """Return what stands in the settings only where it was asked for."""
     method, found = rated.method, dict[str, Any]()
     if method.anchor is not None:
@@ -216,7 +216,7 @@ def extras_of(rated: Rated) -> dict[str, Any]:
     return found
 
 
-def findings_of(rated: Rated) -> dict[str, Any]:
+def findings_of(rated: RatedBouts) -> dict[str, Any]:
     """Return what stands beside models and settings only where it was asked for."""
     found: dict[str, Any] = {}
     if rated.method.fragility:
@@ -226,7 +226,7 @@ def findings_of(rated: Rated) -> dict[str, Any]:
     return found
 
 
-def _interval(rated: Rated) -> str:
+def _interval(rated: RatedBouts) -> str:
     if rated.method.intervals == "bootstrap":
         return f"percentiles of {ROUNDS} bootstrap draws of {rated.unit}s"
     if rated.unit == "battle" or rated.method.intervals == "battle":
@@ -234,7 +234,7 @@ def _interval(rated: Rated) -> str:
     return "sandwich clustered by video, Student's t"
 
 
-def _terms(rated: Rated, component: int) -> dict[str, Any]:
+def _terms(rated: RatedBouts, component: int) -> dict[str, Any]:
     """What was fitted beside the strengths of a component, in rating points."""
     fit, method = rated.ratings.fits[component], rated.method
     assert fit.terms is not None
@@ -268,7 +268,7 @@ def _tie_share(terms: Terms) -> float | None:
     return number(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
 
 
-def _fragility(rated: Rated) -> dict[str, Any] | None:
+def _fragility(rated: RatedBouts) -> dict[str, Any] | None:
     """How few battles make another model lead the first component, in the fit without terms."""
     if not rated.ratings.components:
         return None
@@ -285,7 +285,7 @@ def _fragility(rated: Rated) -> dict[str, Any] | None:
     }
 
 
-def _pairs(rated: Rated) -> dict[str, Any]:
+def _pairs(rated: RatedBouts) -> dict[str, Any]:
     """Matrices whose rows and columns are the rated models, component by component."""
     order = [k for group in rated.ratings.components for k in best_first(rated.ratings, group)]
     n, cells = len(rated.bouts.names), rated.cells

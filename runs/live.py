@@ -16,13 +16,12 @@ from rich.control import Control
 from rich.live import Live
 from rich.text import Text
 
-from memory.records import Battle
 from runs.canvas import ASCII, UNICODE
 from runs.console import say
 from runs.events import Begun, Ended, Happening
 from runs.leaderboard import Table, build
 from runs.live_text import Size, picture
-from runs.standing import Standing
+from runs.standing import Result, Standing
 
 LEAST_GAP_S = 0.25
 IDLE_GAP_S = 1.0
@@ -138,7 +137,7 @@ class LiveConsole:
             return
         self._board_task = asyncio.create_task(self._rate_aside(self.standing.battles()))
 
-    async def _rate_aside(self, battles: list[Battle]) -> None:
+    async def _rate_aside(self, battles: list[Result]) -> None:
         def rate() -> tuple[Table, float]:
             began = time.thread_time()
             return self._rate(battles), time.thread_time() - began
@@ -147,7 +146,7 @@ class LiveConsole:
         self._rated = len(battles)
         self._board_due_s = self._drawn_s + max(BOARD_GAP_S, THRIFT * took_s)
 
-    def _rate(self, battles: list[Battle]) -> Table:
+    def _rate(self, battles: list[Result]) -> Table:
         run = self.standing.run
         return build(battles, run.models if run else ())
 

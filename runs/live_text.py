@@ -10,6 +10,7 @@ from rich.text import Text
 from memory.records import Battle
 from runs.canvas import Line, Marks, cells, fit, plain
 from runs.leaderboard import Table
+from runs.live_budget import budget, is_told
 from runs.phrases import result, short_names, why
 from runs.standing import Flight, Standing, Voice
 
@@ -111,6 +112,8 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
     )
     yield _progress(standing, size)
     yield _counts(standing, size, dot)
+    if is_told(standing):
+        yield budget(standing, Line(size.width, size.marks))
     if size.height >= 24:
         yield Text()
 
@@ -130,11 +133,14 @@ def _progress(standing: Standing, size: Size) -> Text:
 
 
 def _state(standing: Standing) -> str:
+    if standing.ended is not None and standing.is_capped:
+        return "stopped at the cap"
     if standing.ended is not None:
         return "interrupted" if standing.ended else "done"
     if standing.draining is None:
         return ""
-    return f"stopping: {_many(standing.speaking, 'call')} to finish"
+    why_not = "cap reached" if standing.is_capped else "stopping"
+    return f"{why_not}: {_many(standing.speaking, 'call')} to finish"
 
 
 def _counts(standing: Standing, size: Size, dot: str) -> Text:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from agents.tracing import is_traced, trace_host
+from memory.records import Role
 from runs.config import RunConfig
 
 REPAIR = 2
@@ -44,7 +45,7 @@ def remote_notice(
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
     for host, aliases in hosts.items():
         most = sum(calls[alias] for alias in aliases)
-        frames = max(_frames(config, alias) for alias in aliases)
+        frames = max(most_frames(config, alias) for alias in aliases)
         yield (
             f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
             f"{host} for {', '.join(aliases)}: at most {most:,} calls"
@@ -53,8 +54,12 @@ def remote_notice(
         yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
 
 
-def _frames(config: RunConfig, alias: str) -> int:
-    """Return the most frames one call to `alias` carries."""
+def frames_of(config: RunConfig, alias: str, role: Role) -> int:
+    """Return how many frames a call to `alias` carries at most."""
+    return min(config.model_of(alias).frame_limit(role), config.sampling.frames)
+
+
+def most_frames(config: RunConfig, alias: str) -> int:
+    """Return how many frames a call to `alias` in any of its roles carries at most."""
     watches = alias == config.examiner or alias in config.judges
-    limit = config.model_of(alias).frame_limit("judge" if watches else "contestant")
-    return min(limit, config.sampling.frames)
+    return frames_of(config, alias, "judge" if watches else "contestant")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -17,7 +17,9 @@ from memory.store import Store
 from runs.config import RunConfig, Settings
 from runs.console import safe
 from runs.reading import RUN_FILE
-from runs.slots import in_order, new_slots
+from runs.repair import failed_slots, supersede
+from runs.slots import Lineup, in_order, new_slots
+from runs.spending import priced
 from runs.subtitles import changed_subtitles, keep_subtitles
 from video.find import Findings
 
@@ -27,6 +29,19 @@ FOLDER_FILE = "local/videos"
 
 Not there where the path is no UTF-8, which the file cannot hold.
 """
+
+
+@dataclass(frozen=True)
+class Care:
+    """How a run is opened, which is no part of it."""
+
+    retry_failed: bool = False
+    """Play again what ended void or forfeit because a call had failed."""
+    fsync: bool = False
+    """Wait with every commit until the disk has it."""
+
+
+NO_CARE = Care()
 
 
 @dataclass(frozen=True)
@@ -61,11 +76,18 @@ def holds_run(out: Path) -> bool:
 
 
 def begin(
-    out: Path, config: RunConfig, *, prompts: PromptSet, found: Findings, folder: Path
+    out: Path,
+    config: RunConfig,
+    *,
+    prompts: PromptSet,
+    found: Findings,
+    folder: Path,
+    care: Care = NO_CARE,
 ) -> Opened:
     """Begin a run in `out` over the videos found, `config.limit` of them at most."""
+    config = priced(config)
     manifest = config.manifest(version("videoautoarena"), prompts.digests)
-    store = Store.create(out / RUN_FILE, manifest)
+    store = Store.create(out / RUN_FILE, manifest, fsync=care.fsync)
     try:
         return _filled(store, config, prompts=prompts, found=found, folder=folder)
     except BaseException:
@@ -74,7 +96,13 @@ def begin(
 
 
 def go_on(
-    out: Path, asked: Settings | None, *, prompts: PromptSet | None, found: Findings, folder: Path
+    out: Path,
+    asked: Settings | None,
+    *,
+    prompts: PromptSet | None,
+    found: Findings,
+    folder: Path,
+    care: Care = NO_CARE,
 ) -> Opened:
     """Open the run in `out`; its own configuration and prompts bind.
 
@@ -87,23 +115,27 @@ def go_on(
         prompts: the prompts as they stand on disk now, for a warning where they differ.
         found: the videos as they are now; new ones are appended.
         folder: where they are.
+        care: how it is opened.
 
     Raises:
         ForeignRun: it holds a run with other settings.
         BadInput: fewer rounds than it has, or a video that it still needs is gone.
     """
-    store = Store.open(out / RUN_FILE, write=True)
+    store = Store.open(out / RUN_FILE, write=True, fsync=care.fsync)
     try:
         manifest = store.manifest()
-        kept = _kept(out, RunConfig.of_manifest(manifest), asked)
+        kept = priced(configured(out, RunConfig.of_manifest(manifest), asked))
         own = stored_prompts(store, missing=prompts or PromptSet.load())
         _refuse_other_prompts(out, own, manifest)
-        _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds)
+        failed = failed_slots(store) if care.retry_failed else set()
+        _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
         now = {**manifest, **kept.model_dump(mode="json")}
         if now != manifest:
             store.put_manifest(now)
+        # Before rounds are added: those come after what is played again, and are no part of it.
+        repaired = [supersede(store, failed)] if care.retry_failed else []
         opened = _filled(store, kept, prompts=own, found=found, folder=folder)
-        return replace(opened, notes=(*opened.notes, *_changed(own, prompts)))
+        return replace(opened, notes=(*repaired, *opened.notes, *_changed(own, prompts)))
     except BaseException:
         store.close()
         raise
@@ -175,7 +207,7 @@ def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
         )
 
 
-def _kept(out: Path, kept: RunConfig, asked: Settings | None) -> RunConfig:
+def configured(out: Path, kept: RunConfig, asked: Settings | None) -> RunConfig:
     """Return the run's configuration with what may change as it was asked for now."""
     if asked is None:
         return kept
@@ -202,14 +234,17 @@ def _brief(value: Any) -> str:
     return safe(text if len(text) <= 60 else text[:57] + "...")
 
 
-def _refuse_lost(store: Store, videos: Sequence[Video], *, folder: Path, rounds: int) -> None:
-    here, settled = {video.id for video in videos}, store.settled_ids()
-    lost = [
-        video
-        for video in store.videos()
-        if video.id not in here
-        and any(slot_id(video.id, p, r) not in settled for p in PERSONAS for r in range(rounds))
-    ]
+def _refuse_lost(
+    store: Store, videos: Sequence[Video], *, folder: Path, rounds: int, failed: Collection[str]
+) -> None:
+    lineup, here = Lineup(store.slots()), {video.id for video in videos}
+    done = store.settled_ids().difference(failed)
+
+    def is_done(video: str) -> bool:
+        places = (slot_id(video, p, r) for p in PERSONAS for r in range(rounds))
+        return all(lineup.current(place) in done for place in places)
+
+    lost = [video for video in store.videos() if video.id not in here and not is_done(video.id)]
     if lost:
         raise BadInput(
             f"{folder} lacks {len(lost)} of this run's videos ({safe(lost[0].path)}); "

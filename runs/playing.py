@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.ask import Asker
+from agents.purse import CappedPurse, Caps
 from graph.context import Arena
+from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Frames, Slot
 from memory.store import Store
 from runs.assembly import Ways, assemble
@@ -20,6 +22,8 @@ from runs.footage import Footage
 from runs.opening import Opened
 from runs.reading import Run, counted, damage
 from runs.schedule import blocks_of, play_blocks
+from runs.slots import Lineup
+from runs.spending import NO_CAPS, Budget
 from video.cache import FrameCache
 from video.studio import Decoders
 
@@ -33,6 +37,11 @@ class Finished:
     voids: int
     interrupted: bool
     max_void: float
+    is_capped: bool = False
+    """A cap stopped it."""
+    caps: Caps = NO_CAPS
+    spent: Spent = NOTHING_SPENT
+    """By the whole run, in all its processes."""
 
     @property
     def void_share(self) -> float:
@@ -53,6 +62,8 @@ class Limits:
     """Model calls under way at once."""
     max_void: float = 0.05
     """Share of void slots that is accepted."""
+    caps: Caps = NO_CAPS
+    """What was asked for; what was not leaves the run's as they are."""
 
 
 Play = Coroutine[object, object, Finished]
@@ -69,26 +80,36 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
     An interrupt lets calls under way finish, a second one stops.
     """
     with run.store as store:
-        slots, settled = store.slots(), store.settled_ids()
-        interrupted = False
-        if len(settled) < len(slots):
-            told.hear(_beginning(run, out))
-            async with playing(run, concurrency=limits.concurrency, hear=told.hear) as game:
-                interrupted = await _until_done(game, slots, told)
-            told.hear(Ended(interrupted))
+        lineup = Lineup(store.slots())
+        stopped = is_capped = False
+        budget = Budget.of(store, run.config)
+        if open_slots := lineup.ids - store.settled_ids():
+            # A video with nothing left to do would be read battle by battle to find that out.
+            videos = {slot.video for slot in lineup.slots if slot.id in open_slots}
+            slots = [slot for slot in lineup.slots if slot.video in videos]
+            store.sessions.begin()
+            told.hear(_beginning(run, out, budget))
+            places = limits.concurrency
+            async with playing(run, budget, concurrency=places, hear=told.hear) as game:
+                stopped = await _until_done(game, slots, told)
+                is_capped = stopped and game.asker.is_broke
+            told.hear(Ended(stopped, is_capped, store.journal.spent()))
         for line in damage(store):
             told.say(line)
-        verdicts = store.verdicts()
+        verdicts = [v for battle, v in store.verdicts().items() if battle in lineup.ids]
         return Finished(
-            total=len(slots),
+            total=len(lineup.slots),
             settled=len(verdicts),
             voids=verdicts.count("void"),
-            interrupted=interrupted,
+            interrupted=stopped and not is_capped,
             max_void=limits.max_void,
+            is_capped=is_capped,
+            caps=budget.caps,
+            spent=store.journal.spent(),
         )
 
 
-def _beginning(run: Opened, out: Path) -> Begun:
+def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:
     stored, config = Run(out, run.store), run.config
     return Begun(
         out=out,
@@ -99,7 +120,9 @@ def _beginning(run: Opened, out: Path) -> Begun:
         judges=tuple(config.judges),
         videos={video.id: video.path for video in run.store.videos()},
         slots=stored.slots,
-        battles=stored.battles,
+        battles=stored.each_battle,
+        caps=budget.caps,
+        spent=run.store.journal.spent(),
     )
 
 
@@ -112,7 +135,9 @@ class Game:
 
 
 @asynccontextmanager
-async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator[Game]:
+async def playing(
+    run: Opened, budget: Budget, *, concurrency: int, hear: Hear
+) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
     videos = {video.id: video for video in store.videos()}
@@ -125,8 +150,11 @@ async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator
             seed=config.seed,
             concurrency=concurrency,
             on_event=hear,
+            purse=budget.purse,
+            estimates=budget.estimates,
         )
-        ways = _heard(footage, WrittenDraws(Draws(config, slots), store), store, hear)
+        lineup = Lineup(slots.values())
+        ways = _heard(footage, WrittenDraws(Draws(config, slots), store), store, lineup, hear)
         try:
             yield Game(
                 assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways), asker
@@ -135,10 +163,9 @@ async def playing(run: Opened, *, concurrency: int, hear: Hear) -> AsyncIterator
             await asker.aclose()
 
 
-def _heard(footage: Footage, draws: WrittenDraws, store: Store, hear: Hear) -> Ways:
+def _heard(footage: Footage, draws: WrittenDraws, store: Store, lineup: Lineup, hear: Hear) -> Ways:
     """Return the ways of a run, each of which is told of."""
     watched: set[str] = set()
-    wanted = {slot.id for slot in store.slots()}
 
     async def frames(video: str) -> Frames:
         if video not in watched:
@@ -160,7 +187,8 @@ def _heard(footage: Footage, draws: WrittenDraws, store: Store, hear: Hear) -> W
         draw=draw,
         settle=settle,
         settled=store.battle,
-        wanted=wanted.__contains__,
+        wanted=lineup.ids.__contains__,
+        lineup=lineup,
     )
 
 
@@ -168,6 +196,7 @@ async def _until_done(game: Game, slots: Sequence[Slot], told: Audience) -> bool
     """Play all blocks and return whether an interrupt ended it early."""
     from graph.tournament import play
 
+    _announce_the_cap(game.asker, told)
     main = asyncio.ensure_future(play_blocks(blocks_of(slots), lambda v: play(game.arena, v)))
     drained = asyncio.ensure_future(game.asker.drained.wait())
     with _interrupts(game.asker, main, told):
@@ -180,6 +209,18 @@ async def _until_done(game: Game, slots: Sequence[Slot], told: Audience) -> bool
     except asyncio.CancelledError:
         return True
     return False
+
+
+def _announce_the_cap(asker: Asker, told: Audience) -> None:
+    """See to it that everybody hears when a cap is reached."""
+
+    def announce() -> None:
+        calls = counted(asker.under_way, "call")
+        told.say(f"the cap is reached: calls under way are being finished ({calls})")
+        told.hear(Draining(asker.under_way, is_capped=True))
+
+    if isinstance(asker.purse, CappedPurse):
+        asker.purse.on_empty = announce
 
 
 @contextmanager

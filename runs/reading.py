@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ from memory.errors import BadInput
 from memory.records import Battle, Slot
 from memory.store import Store
 from runs.console import safe
+from runs.slots import Lineup
 
 RUN_FILE = "run.sqlite"
 STAND_INS = "rates stand-ins: every model is an offline one"
@@ -31,20 +32,46 @@ class Run:
         return self.store.manifest()
 
     @cached_property
+    def lineup(self) -> Lineup:
+        """Which slots count."""
+        return Lineup(self.store.slots())
+
+    @cached_property
     def slots(self) -> list[Slot]:
         """The slots that count, in stored order: of each place the latest generation."""
-        latest: dict[tuple[str, int, int], Slot] = {}
-        for slot in self.store.slots():
-            place = (slot.video, slot.persona, slot.round)
-            if place not in latest or latest[place].generation < slot.generation:
-                latest[place] = slot
-        return sorted(latest.values(), key=lambda slot: slot.ordinal)
+        return self.lineup.slots
+
+    @cached_property
+    def settled(self) -> set[str]:
+        """The ids of the battles that count."""
+        return self.store.settled_ids() & self.lineup.ids
 
     @cached_property
     def battles(self) -> list[Battle]:
         """The battles that count, in slot order; superseded ones are left out."""
-        standing = {slot.id for slot in self.slots}
-        return [battle for battle in self.store.battles() if battle.id in standing]
+        return list(self.each_battle)
+
+    @property
+    def each_battle(self) -> BattlesOf:
+        """The same battles, a few in memory at a time."""
+        return BattlesOf(self, self.settled)
+
+
+@dataclass(frozen=True)
+class BattlesOf(Collection[Battle]):
+    """Battles of a run in slot order, read each time they are gone through and never kept."""
+
+    run: Run
+    ids: Set[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Battle]:
+        return (battle for battle in self.run.store.each_battle() if battle.id in self.ids)
+
+    def __contains__(self, battle: object) -> bool:
+        return isinstance(battle, Battle) and battle.id in self.ids
 
 
 @contextmanager

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from agents.ask import Asker
 from graph.context import Arena
-from graph.state import PERSONAS, lineage_id, slot_id
+from graph.state import lineage_id
 from memory.digests import canonical_json
 from memory.errors import JournalMiss, StoreError
-from memory.records import Battle
+from memory.records import Battle, Slot
 from memory.store import Store
 from runs.assembly import Ways, assemble
 from runs.config import RunConfig
@@ -20,6 +21,7 @@ from runs.footage import Footage
 from runs.opening import stored_prompts
 from runs.reading import run_file
 from runs.schedule import blocks_of, play_blocks
+from runs.slots import Lineup
 
 
 @dataclass
@@ -37,7 +39,8 @@ class Replayed:
 async def replay(out: Path) -> Replayed:
     """Play every settled slot of the run in `out` from its journal and compare, byte for byte.
 
-    Costs no model call and touches no network, no video and no file but the run's.
+    Where slots were superseded the run is played as it stood in each generation. Costs no model
+    call and touches no network, no video and no file but the run's.
     """
     with Store.open(run_file(out), write=False) as store:
         found = Replayed()
@@ -48,18 +51,35 @@ async def replay(out: Path) -> Replayed:
             again.add(battle.id)
             _compare(found, store, battle)
 
-        slots = [slot for slot in store.slots() if slot.id in settled]
-        arena = _arena(store, compare, {slot.id for slot in slots})
-        await _play(arena, blocks_of(slots), found)
+        slots = store.slots()
+        for generation in sorted({slot.generation for slot in slots}):
+            view = _View.of(slots, generation, settled)
+            if view.fresh:
+                await _play(_arena(store, compare, view), view.fresh, found)
         missing = sorted(settled - again)
         found.differences += [f"{battle}: was not reached again" for battle in missing]
         found.others = len(settled) - found.battles
         return found
 
 
-def _arena(
-    store: Store, compare: Callable[[Battle], Awaitable[None]], settled: Container[str]
-) -> Arena:
+class _View(NamedTuple):
+    """A run as it stood in one generation."""
+
+    lineup: Lineup
+    fresh: list[Slot]
+    """What was settled in this generation; earlier ones have had their turn."""
+    before: set[str]
+    """Ids of what was settled in earlier ones and still counts."""
+
+    @classmethod
+    def of(cls, slots: Sequence[Slot], generation: int, settled: Container[str]) -> Self:
+        lineup = Lineup(slot for slot in slots if slot.generation <= generation)
+        done = [slot for slot in lineup.slots if slot.id in settled]
+        fresh = [slot for slot in done if slot.generation == generation]
+        return cls(lineup, fresh, {slot.id for slot in done} - {slot.id for slot in fresh})
+
+
+def _arena(store: Store, compare: Callable[[Battle], Awaitable[None]], view: _View) -> Arena:
     config = RunConfig.of_manifest(store.manifest())
     videos = {video.id: video for video in store.videos()}
     slots = {slot.id: slot for slot in store.slots()}
@@ -67,34 +87,47 @@ def _arena(
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
     footage = Footage(store, None, files={}, sampling=config.sampling, videos=videos)
     asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
+    fresh = {slot.id for slot in view.fresh}
     ways = Ways(
         frames=footage.frames,
         draw=WrittenDraws(Draws(config, slots), store, read_only=True),
         settle=compare,
-        settled=lambda _: None,
-        wanted=settled.__contains__,
+        settled=lambda slot: store.battle(slot) if slot in view.before else None,
+        wanted=fresh.__contains__,
+        lineup=view.lineup,
     )
     return assemble(config, asker, prompts=stored_prompts(store), videos=videos, ways=ways)
 
 
-async def _play(arena: Arena, blocks: Sequence[Sequence[str]], found: Replayed) -> None:
+async def _play(arena: Arena, slots: Sequence[Slot], found: Replayed) -> None:
     from graph.tournament import play
 
+    users: dict[str, set[int]] = {}
+    for slot in slots:
+        users.setdefault(slot.video, set()).add(slot.persona)
+
     async def play_lineage(video: str, persona: int) -> None:
-        lineage = lineage_id(video, persona)
-        mine = {slot_id(video, persona, round_) for round_ in range(arena.rules.rounds)}
-        alone = replace(arena, wanted=lambda slot: slot in mine and arena.wanted(slot))
         try:
-            await play(alone, video)
+            await play(_alone(arena, video, persona), video)
         except (JournalMiss, StoreError) as wrong:
-            found.differences.append(f"{lineage}: {wrong}")
+            found.differences.append(f"{lineage_id(video, persona)}: {wrong}")
 
     # Each lineage by itself: what is wrong with one must not end the others.
     async def play_again(video: str) -> None:
-        for persona in PERSONAS:
+        for persona in sorted(users[video]):
             await play_lineage(video, persona)
 
-    await play_blocks(blocks, play_again)
+    await play_blocks(blocks_of(slots), play_again)
+
+
+def _alone(arena: Arena, video: str, persona: int) -> Arena:
+    """Return an arena that knows of one lineage only."""
+    mine = {arena.slot(video, persona, round_) for round_ in range(arena.rules.rounds)}
+    return replace(
+        arena,
+        wanted=lambda slot: slot in mine and arena.wanted(slot),
+        settled=lambda slot: arena.settled(slot) if slot in mine else None,
+    )
 
 
 def _compare(found: Replayed, store: Store, battle: Battle) -> None:

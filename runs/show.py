@@ -7,10 +7,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from graph.state import base_of, generation_of
 from memory.errors import BadInput
 from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles
 from runs.battles import as_json
 from runs.reading import Run, marks, open_run
+from runs.slots import Lineup
 from runs.subtitles import stored_subtitles
 
 NAMED = 8
@@ -31,6 +33,8 @@ class Shown:
     """What was sent with the video's frames, whole for those who saw all of them."""
     marks: tuple[str, ...] = ()
     """What stands on every page of its run."""
+    superseded_by: str | None = None
+    """Id of the slot that is played in its place, since a call had failed."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -48,6 +52,7 @@ class Shown:
             "calls": [_call(row) for row in self.calls],
             "cost_usd": self.cost_usd,
             "subtitles": _subtitles(self.subtitles),
+            "superseded_by": self.superseded_by,
         }
 
 
@@ -59,15 +64,34 @@ def show(folder: Path, wanted: str) -> Shown:
     """
     with open_run(folder) as run:
         battle = find(run, wanted)
-        lineage = [other for other in run.battles if _same_lineage(other, battle)]
+        then, ever = _lineage(run, battle)
+        scope, generation = base_of(battle.id), generation_of(battle.id)
+        calls = run.store.journal.calls(scope)
+        current = run.lineup.current(scope)
         return Shown(
             battle=battle,
-            earlier=tuple(other for other in lineage if other.round < battle.round),
-            found=tuple(e for other in lineage for e in other.evolution if e.battle == battle.id),
-            calls=tuple(run.store.journal.calls(battle.id)),
+            earlier=tuple(other for other in then if other.round < battle.round),
+            found=_found(battle, ever),
+            calls=tuple(row for row in calls if row.nonce.generation <= generation),
             subtitles=stored_subtitles(run.store, battle.video),
             marks=marks(run.manifest),
+            superseded_by=None if current == battle.id else current,
         )
+
+
+def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
+    """Return a battle's lineage as it stood when it was played, and all that was ever played."""
+    slots = [s for s in run.store.slots() if (s.video, s.persona) == (battle.video, battle.persona)]
+    mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
+    standing = Lineup(slot for slot in slots if slot.generation <= mine).ids
+    ever = [found for slot in slots if (found := run.store.battle(slot.id))]
+    return [found for found in ever if found.id in standing], ever
+
+
+def _found(battle: Battle, ever: list[Battle]) -> tuple[Evolution, ...]:
+    """Return what the evolver made of a battle, the last time it was asked."""
+    made = [[e for e in other.evolution if e.battle == battle.id] for other in ever]
+    return tuple(next((attempts for attempts in reversed(made) if attempts), ()))
 
 
 def find(run: Run, wanted: str) -> Battle:
@@ -97,10 +121,6 @@ def _nearest(battles: list[Battle], wanted: str) -> str:
     return f"there are {_named([ids[id_] for id_ in near] or battles)}"
 
 
-def _same_lineage(one: Battle, other: Battle) -> bool:
-    return (one.video, one.persona) == (other.video, other.persona)
-
-
 def _subtitles(kept: Subtitles | None) -> dict[str, Any] | None:
     return {**kept.model_dump(include={"path", "sha256"}), "cues": len(kept.cues)} if kept else None
 
@@ -111,6 +131,7 @@ def _call(row: CallRow) -> dict[str, Any]:
         "key": row.key,
         "role": row.nonce.role,
         "ordinal": row.nonce.ordinal,
+        "generation": row.nonce.generation,
         **row.model_dump(include={"model", "alias", "endpoint", "prompt", "failure"}),
         **row.model_dump(include={"failure_kind", "usage", "cost_usd", "latency_s", "attempts"}),
     }

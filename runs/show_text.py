@@ -65,6 +65,8 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     battle = shown.battle
     yield _line(f"{battle.id}: {outcome(battle)}")
     yield from (_line(f"note: {mark}") for mark in shown.marks)
+    if shown.superseded_by:
+        yield _line(f"note: superseded by {shown.superseded_by}, and counted nowhere")
     yield from _lineage(shown)
     yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
     yield from _section(_question_title(battle), battle.question or "none was asked")

@@ -6,23 +6,37 @@ from pathlib import Path
 
 from agents.models import check_keys
 from agents.prompts import PromptSet
+from agents.purse import Caps
 from memory.errors import BadInput
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.console import safe
 from runs.events import Audience, Hear, Say
 from runs.notice import remote_notice
-from runs.opening import Opened, begin, go_on, holds_run, videos_folder
+from runs.opening import NO_CARE, Care, Opened, begin, go_on, holds_run, videos_folder
+from runs.plan import plan_of
+from runs.plan_text import money_notice
+from runs.planning import work_left
 from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
 from runs.reading import counted, run_file
+from runs.slots import Lineup
+from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps, told_caps
 from runs.subtitles import has_subtitles
 from video.find import Findings, find_videos
 
 __all__ = ["Finished", "Limits", "Play", "look", "play_run", "resume", "simulate"]
 
 
-def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | None = None) -> Play:
+def simulate(
+    videos: Path,
+    out: Path,
+    *,
+    flags: Flags,
+    say: Say,
+    hear: Hear | None = None,
+    care: Care = NO_CARE,
+) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
 
     Args:
@@ -31,6 +45,7 @@ def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | No
         flags: what was typed.
         say: takes a line of chatter.
         hear: takes what happens; None says each battle as a line.
+        care: how the run is opened.
 
     Raises:
         BadInput: nothing was written; the message says what to change.
@@ -40,20 +55,25 @@ def simulate(videos: Path, out: Path, *, flags: Flags, say: Say, hear: Hear | No
     prompts = PromptSet.load(settings.prompts)
     exists = holds_run(out)
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
+    caps = _caps(out, Caps(settings.max_usd, settings.max_tokens), exists=exists)
+    check_caps(settings.config, caps)
     found = look(videos, say)
     _load_graph()
     ready = (
-        go_on(out, settings, prompts=prompts, found=found, folder=videos)
+        go_on(out, settings, prompts=prompts, found=found, folder=videos, care=care)
         if exists
-        else begin(out, settings.config, prompts=prompts, found=found, folder=videos)
+        else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
     )
+    keep_caps(ready.store, caps)
     _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Audience(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void)
     return play_run(ready, out, limits=limits, told=told)
 
 
-def resume(out: Path, *, videos: Path | None, limits: Limits, told: Audience) -> Play:
+def resume(
+    out: Path, *, videos: Path | None, limits: Limits, told: Audience, care: Care = NO_CARE
+) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end.
 
     Args:
@@ -61,20 +81,33 @@ def resume(out: Path, *, videos: Path | None, limits: Limits, told: Audience) ->
         videos: where the videos are now; None looks where they were.
         limits: what is no part of the run.
         told: who is told of it.
+        care: how the run is opened.
     """
-    with Store.open(run_file(out), write=False) as store:
+    # Opened for writing, which brings a run of an older layout up to date.
+    with Store.open(run_file(out), write=True) as store:
         folder = videos or videos_folder(store)
         config = RunConfig.of_manifest(store.manifest())
+        caps = merged_caps(kept_caps(store), limits.caps)
     if folder is None:
         raise BadInput(f"{out} does not say where its videos are; pass --videos")
     if videos is None and not folder.is_dir():
         raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
     check_keys(config.model_of(alias) for alias in config.cast)
+    check_caps(config, caps)
     found = look(folder, told.say)
     _load_graph()
-    run = go_on(out, None, prompts=None, found=found, folder=folder)
+    run = go_on(out, None, prompts=None, found=found, folder=folder, care=care)
+    keep_caps(run.store, caps)
     _introduce(run, out, say=told.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, told=told)
+
+
+def _caps(out: Path, asked: Caps, *, exists: bool) -> Caps:
+    """Return the caps that hold from now on: those asked for, else those of the run."""
+    if not exists:
+        return merged_caps(NO_CAPS, asked)
+    with Store.open(run_file(out), write=True) as store:
+        return merged_caps(kept_caps(store), asked)
 
 
 def _load_graph() -> None:
@@ -100,7 +133,7 @@ def look(folder: Path, say: Say) -> Findings:
 
 def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
     """Say what will be done, and what leaves the machine."""
-    config, slots = run.config, run.store.slots()
+    config, slots = run.config, Lineup(run.store.slots()).slots
     settled = run.store.settled_ids()
     open_slots = [slot for slot in slots if slot.id not in settled]
     if assumed_cast:
@@ -120,3 +153,8 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         config, videos=videos, open_slots=len(open_slots), has_subtitles=spoken
     ):
         say(safe(line))
+    if open_slots and not config.offline:
+        for line in money_notice(plan_of(config, work_left(config, run.store))):
+            say(line)
+    if caps := kept_caps(run.store):
+        say(f"cap on the whole run: {told_caps(caps)}; it holds until another is given")

@@ -1,12 +1,46 @@
-"""Which slots a run has, in which stored order, and which videos are admitted together."""
+"""Which slots a run has, in which stored order, and which of them count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from graph.state import PERSONAS, slot_id
+from graph.state import PERSONAS, base_of, generation_of, slot_id, superseding_id
 from memory.digests import derive
 from memory.records import Slot, Video
+
+Lineage = tuple[str, int]
+"""Video and persona."""
+
+
+class Lineup:
+    """The slots that count: of each place the one of the latest generation.
+
+    `slots` is what it is made of; leave later generations out to see a run as it stood.
+    """
+
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        latest: dict[str, Slot] = {}
+        played: dict[str, set[int]] = {}
+        for slot in slots:
+            base, generation = base_of(slot.id), generation_of(slot.id)
+            if generation:
+                for scope in (base, slot.video):
+                    played.setdefault(scope, {0}).add(generation)
+            if base not in latest or latest[base].generation < slot.generation:
+                latest[base] = slot
+        self._latest = latest
+        self._played = {scope: tuple(sorted(found)) for scope, found in played.items()}
+        self.slots = sorted(latest.values(), key=lambda slot: slot.ordinal)
+        self.ids = {slot.id for slot in self.slots}
+
+    def current(self, base: str) -> str:
+        """Return the id of the slot that counts in the place of `base`, known or not."""
+        slot = self._latest.get(base)
+        return slot.id if slot else base
+
+    def generations(self, scope: str) -> tuple[int, ...]:
+        """Return the generations in which a place or a video was played, ascending."""
+        return self._played.get(scope, (0,))
 
 
 def in_order(videos: Iterable[Video], seed: int) -> list[Video]:
@@ -28,7 +62,7 @@ def new_slots(
     Slots stand by block, then round, then video and persona.
     """
     known = {slot.id for slot in existing}
-    generation = max((slot.generation for slot in existing), default=-1) + 1
+    generation = _next_generation(existing)
     wanted = [
         (place // block, round_, video.id, persona)
         for place, video in enumerate(videos)
@@ -50,3 +84,39 @@ def new_slots(
         )
         for place, (block_, round_, video, persona) in enumerate(missing)
     ]
+
+
+def superseding_slots(failed: Collection[str], *, existing: Sequence[Slot]) -> list[Slot]:
+    """Return what is played in place of failed slots and of all that came after them.
+
+    Args:
+        failed: ids of slots that count.
+        existing: every slot the run has.
+
+    They are one generation after all that exist, in the order and the blocks of the slots they
+    supersede. Later rounds of a lineage were asked in view of the one that failed: they go with it.
+    """
+    standing = Lineup(existing).slots
+    since: dict[Lineage, int] = {}
+    for slot in standing:
+        if slot.id in failed:
+            lineage = (slot.video, slot.persona)
+            since[lineage] = min(slot.round, since.get(lineage, slot.round))
+    gone = [s for s in standing if s.round >= since.get((s.video, s.persona), s.round + 1)]
+    places = {slot.id: slot.ordinal for slot in existing}
+    gone.sort(key=lambda slot: places[base_of(slot.id)])
+    generation = _next_generation(existing)
+    return [
+        slot.model_copy(
+            update={
+                "id": superseding_id(base_of(slot.id), generation),
+                "generation": generation,
+                "ordinal": len(existing) + place,
+            }
+        )
+        for place, slot in enumerate(gone)
+    ]
+
+
+def _next_generation(existing: Sequence[Slot]) -> int:
+    return max((slot.generation for slot in existing), default=-1) + 1

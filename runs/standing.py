@@ -9,26 +9,31 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from sys import intern
+from typing import NamedTuple
 
 from agents.ask import Event
+from agents.purse import Caps
+from graph.state import base_of
+from memory.journal import Spent
 from memory.records import Battle, Role, Slot
 from runs.events import Begun, Draining, Drawn, Ended, Happening, Settled, Watched
+from runs.spending import NO_CAPS
 
 KEPT_WHOLE = 60
 """Battles whose words are kept, which is more than any terminal shows."""
 TIMED = 6
 """Battles that must be settled before one can say how long the rest will take."""
-_SLIM: dict[str, object] = {
-    "persona_text": None,
-    "question": None,
-    "answer_a": None,
-    "answer_b": None,
-    "frames_a": (),
-    "frames_b": (),
-    "verdicts": (),
-    "evolution": (),
-    "prompts": {},
-}
+
+
+class Result(NamedTuple):
+    """What is kept of every battle: a hundred bytes, however much was said in it."""
+
+    id: str
+    video: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str
 
 
 @dataclass(slots=True)
@@ -73,9 +78,16 @@ class Standing:
         self.verdicts: Counter[str] = Counter()
         self.calls = self.recalled = self.failed = self.retries = 0
         self.tokens_in = self.tokens_out = 0
+        self.usd = 0.0
+        """Known cost of the whole run."""
+        self.unknown = 0
+        """Calls of unknown cost."""
+        self.is_capped = False
+        """A cap stops it, or has."""
         self.fresh = 0
-        self._battles: dict[str, Battle] = {}
+        self._battles: dict[str, Result] = {}
         self._slots: dict[str, Slot] = {}
+        self._scopes: dict[str, Slot] = {}
         self._open: Counter[str] = Counter()
 
     def hear(self, event: Happening) -> None:
@@ -94,10 +106,12 @@ class Standing:
             case Settled(battle):
                 self.fresh += 1
                 self._settle(battle)
-            case Draining(calls):
-                self.draining = calls
-            case Ended(interrupted):
-                self.ended = interrupted
+            case Draining(calls, is_capped):
+                self.draining, self.is_capped = calls, is_capped
+            case Ended(interrupted, is_capped, spent):
+                self.ended, self.is_capped = interrupted, is_capped
+                if spent is not None:
+                    self._take(spent)
                 self.flights.clear()
 
     @property
@@ -137,8 +151,20 @@ class Standing:
             return None
         return (self.clock() - self.heard_s) / self.fresh * (self.total - self.done)
 
-    def battles(self) -> list[Battle]:
-        """Return the settled battles in stored order, without their words."""
+    @property
+    def caps(self) -> Caps:
+        """What may be spent on the whole run."""
+        return self.run.caps if self.run else NO_CAPS
+
+    @property
+    def usd_in_all(self) -> float | None:
+        """What the whole run comes to at the cost so far; None where nobody can say."""
+        if self.done < TIMED or self.unknown:
+            return None
+        return self.usd / self.done * self.total
+
+    def battles(self) -> list[Result]:
+        """Return how the settled battles ended, in stored order."""
         found = list(self._battles.values())
         return sorted(found, key=lambda battle: self._slots[battle.id].ordinal)
 
@@ -147,15 +173,26 @@ class Standing:
         self.heard_s = self.clock()
         self.began_s = self.heard_s - run.played_s
         self._slots = {slot.id: slot for slot in run.slots}
-        self._open.update(_lineage(slot) for slot in run.slots)
+        self._scopes = {base_of(slot.id): slot for slot in run.slots}
+        if run.spent.calls:
+            self._take(run.spent)
+        # Told again when the run has grown, or some of it is played again.
+        self._open = Counter(_lineage(slot) for slot in run.slots)
+        self._battles, self.verdicts = {}, Counter()
+        self.latest.clear()
         for battle in run.battles:
             self._settle(battle)
+
+    def _take(self, spent: Spent) -> None:
+        """Believe the run's file, which has what was committed without anybody being told."""
+        self.calls, self.usd, self.unknown = spent.calls, spent.usd, spent.unknown
+        self.tokens_in, self.tokens_out = spent.input_tokens, spent.output_tokens
 
     def _settle(self, battle: Battle) -> None:
         slot = self._slots.get(battle.id)
         if slot is None or battle.id in self._battles:
             return
-        self._battles[battle.id] = battle.model_copy(update=_SLIM)
+        self._battles[slot.id] = _result(slot, battle)
         self.verdicts[battle.verdict] += 1
         self.latest.append(battle)
         lineage = _lineage(slot)
@@ -173,11 +210,11 @@ class Standing:
             del self.flights[slot.video]
 
     def _flight(self, scope: str) -> Flight | None:
-        """Return the flight that a call belongs to; None where it has landed."""
-        slot = self._slots.get(scope)
+        """Return the flight that a call or a draw belongs to; None where it has landed."""
+        slot = self._scopes.get(base_of(scope))
         if slot is None:
             return self.flights.setdefault(scope, Flight(scope, since_s=self.clock()))
-        if scope in self._battles:
+        if slot.id in self._battles:
             return None
         self.flights.pop(slot.video, None)
         flight = self.flights.setdefault(_lineage(slot), Flight(slot.video, slot.persona))
@@ -210,6 +247,14 @@ class Standing:
         self.calls += 1
         self.tokens_in += event.usage.input_tokens or 0
         self.tokens_out += event.usage.output_tokens or 0
+        self.usd += event.cost_usd or 0.0
+        self.unknown += event.cost_usd is None
+
+
+def _result(slot: Slot, battle: Battle) -> Result:
+    # The slot's own texts, and one text for each name: what came with the battle can go.
+    a, b = (intern(name) if name else None for name in (battle.model_a, battle.model_b))
+    return Result(slot.id, slot.video, a, b, intern(battle.verdict))
 
 
 def _lineage(slot: Slot) -> str:

@@ -12,35 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memory.records import DECIDED, SCHEMA, TIES, Battle, CallRow, Skipped
+from agents.purse import Caps
+from memory.records import DECIDED, SCHEMA, TIES, Battle, Skipped
 from runs.console import safe
-from runs.reading import Run, counted, damage, marks, named, one_line, open_run, run_file
-
-
-@dataclass
-class Calls:
-    """What the calls of one role came to."""
-
-    calls: int = 0
-    failures: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    untold_tokens: int = 0
-    """Calls whose provider did not count tokens."""
-    cost_usd: float = 0.0
-    unknown_cost: int = 0
-    """Calls of unknown cost; never taken as free."""
-
-    def add(self, row: CallRow) -> None:
-        """Count one more call."""
-        self.calls += 1
-        self.failures += row.reply is None
-        told = row.usage.input_tokens is not None and row.usage.output_tokens is not None
-        self.untold_tokens += not told
-        self.input_tokens += row.usage.input_tokens or 0
-        self.output_tokens += row.usage.output_tokens or 0
-        self.cost_usd += row.cost_usd or 0.0
-        self.unknown_cost += row.cost_usd is None
+from runs.costs import Costs
+from runs.reading import damage, marks, named, one_line, open_run, run_file
+from runs.repair import failed_slots
+from runs.spending import NO_CAPS, kept_caps, told_caps
+from runs.working import NO_WORK, Work, work_on
 
 
 @dataclass
@@ -53,12 +32,16 @@ class Status:
     verdicts: Counter[str] = field(default_factory=Counter)
     void_reasons: Counter[str] = field(default_factory=Counter)
     forfeits: Counter[str] = field(default_factory=Counter)
-    calls: dict[str, Calls] = field(default_factory=dict)
+    costs: Costs = field(default_factory=Costs)
+    caps: Caps = NO_CAPS
     skipped: list[Skipped] = field(default_factory=list)
     damage: list[str] = field(default_factory=list)
     """A sentence for each video of which frames could not be decoded."""
     process: int | None = None
     """Id of the process that is running it now."""
+    work: Work = NO_WORK
+    failed: int = 0
+    """Battles that ended because a call had failed, which can be played again."""
 
     @property
     def settled(self) -> int:
@@ -90,12 +73,16 @@ class Status:
             "verdicts": dict(sorted(self.verdicts.items())),
             "void_reasons": dict(self.void_reasons.most_common()),
             "forfeits": dict(sorted(self.forfeits.items())),
-            "calls": {role: vars(calls) for role, calls in sorted(self.calls.items())},
+            **self.costs.as_json(self.settled),
+            "max_usd": self.caps.usd,
+            "max_tokens": self.caps.tokens,
             "models": _models(self.manifest),
             "seed": self.manifest.get("seed"),
             "skipped": [one.model_dump() for one in self.skipped],
             "damage": self.damage,
             "process": self.process,
+            "work": self.work.as_json(),
+            "failed": self.failed,
             "next": self.next,
         }
 
@@ -104,13 +91,26 @@ class Status:
         return [
             f"{self.settled} of {self.slots} slots settled, {self.decided} decided; {self._pace()}",
             *_verdict_lines(self),
-            *(_call_line(role, calls) for role, calls in sorted(self.calls.items())),
+            *self._repair(),
+            *([self.work.as_line()] if self.work.processes else []),
+            *self.costs.as_lines(self.settled),
+            *([f"cap on the whole run: {told_caps(self.caps)}"] if self.caps else []),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
             *self.damage,
             *(f"note: {mark}" for mark in marks(self.manifest)),
             f"next: {safe(self.next)}",
+        ]
+
+    def _repair(self) -> list[str]:
+        if not self.failed:
+            return []
+        out = safe(shlex.quote(str(self.folder)))
+        battles = "battles" if self.failed > 1 else "battle"
+        return [
+            f"{self.failed} {battles} failed for a call; to play again: "
+            f"arena resume {out} --retry-failed"
         ]
 
     def _pace(self) -> str:
@@ -123,9 +123,13 @@ def status_of(folder: Path) -> Status:
     """Return how far the run in `folder` is."""
     with open_run(folder) as run:
         status = Status(folder, run.manifest, len(run.slots), skipped=run.store.skipped())
-        for battle in run.battles:
+        for battle in run.each_battle:
             _count(status, battle)
-        _count_calls(status, run)
+        for row in run.store.journal.each_call():
+            status.costs.add(row)
+        status.caps = kept_caps(run.store)
+        status.failed = len(failed_slots(run.store))
+        status.work = work_on(run.store, status.costs.total.calls)
         status.damage = damage(run.store)
     status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
     return status
@@ -138,11 +142,6 @@ def _count(status: Status, battle: Battle) -> None:
     elif battle.verdict in ("forfeit_a", "forfeit_b"):
         loser = battle.model_a if battle.verdict == "forfeit_a" else battle.model_b
         status.forfeits[loser or "?"] += 1
-
-
-def _count_calls(status: Status, run: Run) -> None:
-    for row in run.store.journal.calls():
-        status.calls.setdefault(row.nonce.role, Calls()).add(row)
 
 
 def _models(manifest: dict[str, Any]) -> dict[str, str]:
@@ -161,18 +160,6 @@ def _verdict_lines(status: Status) -> list[str]:
     gave_up = [f"  forfeits of {safe(m)}: {n}" for m, n in sorted(status.forfeits.items())]
     kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"
     return [kinds, *reasons, *gave_up]
-
-
-def _call_line(role: str, calls: Calls) -> str:
-    tokens = f"{calls.input_tokens} tokens in, {calls.output_tokens} out"
-    untold = f" ({counted(calls.untold_tokens, 'call')} uncounted)" if calls.untold_tokens else ""
-    known = f"${calls.cost_usd:.4f}" if calls.unknown_cost < calls.calls else "unknown"
-    partly = 0 < calls.unknown_cost < calls.calls
-    unknown = f" and {counted(calls.unknown_cost, 'call')} of unknown cost" if partly else ""
-    return (
-        f"{role}: {counted(calls.calls, 'call')}, {calls.failures} failed; {tokens}{untold}; "
-        f"cost {known}{unknown}"
-    )
 
 
 def holder(lock: Path) -> int | None:

@@ -17,7 +17,7 @@ from agents.replies import BadReply, read_reply
 from memory.errors import BadInput
 from memory.records import SCHEMA
 from runs.console import safe
-from runs.events import Begun, Happening, Say, Settled
+from runs.events import Begun, Ended, Happening, Say, Settled
 from runs.show_text import story, wrapped
 
 RULE = "=" * 72
@@ -99,6 +99,8 @@ def as_json(event: Happening) -> dict[str, Any]:
             return {"event": "begun", **shown, **{key: getattr(event, key) for key in plain}}
         case Settled(battle):
             return {"event": "settled", "battle": battle.model_dump(mode="json", by_alias=True)}
+        case Ended(interrupted, is_capped):
+            return {"event": "ended", "interrupted": interrupted, "is_capped": is_capped}
     told = {
         name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         for name in event.__dataclass_fields__
@@ -116,4 +118,5 @@ def _call(event: Event) -> dict[str, Any]:
     if event.kind == "retry":
         return told | {"pause_s": round(event.seconds, 4)}
     took = {"seconds": round(event.seconds, 4), "usage": event.usage.model_dump()}
+    took["cost_usd"] = event.cost_usd
     return told | took | {"text": event.text}

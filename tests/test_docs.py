@@ -15,6 +15,7 @@ import click
 import pytest
 from langgraph.graph.state import CompiledStateGraph
 
+from agents.providers import Declaration
 from graph.tournament import tournament
 from memory.records import Battle, Evolution, Grade, Judging
 from memory.store import Store
@@ -206,6 +207,7 @@ def test_langgraph_is_told_the_oldest_python_that_will_do() -> None:
         ("An evolution", Evolution),
         ("A grade", Grade),
         ("models.NAME", ModelTable),
+        ("providers.NAME", Declaration),
         ("roles", RolesTable),
         ("run", RunTable),
     ],
@@ -239,6 +241,14 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         assert first_column(section("records.md", heading)) == list(found)
 
 
+def test_an_export_is_written_down(run: Path) -> None:
+    words = section("records.md", "An export") + section("records.md", "A call")
+    for what in ("calls", "battles"):
+        line = invoke("export", run, "--what", what).output.splitlines()[0]
+        fields_of_battle = set(first_column(section("records.md", "A battle")))
+        assert set(json.loads(line)) <= set(re.findall(r"`(\w+)`", words)) | fields_of_battle
+
+
 def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
     found = json.loads(invoke("doctor", "--videos", tmp_path, "--json").stdout)
     text = section("records.md", "What a doctor finds")
@@ -246,6 +256,14 @@ def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
     for name in ("decoder", "cache", "disk", "terminal", "tracing", "videos", "calls"):
         assert set(found[name]) <= set(re.findall(r"`(\w+)`", text)), name
     assert set(found["models"][0]) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_what_a_doctor_says_of_a_model_is_written_down() -> None:
+    # Without keys nobody is asked, and the fields are the same.
+    cast = ("--models", "openai:a,openai:b", "--examiner", "openai:c")
+    found = json.loads(invoke("doctor", "--live", *cast, "--json").stdout)
+    text = section("records.md", "A model that was asked")
+    assert first_column(text) == list(found["live"][0])
 
 
 def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:

@@ -1,23 +1,40 @@
 """Providers by name: those of the house, a file each, and others that are installed or declared.
 
-Nothing here imports a provider's package before a model of it is built or checked.
+Nothing here imports a built-in provider's package before a model of it is built. That of another
+is imported when it is looked up by its entry point, or when its class is checked.
 """
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint, entry_points
+
 from agents.providers.base import Provider
+from agents.providers.declared import Declaration, Declared
 from agents.providers.google_genai import GOOGLE_GENAI
 from agents.providers.offline import OFFLINE
 from agents.providers.openai import OPENAI
+from agents.retry import told
+from memory.errors import BadInput
 
-__all__ = ["BUILT_IN", "Provider", "find_provider", "provider_keys", "provider_names"]
+__all__ = [
+    "BUILT_IN",
+    "Declaration",
+    "Provider",
+    "declare",
+    "find_provider",
+    "provider_keys",
+    "provider_names",
+]
 
 BUILT_IN = {provider.name: provider for provider in (OFFLINE, OPENAI, GOOGLE_GENAI)}
+GROUP = "videoautoarena.providers"
+"""Entry points of this group name a Provider, or a LangChain chat model's class."""
 
 
 def provider_names() -> tuple[str, ...]:
-    """Return the names of all providers that are there."""
-    return tuple(BUILT_IN)
+    """Return the names of all providers that are built in or installed."""
+    installed = sorted(entry_points(group=GROUP).names - BUILT_IN.keys())
+    return (*BUILT_IN, *installed)
 
 
 def provider_keys() -> tuple[str, ...]:
@@ -26,5 +43,39 @@ def provider_keys() -> tuple[str, ...]:
 
 
 def find_provider(name: str) -> Provider | None:
-    """Return the provider of a name; None where there is none."""
-    return BUILT_IN.get(name)
+    """Return the provider that is built in or installed under a name; None where there is none.
+
+    Raises:
+        BadInput: its package cannot be imported, or offers something else by that name.
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    offered = next(iter(entry_points(group=GROUP, name=name)), None)
+    return None if offered is None else _loaded(offered)
+
+
+def declare(name: str, declaration: Declaration) -> Provider:
+    """Return the provider that a declaration makes."""
+    return Declared(
+        name,
+        home=declaration.base_url or "",
+        key_names=(declaration.key_env,) if declaration.key_env else (),
+        declaration=declaration,
+    )
+
+
+def _loaded(offered: EntryPoint) -> Provider:
+    try:
+        thing = offered.load()
+    # Whatever a package raises while it is imported, it is the user's choice of package.
+    except Exception as wrong:  # noqa: BLE001
+        reason = told(f"{type(wrong).__name__}: {wrong}")
+        raise BadInput(f"the provider {offered.name!a} cannot be loaded: {reason}") from None
+    if isinstance(thing, Provider):
+        return thing
+    if not isinstance(thing, type):
+        raise BadInput(
+            f"the provider {offered.name!a} is neither a Provider nor a class; "
+            f"mend {offered.value!a}"
+        )
+    return declare(offered.name, Declaration(chat_model=f"{thing.__module__}:{thing.__qualname__}"))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from agents.providers.base import COMMON, NO_KEY, Provider
+from agents.transport import SplicingTransport
 from memory.errors import BadInput
 from memory.records import Role
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.outputs import ChatResult
+    from langchain_google_genai import ChatGoogleGenerativeAI
 
     from agents.models import Model
 
@@ -24,15 +28,15 @@ _MAJOR = re.compile(r"gemini-(\d+)")
 
 class _GoogleGenAI(Provider):
     def build(self, model: Model) -> BaseChatModel:
-        from langchain_google_genai import ChatGoogleGenerativeAI
-
-        return ChatGoogleGenerativeAI(
+        return _chat_class()(
             model=model.name,
             google_api_key=model.key() or NO_KEY,
             base_url=model.url,
             timeout=model.timeout_s,
             max_retries=1,
             vertexai=False,
+            # With a transport of ours its client also stays with httpx where aiohttp is there.
+            client_args={"transport": SplicingTransport()},
             **self.sampling(model, "judge"),
         )
 
@@ -70,6 +74,25 @@ GOOGLE_GENAI = _GoogleGenAI(
     details=tuple(_RESOLUTIONS),
     can_splice=True,
 )
+
+
+@cache
+def _chat_class() -> type[ChatGoogleGenerativeAI]:
+    """Return LangChain's class, mended where it drops why a prompt was blocked."""
+    from langchain_google_genai import ChatGoogleGenerativeAI
+
+    class Gemini(ChatGoogleGenerativeAI):
+        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
+            result = await super()._agenerate(*args, **kwargs)
+            feedback = (result.llm_output or {}).get("prompt_feedback") or {}
+            reason = feedback.get("block_reason")
+            if reason is not None:
+                said = str(getattr(reason, "value", reason))
+                for generation in result.generations:
+                    generation.message.response_metadata["block_reason"] = said
+            return result
+
+    return Gemini
 
 
 def _is_gemini_3(name: str) -> bool:

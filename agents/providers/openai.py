@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agents.providers.base import COMMON, NO_KEY, Provider
+from agents.transport import SplicingTransport
 from memory.records import Role
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 class _OpenAI(Provider):
     def build(self, model: Model) -> BaseChatModel:
         from langchain_openai import ChatOpenAI
-        from openai import DefaultAsyncHttpxClient
+        from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
-        # A client of its own: LangChain shares one across event loops, where it cannot live.
-        client = DefaultAsyncHttpxClient(timeout=model.timeout_s)
+        # Clients of its own: LangChain shares one across event loops, where it cannot live.
+        way: dict[str, Any] = {"timeout": model.timeout_s, "transport": SplicingTransport()}
         return ChatOpenAI(
             model=model.name,
             api_key=model.key() or NO_KEY,
@@ -27,7 +28,8 @@ class _OpenAI(Provider):
             timeout=model.timeout_s,
             max_retries=0,
             use_responses_api=False,
-            http_async_client=client,
+            http_client=DefaultHttpxClient(**way),
+            http_async_client=DefaultAsyncHttpxClient(**way),
             **model.parameters,
         )
 
@@ -37,6 +39,7 @@ class _OpenAI(Provider):
         return options | ({"max_tokens": tokens} if tokens else {})
 
     async def close(self, chat: Any) -> None:
+        chat.http_client.close()
         await chat.http_async_client.aclose()
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from runs.commands.simulate import names
+
+if TYPE_CHECKING:
+    from agents.models import Model
+    from runs.doctor import Report
 
 
 @click.command("doctor", epilog="Example: arena doctor --videos clips --config arena.toml")
@@ -19,6 +26,8 @@ from runs.commands.simulate import names
     type=click.Path(path_type=Path),
     help="Models, roles and settings.  [default: ./arena.toml if there]",
 )
+@click.option("--live", is_flag=True, help="Ask each model one small question with one picture.")
+@click.option("--frames", is_flag=True, help="With --live: once more with as many as a run sends.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(
     videos: Path | None,
@@ -27,11 +36,13 @@ def command(
     judge: tuple[str, ...],
     *,
     config: Path | None,
+    live: bool,
+    frames: bool,
     as_json: bool,
 ) -> None:
     """Tell what is here, what is missing, and what a run would call; exit 1 if none could start.
 
-    Nobody is called. Of keys it tells whether they are set, nothing else.
+    Nobody is called without --live. Of keys it tells whether they are set, nothing else.
     """
     import json
     import shutil
@@ -41,10 +52,24 @@ def command(
     from runs.doctor import examine_house
     from runs.doctor_text import as_lines
 
+    if frames and not live:
+        raise click.UsageError("--frames belongs to --live")
     flags = Flags(models=models, examiner=examiner, judge=judge, config=config)
-    report = examine_house(flags, videos)
+    report = examine_house(flags, videos, visit=partial(_visit, is_full=frames) if live else None)
     width = shutil.get_terminal_size().columns
     click.echo(json.dumps(report, indent=2) if as_json else "\n".join(as_lines(report, width)))
     if more := report["missing"]:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run could not start: {more[0]}{others}")
+
+
+def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[Report]:
+    """Say what leaves the machine, ask the models and return what they answered."""
+    from runs.commands.endings import run_async
+    from runs.console import safe, say
+    from runs.doctor_live import ask_models, warnings
+
+    frames = most if is_full else {}
+    for line in warnings(models, frames):
+        say(safe(line))
+    return run_async(ask_models(models, lambda line: say(safe(line)), frames=frames))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import math
 import shlex
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from runs.cli import EXIT_INTERRUPTED, EXIT_VOIDS
+from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_VOIDS
 from runs.console import safe, say, tell
 
 if TYPE_CHECKING:
+    from agents.purse import Caps
     from runs.playing import Finished
 
 T = TypeVar("T")
@@ -24,6 +26,9 @@ Command = Callable[..., Any]
 
 def run_async(work: Coroutine[object, object, T]) -> T:
     """Return what `work` comes to, in the process's one event loop."""
+    from agents.logs import keep_keys_out_of_logs
+
+    keep_keys_out_of_logs()
     # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
     gc.freeze()
     return asyncio.run(work)  # noqa: TID251 - this is the one place
@@ -49,11 +54,84 @@ _SHOWN = (
 )
 
 
+# Generic since click 8.4 only, and a subscript would end the older ones.
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+
+class Cap(_ParamType):
+    """A figure above 0, or "none", which lifts a cap and comes back as infinity."""
+
+    name = "number|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the figure."""
+        if value == "none":
+            return math.inf
+        try:
+            cap = float(str(value).replace("_", "").replace(",", ""))
+        except ValueError:
+            cap = math.nan
+        if not cap > 0:
+            self.fail(f"{value!r} is neither a number above 0 nor 'none'", param, ctx)
+        return cap
+
+
+def capped(command: Command) -> Command:
+    """Add the options that say where spending ends."""
+    for option in reversed(_CAPPED):
+        command = option(command)
+    return command
+
+
+_CAPPED = (
+    click.option(
+        "--max-usd",
+        type=Cap(),
+        metavar="X|none",
+        help="Stop before the whole run costs more; holds until another is given.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=Cap(),
+        metavar="N|none",
+        help="Stop before the whole run takes more tokens, in and out; likewise.",
+    ),
+)
+
+
+def cared_for(command: Command) -> Command:
+    """Add the options that say how a run is opened."""
+    for option in reversed(_CARE):
+        command = option(command)
+    return command
+
+
+_CARE = (
+    click.option(
+        "--retry-failed",
+        is_flag=True,
+        help="Play again what ended void or forfeit because a call had failed.",
+    ),
+    click.option("--fsync", is_flag=True, help="Keep every commit through a power cut; slower."),
+)
+
+
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     """Say how the run stands and what to type next; return the exit code."""
     if as_json:
         tell(json.dumps(_state(finished, out)))
     shown = safe(shlex.quote(str(out)))
+    if money := spent_line(finished):
+        say(money)
+    if finished.is_capped:
+        say(
+            f"the cap is reached with {finished.settled} of {finished.total} battles settled; "
+            f"nothing is lost; to go on: arena resume {shown} {_more(finished.caps)}"
+        )
+        return EXIT_CAP
     if finished.interrupted:
         say(
             f"interrupted with {finished.settled} of {finished.total} battles settled; "
@@ -65,10 +143,32 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
-            f"({finished.max_void:.0%}); the reasons: arena status {shown}"
+            f"({finished.max_void:.0%}); the reasons, and how to play again: arena status {shown}"
         )
         return EXIT_VOIDS
     return 0
+
+
+def spent_line(finished: Finished) -> str:
+    """Return what the whole run has spent; empty where it cost nothing and nothing is capped."""
+    from runs.reading import counted
+
+    spent, caps = finished.spent, finished.caps
+    if not caps and not spent.usd and not spent.unknown:
+        return ""
+    of_usd = f" of ${caps.usd:,.2f}" if caps.usd is not None else ""
+    of_tokens = f" of {caps.tokens:,.0f}" if caps.tokens is not None else ""
+    unknown = f"; {counted(spent.unknown, 'call')} of unknown cost" if spent.unknown else ""
+    known = f"${spent.usd:,.4f}{of_usd}" if spent.unknown < spent.calls or of_usd else "unknown"
+    tokens = spent.input_tokens + spent.output_tokens
+    return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{unknown}"
+
+
+def _more(caps: Caps) -> str:
+    """Return flags that would let the run go on: twice what it had."""
+    usd = f"--max-usd {2 * caps.usd:g}" if caps.usd is not None else ""
+    tokens = f"--max-tokens {2 * caps.tokens:.0f}" if caps.tokens is not None else ""
+    return f"{usd} {tokens}".strip()
 
 
 def _state(finished: Finished, out: Path) -> dict[str, object]:
@@ -79,4 +179,8 @@ def _state(finished: Finished, out: Path) -> dict[str, object]:
         "settled": finished.settled,
         "void": finished.voids,
         "interrupted": finished.interrupted,
+        "capped": finished.is_capped,
+        "cost_usd": finished.spent.usd,
+        "unknown_cost": finished.spent.unknown,
+        "tokens": finished.spent.input_tokens + finished.spent.output_tokens,
     }

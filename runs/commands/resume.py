@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from runs.commands.endings import ending, run_async, shown
+from runs.commands.endings import capped, cared_for, ending, run_async, shown
 
 
 @click.command(epilog="Example: arena resume arena-out")
@@ -23,6 +23,8 @@ from runs.commands.endings import ending, run_async, shown
     show_default=True,
     help="Share of void slots above which the exit code is 3.",
 )
+@capped
+@cared_for
 @shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
 def command(
@@ -31,13 +33,20 @@ def command(
     as_json: bool,
     concurrency: int,
     max_void: float,
+    max_usd: float | None,
+    max_tokens: float | None,
+    retry_failed: bool,
+    fsync: bool,
     **typed: Any,
 ) -> int:
     """Continue the run in OUT with the settings it began with."""
+    from agents.purse import Caps
     from runs.audience import Display, audience
+    from runs.opening import Care
     from runs.simulate import Limits, resume
 
     with audience(Display(**typed)) as told:
-        limits = Limits(concurrency, max_void)
-        finished = run_async(resume(out, videos=videos, limits=limits, told=told))
+        limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens))
+        care = Care(retry_failed, fsync)
+        finished = run_async(resume(out, videos=videos, limits=limits, told=told, care=care))
     return ending(finished, out, as_json=as_json)

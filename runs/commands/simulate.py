@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import ending, run_async, shown
+from runs.commands.endings import capped, cared_for, ending, run_async, shown
 
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
 
 # Generic since click 8.4 only, and a subscript would end the older ones.
 if TYPE_CHECKING:
+    from runs.config import Flags
+    from runs.opening import Care
+
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType
@@ -112,16 +115,51 @@ def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tu
     is_flag=True,
     help="Let the offline judge rate real models; the run is marked.",
 )
+@click.option(
+    "--plan",
+    is_flag=True,
+    help="Print what it will take, in calls, tokens and dollars; a terminal is asked to go on.",
+)
+@click.option("--yes", "-y", is_flag=True, help="With --plan: go on without being asked.")
+@capped
+@cared_for
 @shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
-def command(videos: Path, out: Path, as_json: bool, **typed: Any) -> int:
+def command(videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **typed: Any) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from runs.audience import Display, audience
     from runs.config import Flags
+    from runs.opening import Care
     from runs.simulate import simulate
 
     display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
+    care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
     flags = Flags(**typed)
+    if plan and not _goes_on(videos, out, flags, care, as_json=as_json, yes=yes):
+        return 0
     with audience(display) as told:
-        finished = run_async(simulate(videos, out, flags=flags, say=told.say, hear=told.hear))
+        game = simulate(videos, out, flags=flags, say=told.say, hear=told.hear, care=care)
+        finished = run_async(game)
     return ending(finished, out, as_json=as_json)
+
+
+def _goes_on(
+    videos: Path, out: Path, flags: Flags, care: Care, *, as_json: bool, yes: bool
+) -> bool:
+    """Print the plan and return whether it is to be carried out."""
+    import json
+    import shutil
+    import sys
+
+    from runs.console import tell
+    from runs.plan_text import as_lines
+    from runs.planning import plan_ahead
+
+    plan = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
+    if as_json:
+        tell(json.dumps(plan.as_json(), indent=2))
+        return False
+    tell("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
+    if yes:
+        return True
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm("go on?", err=True)

@@ -16,6 +16,8 @@ from agents.models import Model, parse_model
 from memory.records import Frame, Usage
 from memory.store import Store
 from tests.support.asking import REMOTE, Pages, Script, frames_of, load_bytes, request_of, run
+from tests.support.film import PROVIDERS, Film, model_at
+from tests.support.loopback import always, serving
 
 PARROT = parse_model("offline:parrot")
 
@@ -73,10 +75,32 @@ def test_the_loader_is_asked_for_what_is_sent_and_no_more() -> None:
     assert asked == [("0123456789ab", 4)]
 
 
+def test_all_models_of_a_run_share_what_was_loaded(tmp_path: Path) -> None:
+    film = Film(count=4)
+
+    async def ask_all() -> None:
+        asker = Asker(Pages(), film.load)
+        for ordinal, provider in enumerate(PROVIDERS):
+            model = model_at(provider, server.gemini_url)
+            await asker.ask(model, request_of(frames=film.frames, ordinal=ordinal))
+        await asker.aclose()
+
+    with serving(tmp_path / "log", brain=always("So.")) as server:
+        run(ask_all())
+        assert [event["images"] for event in server.events("arrived")] == [4, 4]
+    assert film.asked == film.digests
+
+
 def test_a_message_in_blocks_is_read_without_its_thoughts() -> None:
     blocks: Any = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "So."}]
     got = received(AIMessage(content=blocks, response_metadata={"finish_reason": "stop"}))
     assert (got.text, got.usage, got.ending) == ("So.", Usage(), "stop")
+
+
+@pytest.mark.parametrize("name", ["finish_reason", "stop_reason", "done_reason"])
+def test_why_a_reply_ended_is_found_under_any_of_its_names(name: str) -> None:
+    said = AIMessage(content="So.", response_metadata={name: "max_tokens"})
+    assert received(said).ending == "max_tokens"
 
 
 def test_a_call_outlives_its_run_in_the_store(tmp_path: Path) -> None:
@@ -90,3 +114,19 @@ def test_a_call_outlives_its_run_in_the_store(tmp_path: Path) -> None:
         finally:
             store.close()
     assert len(script.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage("", additional_kwargs={"refusal": "No."}),
+        AIMessage([{"type": "refusal", "refusal": "No."}]),
+    ],
+)
+def test_a_refusal_is_known_by_its_field_or_its_block(message: AIMessage) -> None:
+    assert (received(message).text, received(message).refusal) == ("", "No.")
+
+
+@pytest.mark.parametrize("said", [None, "", 7, {"refusal": "No."}])
+def test_any_other_value_in_that_field_is_no_refusal(said: object) -> None:
+    assert received(AIMessage("Yes.", additional_kwargs={"refusal": said})).refusal == ""

@@ -136,9 +136,9 @@ def test_a_broken_connection_is_tried_again(ask: Ask, deed: Any) -> None:
     assert [attempt.kind for attempt in told.row.attempts] == ["connection"]
 
 
-@pytest.mark.parametrize("deed", ["not-json", "no-choice"])
+@pytest.mark.parametrize("deed", ["html", "no-choice"])
 def test_garbage_with_status_200_is_a_failure_and_no_bug(ask: Ask, deed: Any) -> None:
-    told = ask(Mishap(deed, times=6))
+    told = ask(Mishap(deed, status=200, times=6))
     assert isinstance(told.reply, CallFailed)
     assert told.row.reply is None
 
@@ -171,7 +171,8 @@ def test_nobody_listening_is_a_failed_connection(
         server = Loopback(gone.getsockname()[1], Path())
     told = asyncio.run(_ask(model_at(provider, server), None, server))
     assert isinstance(told.reply, ProviderFailed)
-    assert told.reply.kind == "connection"
+    assert told.reply.kind == "unreachable"
+    assert told.row.cost_usd == 0.0
 
 
 def test_tokens_are_counted_as_the_provider_counts_them(ask: Ask) -> None:

@@ -18,6 +18,7 @@ from agents.models import (
 from agents.offline.cast import KINDS
 from agents.providers.google_genai import TEMPERATURE
 from memory.errors import BadInput
+from memory.records import CallLimits
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,18 @@ def test_a_limit_of_ones_own_holds_in_every_role() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("max_frames", "images", "contestant", "judge"),
+    [(None, 16, 16, 16), (None, 100, 64, 100), (32, 16, 16, 16), (8, 16, 8, 8), (8, 0, 0, 0)],
+)
+def test_no_request_carries_more_images_than_the_server_takes(
+    max_frames: int | None, images: int, contestant: int, judge: int
+) -> None:
+    limits = CallLimits(images_per_request=images)
+    model = Model("m", "openai", "x", max_frames=max_frames, limits=limits)
+    assert (model.frame_limit("contestant"), model.frame_limit("judge")) == (contestant, judge)
+
+
 def test_an_unknown_setting_is_named() -> None:
     with pytest.raises(BadInput, match="temprature"):
         parse_model("openai:gpt-4o", {"temprature": 1})
@@ -89,6 +102,39 @@ def test_an_unknown_setting_is_named() -> None:
 )
 def test_what_is_sampled_with_is_known(name: str, role: Any, sampling: dict[str, Any]) -> None:
     assert parse_model(name).sampling(role) == sampling
+
+
+@pytest.mark.parametrize(
+    ("name", "detail", "keyed", "in_parts"),
+    [
+        ("openai:gpt-4o", None, {}, None),
+        ("openai:gpt-4o", "low", {"detail": "low"}, "low"),
+        ("google_genai:gemini-3-pro", None, {}, None),
+        (
+            "google_genai:gemini-3-pro",
+            "low",
+            {"media_resolution": "MEDIA_RESOLUTION_LOW"},
+            None,
+        ),
+    ],
+)
+def test_how_closely_a_provider_looks_is_keyed_where_it_is_set(
+    name: str, detail: str | None, keyed: dict[str, Any], in_parts: str | None
+) -> None:
+    model = parse_model(name, {"detail": detail})
+    assert (model.sampling("judge"), model.part_detail) == (keyed, in_parts)
+
+
+def test_how_closely_gemini_looks_reaches_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "k" * 20)
+    chat: Any = build_chat_model(parse_model("google_genai:gemini-2.5-pro", {"detail": "high"}))
+    assert chat.media_resolution == "MEDIA_RESOLUTION_HIGH"
+
+
+def test_a_detail_is_not_said_twice() -> None:
+    twice = {"detail": "low", "parameters": {"media_resolution": "MEDIA_RESOLUTION_LOW"}}
+    with pytest.raises(BadInput, match="leave one out"):
+        parse_model("google_genai:gemini-2.5-pro", twice)
 
 
 @pytest.mark.parametrize("name", ["gemini-2.5-flash", "gemini-3-pro", "gemma-3-27b-it"])

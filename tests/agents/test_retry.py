@@ -31,6 +31,21 @@ def test_a_status_on_the_cause_counts() -> None:
     assert (fault.kind, fault.is_transient, fault.hint_s) == ("http-429", True, 1.5)
 
 
+def test_a_status_on_the_response_alone_counts() -> None:
+    answer = response(retry_after="7")
+    answer.status_code = 429  # type: ignore[attr-defined]
+    fault = fault_of(error_with(response=answer))
+    assert fault is not None
+    assert (fault.kind, fault.hint_s) == ("http-429", 7.0)
+
+
+def test_whatever_a_chat_model_raises_that_is_not_known_here_is_its_own() -> None:
+    assert fault_of(error_with()) is None
+    fault = fault_of(error_with(), is_foreign=True)
+    assert fault is not None
+    assert (fault.kind, fault.is_transient) == ("provider", False)
+
+
 def test_a_cause_that_leads_back_to_itself_ends() -> None:
     error = error_with()
     error.__cause__ = error

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.clients import Sending
+from agents.clients import Received, Sending
 from agents.contestant import answer
 from agents.contracts import FORMAT_LINE
 from agents.evolver import Refusal, evolve
@@ -23,7 +23,7 @@ from agents.persona import invent_personas
 from agents.questioner import put_question
 from memory.digests import canonical_json
 from memory.errors import EmptyReply, ProviderFailed, UnusableReply
-from memory.records import Analyses, Brief, Grade, Judging, Persona, Scene
+from memory.records import Analyses, Brief, Grade, Judging, Persona, Scene, Usage
 from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
 
 FRAMES = frames_of(8)
@@ -123,6 +123,12 @@ def test_a_contestant_is_held_to_no_form() -> None:
 def test_a_silent_contestant_is_an_empty_reply() -> None:
     with pytest.raises(EmptyReply):
         ask_contestant(Script([" "]))
+
+
+def test_what_a_contestant_thought_aloud_is_no_part_of_its_answer() -> None:
+    assert ask_contestant(Script(["<think>A stork?</think>\nA heron."])).text == "A heron."
+    with pytest.raises(EmptyReply, match="reasoning and no answer"):
+        ask_contestant(Script(["<think>A stork? A her"]))
 
 
 def test_equal_questions_to_both_seats_are_two_calls() -> None:
@@ -329,6 +335,12 @@ def test_the_second_round_shows_the_bad_reply_and_why_it_is_bad() -> None:
     assert "instruction_following: Field required" in blocks["error"]
     assert blocks["answer_a"] == CASE.answer_a
     assert outside.rindex(FORMAT_LINE) > outside.index("Do the task again")
+
+
+def test_the_second_round_says_that_the_first_was_cut_off() -> None:
+    script = Script([Received('{"accuracy": "The', Usage(), ending="length"), judged("A")])
+    assert judgings_of(script)[0].verdict == "a"
+    assert "was cut off" in open_fences(script.seen[1].text)[1]["error"]
 
 
 def test_a_reply_that_echoes_its_fences_is_mended_behind_fresh_ones() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -32,17 +34,39 @@ key_env = "HOUSE_PASS"
 model = "openai:page"
 base_url = "{url}/v1"
 key_env = "HOUSE_PASS"
+[models.echo]
+model = "openai:echo"
+base_url = "{url}/v1"
+key_env = "HOUSE_PASS"
+[models.shy]
+model = "openai:shy"
+base_url = "{url}/v1"
+key_env = "HOUSE_PASS"
 [models.judge]
 model = "openai:prose"
 base_url = "{url}/v1"
 key_env = "HOUSE_PASS"
 [roles]
-models = ["offline:hawk", "offline:owl", "house", "page", "openai:limit", "google_genai:refuse"]
+models = [
+  "house", "page", "echo", "shy", "openai:limit", "google_genai:refuse", "offline:hawk",
+]
 examiner = "offline:examiner"
 judge = "judge"
 [run]
-rounds = 5
+rounds = 7
 pairing = "round-robin"
+"""
+
+BUG = """
+import os, agents.tries
+from runs.cli import simulate_main, arena_main
+
+def stumble(error, **_):
+    key = os.environ["HOUSE_PASS"]
+    raise RuntimeError(f"{key}: {error!r} {error.__dict__}") from error
+
+agents.tries.fault_of = stumble
+arena_main()
 """
 
 
@@ -63,12 +87,16 @@ class Gossip(BaseHTTPRequestHandler):
         key = self.headers["Idempotency-Key"]
         self.heard[key] += 1
         error = json.dumps({"error": {"message": said, "code": 403, "status": "PERMISSION_DENIED"}})
-        message = {"role": "assistant", "content": "I would rather not say."}
-        prose = json.dumps({"choices": [{"index": 0, "message": message}], "model": "m", "id": "i"})
+        shy = deed == "shy"
+        message = {"role": "assistant", "content": None if shy else f"I would rather not: {said}"}
+        choice = {"index": 0, "finish_reason": said, "message": message | {"refusal": said * shy}}
+        prose = json.dumps({"choices": [choice], "model": said, "id": said})
         again = deed in ("limit", "cut") and self.heard[key] == 1
         status, text = {
             "page": (200, f"<html>{said}</html>"),
             "prose": (200, prose),
+            "echo": (200, prose),
+            "shy": (200, prose),
             "limit": (429 if again else 403, error),
             "cut": (200 if again else 401, error),
         }.get(deed, (403, error))
@@ -78,6 +106,7 @@ class Gossip(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Retry-After", "0")
+        self.send_header("X-Request-Id", self.headers.get("Authorization", "none"))
         self.send_header("Content-Length", str(len(body) + missing))
         self.end_headers()
         self.wfile.write(body)
@@ -96,19 +125,39 @@ def gossiping() -> Iterator[str]:
         server.server_close()
 
 
+def lines_of(place: Path) -> list[list[str]]:
+    """Return the command lines of a run, a look at it from all sides, and one that meets a bug."""
+    out, config = place / "out", place / "arena.toml"
+    words = ("--videos", place / "videos", "--config", config)
+    first = ("--out", out, f"--trace={place / 'trace.jsonl'}")
+    looks = [("battles", out, "--jsonl"), ("status", out), ("leaderboard", out)]
+    looks += [("replay", out), ("export", out), ("doctor", *words), ("doctor", *words, "--live")]
+    looks += [("show", out, first_battle(place), *end) for end in ((), ("--json",))]
+    return [
+        command("simulate", *words, *first),
+        *(command("arena", *look) for look in looks),
+        [sys.executable, "-c", BUG, "simulate", *map(str, words), "--out", str(place / "bug")],
+    ]
+
+
+def first_battle(place: Path) -> str:
+    return f"{hashlib.sha256((place / 'videos/clip00.mp4').read_bytes()).hexdigest()[:12]}-p1-r0"
+
+
 @pytest.fixture
 def said(tmp_path: Path) -> str:
-    """Run a tournament in which every remote call fails, and return all that is said of it."""
-    videos, out = draw_folder(tmp_path / "videos", 1), tmp_path / "out"
+    """Run a tournament in which every remote call goes wrong; return all that is said of it."""
+    draw_folder(tmp_path / "videos", 1)
     with gossiping() as host:
         (tmp_path / "arena.toml").write_text(TOML.format(url=f"http://{host}"))
         env = {**os.environ, **SECRETS, "OPENAI_BASE_URL": f"http://{host}/v1"}
-        env["GOOGLE_GEMINI_BASE_URL"] = f"http://{host}"
-        words = ("--videos", videos, "--config", tmp_path / "arena.toml", "--out", out)
-        lines = [command("simulate", *words), command("arena", "battles", out, "--jsonl")]
-        lines += [command("arena", name, out) for name in ("status", "leaderboard", "replay")]
-        done = [subprocess.run(line, env=env, capture_output=True, text=True) for line in lines]
-    assert [one.returncode for one in done] == [3, 0, 0, 0, 0], done
+        env |= {"GOOGLE_GEMINI_BASE_URL": f"http://{host}", "OPENAI_LOG": "debug"}
+        done = [
+            subprocess.run(line, env=env, cwd=tmp_path, capture_output=True, text=True)
+            for line in lines_of(tmp_path)
+        ]
+    codes = [one.returncode for one in done]
+    assert codes == [3, 0, 0, 0, 0, 0, 0, 1, 0, 0, 70], (codes, done)
     return "".join(one.stdout + one.stderr for one in done)
 
 
@@ -118,8 +167,9 @@ def test_no_failure_brings_a_key_into_a_line_or_a_file(
     planted = SECRETS.values()
     assert [key for key in planted if not Gossip.heard[key]] == []
     assert [key for key in planted if key in said] == []
-    for fault in ("PERMISSION_DENIED", "[key]", "forfeits of house", "no usable reply twice"):
-        assert fault in said, fault
+    faults = ("PERMISSION_DENIED", "[key]", "forfeits of house", "no usable reply twice")
+    for sign in (*faults, "HTTP Response", "RuntimeError", "I would rather not: Host"):
+        assert sign in said, sign
     files = [path for place in (tmp_path, home) for path in place.rglob("*") if path.is_file()]
     assert any(path.name == "run.sqlite" for path in files)
     found = [(path, key) for path in files for key in planted if key.encode() in path.read_bytes()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 from collections import Counter
@@ -14,6 +13,7 @@ import pytest
 from memory.digests import unit_interval
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving_apart
+from tests.support.serverlog import Log, arrivals, open_calls
 from tests.support.whole_runs import (
     battles,
     command,
@@ -30,34 +30,6 @@ LATENCY_S = ("0.3", "0.9")
 # Three lives in four are ended soon after their first call, the others anywhere from their start.
 SHARE_AFTER_A_CALL, SOON_S, ANYWHERE_S = 0.75, 1.3, 3.5
 GLANCE_S = 0.02
-KINDS = ("arrived", "sent")
-
-
-@dataclass
-class Log:
-    """A server's log, read on from where it was read last."""
-
-    path: Path
-    events: list[dict[str, object]] = field(default_factory=list)
-    _read: int = 0
-
-    def read_on(self) -> None:
-        with self.path.open("rb") as file:
-            file.seek(self._read)
-            whole = file.read().rpartition(b"\n")[0]
-        self._read += len(whole) + bool(whole)
-        self.events += [json.loads(line) for line in whole.splitlines()]
-
-
-def arrivals(events: list[dict[str, object]]) -> list[str]:
-    """Return the keys that arrived, in order."""
-    return [str(row["key"]) for row in events if row["event"] == "arrived"]
-
-
-def open_calls(events: list[dict[str, object]]) -> int:
-    """Return how many of the calls that came in these events were not answered in them."""
-    numbers = {kind: {row["number"] for row in events if row["event"] == kind} for kind in KINDS}
-    return len(numbers["arrived"] - numbers["sent"])
 
 
 @dataclass

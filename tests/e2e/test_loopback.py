@@ -7,6 +7,7 @@ import base64
 import json
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -15,7 +16,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
 
-from tests.support.loopback import Brain, Loopback, Manners, Mishap, serving, serving_apart
+from tests.support.loopback import Brain, Loopback, serving, serving_apart
+from tests.support.manners import Chaos, Limits, Manners, Mishap, written
 
 # Bytes whose base64 differs between the two alphabets, so that a mix-up shows.
 PICTURE = base64.b64encode(bytes(range(256)) + b"\xff\xfb\xfe").decode()
@@ -116,7 +118,34 @@ def test_mishaps_strike_the_requests_they_were_planned_for(tmp_path: Path) -> No
     assert good_again.json() == good.json()
 
 
-@pytest.mark.parametrize("deed", ["close", "cut"])
+def test_a_third_request_within_a_minute_is_refused_where_two_are_taken(tmp_path: Path) -> None:
+    manners = Manners(limits=Limits(per_minute=2, retry_after=7))
+    with serving(tmp_path / "log", manners, brain=remembering([])) as server:
+        answers = [post(server) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[2].headers["retry-after"] == "7"
+
+
+def test_a_second_request_at_once_is_refused_where_one_is_taken(tmp_path: Path) -> None:
+    inside, leave = threading.Event(), threading.Event()
+
+    def brain(_model: str, _messages: Sequence[BaseMessage]) -> AIMessage:
+        inside.set()
+        assert leave.wait(60)
+        return AIMessage("a heron")
+
+    with (
+        serving(tmp_path / "log", Manners(limits=Limits(concurrent=1)), brain=brain) as server,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        first = pool.submit(post, server)
+        assert inside.wait(60)
+        assert post(server).status_code == 429
+        leave.set()
+        assert first.result().status_code == 200
+
+
+@pytest.mark.parametrize("deed", ["close", "half", "cut"])
 def test_a_hang_up_is_seen_as_one_and_the_next_request_is_served(deed, tmp_path: Path) -> None:
     manners = Manners(mishaps=(Mishap(deed),))
     with serving(tmp_path / "log", manners, brain=remembering([])) as server:
@@ -162,3 +191,11 @@ def test_it_runs_as_a_process_of_its_own_and_says_its_port(tmp_path: Path) -> No
         assert post(server).status_code == 503
         assert post(server).json()["choices"][0]["message"]["content"] == "a heron"
         assert [row["event"] for row in server.after(2)] == ["arrived", "sent"] * 2
+
+
+def test_limits_and_chaos_go_over_the_command_line(tmp_path: Path) -> None:
+    chaos = written(Chaos(seed=1, rate_5xx=1.0)), written(Limits(per_minute=1))
+    options = ("--chaos", chaos[0], "--limits", chaos[1], "--canned")
+    with serving_apart(tmp_path / "log", *options) as server:
+        assert post(server).status_code >= 500
+        assert post(server).status_code == 429

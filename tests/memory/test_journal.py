@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,16 @@ def test_calls_come_in_the_order_in_which_they_were_recorded(store: Store) -> No
     assert store.journal.calls("v") == [rows[0], rows[2]]
 
 
+def test_many_calls_are_gone_through_whole_and_in_order(store: Store) -> None:
+    rows = [call(f"{number:03}") for number in range(300)]
+
+    async def record_all() -> None:
+        await asyncio.gather(*map(store.journal.record, rows))
+
+    asyncio.run(record_all())
+    assert list(store.journal.each_call()) == rows == store.journal.calls()
+
+
 def test_a_run_that_is_read_records_no_call(store: Store, path: Path) -> None:
     asyncio.run(store.journal.record(call()))
     with Store.open(path, write=False) as reading:
@@ -79,7 +92,16 @@ def test_a_hostile_reply_is_only_text(store: Store, reply: str) -> None:
 @given(st.text(), st.floats(allow_nan=False, allow_infinity=False))
 def test_a_body_comes_back_as_it_was(reply: str, latency_s: float) -> None:
     row = call(reply=reply).model_copy(update={"latency_s": latency_s})
-    assert read_body(CallRow, write_body(row)) == row
+    for defaults in (True, False):
+        assert read_body(CallRow, write_body(row, defaults=defaults)) == row
+
+
+def test_a_row_is_not_made_longer_by_what_nobody_said(store: Store, path: Path) -> None:
+    asyncio.run(store.journal.record(call()))
+    with closing(sqlite3.connect(path)) as file:
+        (body,) = file.execute("SELECT body FROM calls").fetchone()
+    assert "reply" in json.loads(body)
+    assert not {"failure", "attempts", "cost_usd", "usage"} & json.loads(body).keys()
 
 
 @given(st.binary().map(lambda name: name.decode("utf-8", "surrogateescape")))

@@ -113,7 +113,19 @@ def test_battles_come_by_the_ordinals_of_their_slots(store: Store) -> None:
 
     asyncio.run(settle())
     assert [each.id for each in store.battles()] == [slot(ordinal).id for ordinal in range(3)]
-    assert store.verdicts() == ["void"] * 3
+    assert store.verdicts() == {slot(ordinal).id: "void" for ordinal in range(3)}
+
+
+def test_many_battles_are_gone_through_whole_and_in_order(store: Store) -> None:
+    store.add_videos([video()])
+    slots = [slot(number) for number in range(300)]
+    store.add_slots(slots)
+
+    async def settle_all() -> None:
+        await asyncio.gather(*(store.put_battle(battle(one.id)) for one in reversed(slots)))
+
+    asyncio.run(settle_all())
+    assert [one.id for one in store.each_battle()] == [one.id for one in slots]
 
 
 def test_a_battle_is_never_overwritten(store: Store) -> None:

@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from agents.models import Model
+from agents.providers import Declaration
 from memory.errors import BadInput
+from memory.records import CallLimits, Price
 from runs.config import Flags, RunConfig, resolve
 
+WHOLE = """
+[providers.house]
+chat_model = "house_vlm:Chat"
+key_env = "HOUSE_KEY"
+[models.near]
+model = "openai:some/vlm:7b"
+base_url = "http://127.0.0.1:8000/v1"
+key_env = "NEAR_KEY"
+max_frames = 32
+timeout_s = 60
+detail = "low"
+cache_breakpoint = true
+frame_tokens = 85
+parameters = { temperature = 0.2 }
+[models.near.limits]
+concurrency = 4
+requests_per_minute = 60
+tokens_per_minute = 100000
+images_per_request = 16
+body_bytes = 5000000
+[models.near.price]
+input_usd = 0.5
+output_usd = 1.5
+cached_usd = 0.1
+written_usd = 0.6
+[models.far]
+model = "house:big"
+[roles]
+models = ["near", "far"]
+examiner = "openai:gpt-4.1"
+"""
 TOML = """
 [models.near]
 model = "openai:some/vlm:7b"
@@ -81,6 +116,82 @@ def test_a_configuration_comes_back_from_its_manifest(file: Path) -> None:
     assert RunConfig.of_manifest(config.manifest("0.1.0", {"judge": "f" * 64})) == config
 
 
+def test_every_setting_of_a_model_comes_to_the_model_and_through_the_manifest(file: Path) -> None:
+    file.write_text(WHOLE)
+    config = resolve(Flags(config=file)).config
+    manifest = json.loads(json.dumps(config.manifest("0.1.0", {})))
+    for found in (config, RunConfig.of_manifest(manifest)):
+        near, far = found.model_of("near"), found.model_of("far")
+        assert near == Model(
+            alias="near",
+            provider="openai",
+            name="some/vlm:7b",
+            max_frames=32,
+            base_url="http://127.0.0.1:8000/v1",
+            key_env="NEAR_KEY",
+            parameters={"temperature": 0.2},
+            timeout_s=60.0,
+            detail="low",
+            cache_breakpoint=True,
+            limits=CallLimits(
+                concurrency=4,
+                requests_per_minute=60,
+                tokens_per_minute=100_000,
+                images_per_request=16,
+                body_bytes=5_000_000,
+            ),
+            price=Price(input_usd=0.5, output_usd=1.5, cached_usd=0.1, written_usd=0.6),
+            frame_tokens=85,
+        )
+        assert far.declared == Declaration(chat_model="house_vlm:Chat", key_env="HOUSE_KEY")
+
+
+def test_a_run_keeps_the_names_of_keys_and_no_key(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEAR_KEY", "planted-near-0123456789")
+    monkeypatch.setenv("HOUSE_KEY", "planted-house-0123456789")
+    file.write_text(WHOLE)
+    manifest = json.dumps(resolve(Flags(config=file)).config.manifest("0.1.0", {}))
+    assert "NEAR_KEY" in manifest
+    assert "planted" not in manifest
+
+
+def test_a_mark_for_the_cache_is_the_models_need_unless_the_file_says_so(file: Path) -> None:
+    flags = Flags(models=("openai:gpt-5.6", "openai:gpt-4o"), examiner="openai:e", config=file)
+    cast = resolve(flags).config.cast
+    marks = [cast[name].cache_breakpoint for name in flags.models]
+    assert marks == [True, False]
+    file.write_text('[models.new]\nmodel = "openai:gpt-5.6"\ncache_breakpoint = false\n')
+    models = ("new", "openai:gpt-4o")
+    config = resolve(Flags(models=models, examiner="openai:e", config=file)).config
+    assert not config.cast["new"].cache_breakpoint
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        ("concurrency = 4", "concurrency = 9", True),
+        ("body_bytes = 5000000", "body_bytes = 9", True),
+        ("input_usd = 0.5", "input_usd = 5", True),
+        ("timeout_s = 60", "timeout_s = 61", True),
+        ("house_vlm:Chat", "moved_vlm:Chat", True),
+        ("images_per_request = 16", "images_per_request = 64", False),
+        ("images_per_request = 16", "images_per_request = 8", False),
+        ('detail = "low"', 'detail = "high"', False),
+        ("max_frames = 32", "max_frames = 8", False),
+        ("house:big", "house:small", False),
+    ],
+)
+def test_a_run_is_another_one_where_its_models_are_sent_something_else(
+    file: Path, old: str, new: str, is_same: bool
+) -> None:
+    file.write_text(WHOLE)
+    here = resolve(Flags(config=file)).config
+    file.write_text(WHOLE.replace(old, new))
+    assert (resolve(Flags(config=file)).config.identity() == here.identity()) is is_same
+
+
 def test_a_moved_server_is_the_same_run_and_another_temperature_is_not(file: Path) -> None:
     here = resolve(Flags(config=file)).config
     file.write_text(TOML.replace(":8000", ":9000"))
@@ -134,7 +245,31 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
     ("toml", "words"),
     [
         ("[run]\nrounds = 'many'", "run.rounds"),
-        ("[models.x]\nmodle = 'openai:a'", "models.x"),
+        ("[models.x]\nmodle = 'openai:a'", "models.x.modle is no key here; there are model, "),
+        ("[model.x]\nmodel = 'openai:a'", "model is no key here; there are models, providers, "),
+        ("[models.x]\nbase_url = 'http://h'", "models.x.model is missing"),
+        (
+            "[models.x]\nmodel='openai:a'\nlimits={concurrency=0}",
+            "models.x.limits.concurrency must",
+        ),
+        ("[models.x]\nmodel='openai:a'\nlimits={calls=1}", "calls is no key here; there are conc"),
+        ("[models.x]\nmodel='openai:a'\nlimits=3", "models.x.limits must be a table"),
+        ("[models.x]\nmodel='openai:a'\nprice={input_usd=1}", "price.output_usd is missing"),
+        ("[models.x]\nmodel='openai:a'\nprice={input_usd=-1,output_usd=1}", "price.input_usd must"),
+        ("[models.x]\nmodel='openai:a'\ndetail='max'", "detail must be 'low', 'high' or 'auto'"),
+        ("[models.x]\nmodel='openai:a'\nmax_frames=2000", "max_frames must be less than"),
+        ("[models.x]\nmodel='openai:a'\ntimeout_s=inf", "timeout_s must be a finite number"),
+        ("[models.x]\nmodel='openai:a'\ncache_breakpoint='?'", "must be true or false"),
+        ("[providers.x]\nchat_model='os'", "providers.x.chat_model is no path of a class"),
+        ("[providers.x]\nclass='a:B'", "class is no key here; there are chat_model, key_env"),
+        ("[roles]\nmodels='x'", "roles.models must be a list"),
+        ("[roles]\njudge=[1]", "roles.judge must be a text"),
+        ("[run]\nrounds=0", "run.rounds must be greater than or equal to 1"),
+        ("[run]\nswap=1.5", "run.swap must be less than or equal to 1"),
+        ("[run]\nmax_void=-0.1", "run.max_void must be greater than or equal to 0"),
+        ("[run]\nconcurrency=0", "run.concurrency must be greater than or equal to 1"),
+        ("[run]\nswap='half'", "run.swap must be a number"),
+        ("[run]\nsubtitles='?'", "run.subtitles must be true or false"),
         ("[run", "no valid TOML"),
         (
             "[models.x]\nmodel='openai:a'\nbase_url='http://u:secret@h/v1'\n[roles]\nmodels=['x','offline:owl']\nexaminer='openai:e'",
@@ -155,6 +290,41 @@ def test_a_file_with_a_mistake_is_refused_with_its_place(
         resolve(Flags(config=path))
     assert words in str(refusal.value)
     assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("[models.x]\nmodel='google_genai:g'\ndetail='auto'", "there are low, high"),
+        ("[models.x]\nmodel='offline:hawk'\ndetail='low'", "offline has none"),
+        ("[models.x]\nmodel='google_genai:g'\ncache_breakpoint=true", "no cache_breakpoint"),
+        ("[models.x]\nmodel='openai:g'\nkey_env='sk-planted-1234'", "name of a variable"),
+        (
+            "[models.x]\nmodel='h:g'\n[providers.h]\nchat_model='a:B'\nkey_env='sk-planted'",
+            "providers.h': key_env is",
+        ),
+        (
+            "[models.x]\nmodel='h:g'\n[providers.h]\nchat_model='a:B'\nbase_url='x'",
+            "providers.h: base",
+        ),
+        ("[models.x]\nmodel='openai:g'\n[providers.openai]\nchat_model='a:B'", "built in"),
+        (
+            "[models.x]\nmodel='h h:g'\n[providers.'h h']\nchat_model='a:B'",
+            "no name for a provider",
+        ),
+        ("[models.x]\nmodel='h:g'", "'h:g' is no model"),
+    ],
+)
+def test_a_model_that_cannot_be_is_refused_in_one_line(
+    tmp_path: Path, table: str, words: str
+) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(table)
+    with pytest.raises(BadInput) as refusal:
+        resolve(Flags(models=("x", "offline:owl"), examiner="openai:e", config=path))
+    assert words in str(refusal.value)
+    assert "planted" not in str(refusal.value)
+    assert str(refusal.value).isprintable()
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

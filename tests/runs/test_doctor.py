@@ -99,6 +99,20 @@ def test_videos_are_told_apart_from_what_claims_to_be_one(
     assert "\x1b" not in text
 
 
+def test_many_copies_are_counted_and_a_program_gets_them_all(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    (one,) = videos.iterdir()
+    for number in range(9):
+        (videos / f"zz-{number}.mp4").write_bytes(one.read_bytes())
+    text = terminal.arena("doctor", "--videos", videos).out
+    assert text.count(": the same video as") == 5
+    assert ".. and 4 more files that are the same video as another" in " ".join(text.split())
+    said = terminal.arena("doctor", "--videos", videos, "--json")
+    assert len(found(said)["videos"]["duplicates"]) == 9
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from graph.state import base_of
 from runs.config import Flags, resolve
 from runs.draws import Draws
-from runs.slots import new_slots
+from runs.slots import new_slots, superseding_slots
 from tests.runs.test_slots import VIDEOS
 
 CAST = ("offline:hawk", "offline:owl", "offline:mole", "offline:blind")
@@ -77,3 +78,13 @@ def test_keep_pair_keeps_it_through_a_lineage_and_the_paper_keeps_the_seats_too(
 def test_audits_are_drawn_for_the_share_asked_for(swap: float | str, share: float) -> None:
     swapped = [draws(swap=swap).of(slot).swap for slot in BY_ID]
     assert sum(swapped) / len(swapped) == pytest.approx(share, abs=0.1)
+
+
+@pytest.mark.parametrize("flags", [{}, {"pairing": "round-robin"}, {"preset": "paper"}])
+def test_what_is_played_again_is_drawn_as_it_was(flags: dict[str, Any]) -> None:
+    again = superseding_slots({SLOTS[7].id}, existing=SLOTS)
+    both = {slot.id: slot for slot in [*SLOTS, *again]}
+    config = resolve(Flags(**{"models": CAST, **flags})).config
+    for slot in again:
+        first, second = (Draws(config, both).of(id_) for id_ in (base_of(slot.id), slot.id))
+        assert second == first.model_copy(update={"slot": slot.id})

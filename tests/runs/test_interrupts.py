@@ -61,7 +61,8 @@ def arrived(server: Loopback) -> list[dict[str, Any]]:
 
 def last_before_answers(server: Loopback, said_at: float) -> bool:
     """Return whether nothing arrived after the first answer that followed a moment."""
-    answers = [row["at"] for row in server.events("sent") if row["at"] > said_at]
+    told = server.after(len(arrived(server)))
+    answers = [row["at"] for row in told if row["event"] == "sent" and row["at"] > said_at]
     return all(row["at"] < answers[0] for row in arrived(server))
 
 

@@ -10,7 +10,17 @@ import pytest
 from memory.errors import BadInput
 from memory.records import Attempt, Nonce
 from runs.show_text import frame_times
-from tests.support.played import battle, call, invoke, judging, lineage, play, slot, video
+from tests.support.played import (
+    battle,
+    call,
+    evolution,
+    invoke,
+    judging,
+    lineage,
+    play,
+    slot,
+    video,
+)
 
 IDS = [slot(video(), round_).id for round_ in range(3)]
 
@@ -161,6 +171,43 @@ def test_an_unknown_battle_names_those_that_come_near(out: Path) -> None:
     wrong = invoke("show", out, IDS[0][:-1] + "9").exception
     assert isinstance(wrong, BadInput)
     assert IDS[0] in str(wrong)
+
+
+def superseded(tmp_path: Path) -> Path:
+    """Return a run whose second round failed for a call and was played again with the third."""
+    slots = [slot(video(), round_) for round_ in range(3)]
+    again = [slot(video(), n, ordinal=n + 2, generation=1) for n in (1, 2)]
+    calls = [
+        call(IDS[1], reply=None, failure="no such key", failure_kind="http-401"),
+        call(IDS[1], nonce=Nonce(scope=IDS[1], role="judge", generation=1)),
+    ]
+    battles = [
+        battle(slots[0]),
+        battle(slots[1], verdict="void", reason="no judge decided", question="What failed?"),
+        battle(slots[2], question="What came after?"),
+        battle(again[0], verdict="b", evolution=(evolution(slots[0].id),)),
+        battle(again[1]),
+    ]
+    return play(tmp_path / "out", battles, slots=[*slots, *again], calls=calls)
+
+
+def test_a_superseded_battle_says_so_and_stands_in_its_own_time(tmp_path: Path) -> None:
+    out = superseded(tmp_path)
+    assert f"note: superseded by {IDS[1]}~1, and counted nowhere" in shown(out, IDS[1])
+    old, new = (
+        json.loads(invoke("show", out, id_, "--json").output) for id_ in (IDS[2], f"{IDS[2]}~1")
+    )
+    assert [battle["id"] for battle in old["earlier"]] == IDS[:2]
+    assert [battle["id"] for battle in new["earlier"]] == [IDS[0], f"{IDS[1]}~1"]
+    assert (old["superseded_by"], new["superseded_by"]) == (f"{IDS[2]}~1", None)
+
+
+def test_calls_of_a_later_generation_are_no_part_of_a_superseded_battle(tmp_path: Path) -> None:
+    out = superseded(tmp_path)
+    told = [
+        json.loads(invoke("show", out, id_, "--json").output) for id_ in (IDS[1], f"{IDS[1]}~1")
+    ]
+    assert [[row["generation"] for row in one["calls"]] for one in told] == [[0], [0, 1]]
 
 
 @pytest.mark.parametrize("made", [True, False])

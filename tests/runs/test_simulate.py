@@ -38,6 +38,10 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, clips: Pat
         "settled": 12,
         "void": 0,
         "interrupted": False,
+        "capped": False,
+        "cost_usd": 0.0,
+        "unknown_cost": 0,
+        "tokens": json.loads(said.out)["tokens"],
     }
     board = json.loads(terminal.arena("leaderboard", "arena-out", "--json").out)
     assert {row["model"] for row in board["models"]} == set(SMALL[3].split(","))
@@ -211,7 +215,6 @@ def test_before_frames_leave_the_machine_it_is_said_where_they_go(
         "[models.far]\nmodel = 'openai:far'\nbase_url = 'http://127.0.0.1:9/v1'\ntimeout_s = 1\n"
     )
     monkeypatch.setattr("agents.retry.MOST_TRIES", 1)
-    monkeypatch.setattr("agents.ask.MOST_TRIES", 1)
     said = terminal.simulate(
         *("--videos", clips, "--rounds", "1", "--config", "arena.toml", "--limit", "1"),
         *(
@@ -268,7 +271,7 @@ def test_a_run_goes_on_at_the_address_a_server_has_moved_to(
     for port in (9, 10):
         toml.write_text(model.format(port))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("agents.ask.MOST_TRIES", 1)
+            patch.setattr("agents.retry.MOST_TRIES", 1)
             terminal.simulate(*words, *allowed)
     with Store.open(Path("arena-out") / RUN_FILE, write=False) as store:
         assert store.manifest()["cast"]["far"]["base_url"] == "http://127.0.0.1:10/v1"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records import Video
+from memory.records import Slot, Video
 from runs.schedule import blocks_of
-from runs.slots import in_order, new_slots
+from runs.slots import Lineup, in_order, new_slots, superseding_slots
 
 
 def video(number: int) -> Video:
@@ -73,3 +73,46 @@ def test_blocks_hold_their_videos_in_stored_order() -> None:
     slots = new_slots(VIDEOS, rounds=2, block=2, existing=[])
     ids = [video.id for video in VIDEOS]
     assert blocks_of(slots) == [ids[:2], ids[2:4], ids[4:]]
+
+
+def ending(slots: list[Slot]) -> list[str]:
+    return [slot.id[13:] for slot in slots]
+
+
+def test_a_failed_slot_takes_the_rounds_after_it_along() -> None:
+    slots = new_slots(VIDEOS[:1], rounds=3, block=21, existing=[])
+    again = superseding_slots({f"{VIDEOS[0].id}-p2-r1"}, existing=slots)
+    assert ending(again) == ["p2-r1~1", "p2-r2~1"]
+    assert [(slot.ordinal, slot.generation) for slot in again] == [(9, 1), (10, 1)]
+    lineup = Lineup([*slots, *again])
+    assert lineup.current(f"{VIDEOS[0].id}-p2-r2") == f"{VIDEOS[0].id}-p2-r2~1"
+    assert lineup.generations(f"{VIDEOS[0].id}-p2-r2") == (0, 1)
+    assert lineup.generations(f"{VIDEOS[0].id}-p2-r0") == (0,)
+    assert lineup.generations(VIDEOS[0].id) == (0, 1)
+
+
+def test_nothing_failed_is_nothing_superseded() -> None:
+    slots = new_slots(VIDEOS, rounds=2, block=2, existing=[])
+    assert superseding_slots(set(), existing=slots) == []
+
+
+@given(st.lists(st.sets(st.integers(0, 11)), min_size=1, max_size=4))
+def test_of_each_place_one_slot_counts_however_often_it_was_played(
+    failures: list[set[int]],
+) -> None:
+    slots = new_slots(VIDEOS[:2], rounds=2, block=1, existing=[])
+    blocks = blocks_of(slots)
+    for failed in failures:
+        standing = Lineup(slots).slots
+        slots += superseding_slots({standing[place].id for place in failed}, existing=slots)
+    lineup = Lineup(slots)
+    assert len(lineup.slots) == 12
+    assert len({slot.id for slot in slots}) == len(slots)
+    assert [slot.ordinal for slot in slots] == list(range(len(slots)))
+    assert sorted(map(sorted, blocks_of(lineup.slots))) == sorted(map(sorted, blocks))
+    for video in VIDEOS[:2]:
+        for persona in (1, 2, 3):
+            mine = [s for s in lineup.slots if (s.video, s.persona) == (video.id, persona)]
+            by_round = [slot.generation for slot in sorted(mine, key=lambda slot: slot.round)]
+            assert by_round == sorted(by_round)
+    assert new_slots(VIDEOS[:2], rounds=2, block=1, existing=slots) == []

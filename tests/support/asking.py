@@ -16,9 +16,23 @@ from memory.digests import digest
 from memory.records import CallRow, Frame, Frames, Nonce, Usage
 
 T = TypeVar("T")
-Line = str | Exception
+Line = str | Received | Exception
 MODEL = Model(alias="m", provider="offline", name="hawk", max_frames=64)
 REMOTE = Model(alias="r", provider="openai", name="gpt-4o", base_url="http://127.0.0.1:9/v1")
+
+
+class Status(Exception):
+    """What an SDK raises for a status."""
+
+    def __init__(
+        self,
+        status_code: int,
+        headers: dict[str, str] | None = None,
+        body: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(f"status {status_code}")
+        self.status_code, self.body = status_code, body
+        self.response = type("Response", (), {"headers": headers or {}})()
 
 
 @dataclass
@@ -60,7 +74,7 @@ class Script:
         line = self._speak(sending) if self._speak else next(self._lines)
         if isinstance(line, Exception):
             raise line
-        return Received(line, Usage(input_tokens=3))
+        return line if isinstance(line, Received) else Received(line, Usage(input_tokens=3))
 
     async def aclose(self) -> None:
         """Have nothing to close."""

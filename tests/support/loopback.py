@@ -7,7 +7,6 @@ model that the request names. Run it as `python -m tests.support.loopback --port
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
 import json
 import os
@@ -17,69 +16,31 @@ import sys
 import threading
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support import wire
+from tests.support.canned import canned
+from tests.support.manners import ERRORS, REPLIES, Doorkeeper, Manners, Mishap, read_manners
 
 ROOT = Path(__file__).parents[2]
 Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
-Deed = Literal["status", "not-json", "no-choice", "prose", "empty", "close", "cut"]
-
-
-@dataclass(frozen=True)
-class Mishap:
-    """One thing that goes wrong: what, for which requests.
-
-    Attributes:
-        do: "status" answers with `status`; "not-json" is a page of HTML with status 200;
-            "no-choice" a reply without candidates; "prose" and "empty" are replies that hold no
-            JSON and no text; "close" hangs up without a word; "cut" in the middle of the body.
-        model: which model's requests; "*" for all.
-        nth: the first request it befalls, counted from 1 over those of `model`.
-        times: how many requests it befalls from there on.
-    """
-
-    do: Deed
-    model: str = "*"
-    nth: int = 1
-    times: int = 1
-    status: int = 500
-    retry_after: float | None = None
-
-    def befalls(self, model: str, seen: Counter[str]) -> bool:
-        """Say whether it strikes the request that `seen` was just counted up for."""
-        return self.model in {model, "*"} and self.nth <= seen[self.model] < self.nth + self.times
-
-
-@dataclass(frozen=True)
-class Manners:
-    """How the server behaves.
-
-    Attributes:
-        latency_s: bounds of the pause before each answer; drawn from `seed` and the request's key.
-        mishaps: what goes wrong; the first that strikes a request decides.
-        api_key: the key a request must carry, else 401; None asks for none.
-    """
-
-    latency_s: tuple[float, float] = (0.0, 0.0)
-    seed: int = 0
-    mishaps: tuple[Mishap, ...] = ()
-    api_key: str | None = None
-
-    def pause_s(self, key: str, attempt: int) -> float:
-        """Return how long the answer to a request takes, equal for the equal request."""
-        low, high = self.latency_s
-        drawn = hashlib.sha256(f"{self.seed} {key} {attempt}".encode()).digest()
-        return low + (high - low) * int.from_bytes(drawn[:6]) / 2**48
+PROSE = "I would rather not say."
+SPOILT: dict[str, Callable[[str], str]] = {
+    "prose": lambda _good: PROSE,
+    "fence": lambda good: f"Here it is, from [00:12] on:\n```json\n{good}\n```\nI hope it helps.",
+    "empty": lambda _good: "",
+    "thoughts": lambda good: f"<think>\nIt may be {good}, or not",
+    "truncated": lambda good: good[: len(good) // 2],
+}
+ENDINGS: dict[str, wire.Ending] = {"truncated": "cut", "refusal": "refusal", "filter": "filter"}
 
 
 class Ledger:
@@ -87,16 +48,23 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._file: int | None = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._lock = threading.Lock()
 
     def write(self, event: str, **facts: Any) -> None:
         """Append one event with the time on the clock that all processes of the machine share."""
         line = json.dumps({"event": event, "at": time.monotonic(), **facts})
-        os.write(self._file, line.encode() + b"\n")
+        with self._lock:
+            # A client may have gone on, and the server closed, before its answer is written down.
+            if self._file is not None:
+                os.write(self._file, line.encode() + b"\n")
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
+        """Close the file; what comes later is nobody's business."""
+        with self._lock:
+            if self._file is not None:
+                os.close(self._file)
+            self._file = None
 
 
 @cache
@@ -123,21 +91,19 @@ class Server(ThreadingHTTPServer):
     def __init__(self, port: int, ledger: Ledger, manners: Manners, brain: Brain) -> None:
         super().__init__(("127.0.0.1", port), Conversation)
         self.ledger, self.manners, self.brain = ledger, manners, brain
-        self.seen: Counter[str] = Counter()
+        self.door = Doorkeeper(manners)
         self.numbers = itertools.count()
-        self._lock = threading.Lock()
+
+    def another(self) -> Server:
+        """Return a server on another port, with limits of its own and the same log."""
+        other = Server(0, self.ledger, self.manners, self.brain)
+        other.numbers = self.numbers
+        return other
 
     @property
     def port(self) -> int:
         """The port it listens on."""
         return int(self.server_address[1])
-
-    def count(self, model: str, key: str) -> tuple[Mishap | None, int]:
-        """Count a request in; return what befalls it and how often its key has come."""
-        with self._lock:
-            self.seen.update(("*", model, f"key {key}"))
-            befallen = (m for m in self.manners.mishaps if m.befalls(model, self.seen))
-            return next(befallen, None), self.seen[f"key {key}"]
 
     def handle_error(self, *_: Any) -> None:
         """Write down what went wrong, unless it is a client that was killed."""
@@ -164,8 +130,13 @@ class Conversation(BaseHTTPRequestHandler):
         number = next(self.server.numbers)
         facts = {"number": number, "key": key, "model": request.model}
         self.server.ledger.write("arrived", **facts, images=request.images)
-        status = self._answer(request, key)
-        self.server.ledger.write("sent", **facts, status=status)
+        mishap, attempt = self.server.door.come(request.model, key, images=request.images)
+        try:
+            status = self._answer(request, key, mishap, attempt)
+        finally:
+            self.server.door.go()
+        did = {"did": mishap.do} if mishap else {}
+        self.server.ledger.write("sent", **facts, status=status, **did)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
@@ -179,13 +150,11 @@ class Conversation(BaseHTTPRequestHandler):
         while self.rfile.readline().strip():
             pass
 
-    def _answer(self, request: wire.Request, key: str) -> int:
-        manners = self.server.manners
-        mishap, attempt = self.server.count(request.model, key)
+    def _answer(self, request: wire.Request, key: str, mishap: Mishap | None, attempt: int) -> int:
         if not self._is_known():
             return self._send(401, wire.error(request.protocol, 401, "no such key"))
-        time.sleep(manners.pause_s(key, attempt))
-        if mishap is None or mishap.do in {"prose", "empty"}:
+        time.sleep(self.server.manners.pause_s(key, attempt))
+        if mishap is None or mishap.do in REPLIES:
             return self._send(200, self._reply(request, mishap))
         return self._misbehave(request, mishap)
 
@@ -195,24 +164,67 @@ class Conversation(BaseHTTPRequestHandler):
         return wanted is None or given.removeprefix("Bearer ") == wanted
 
     def _reply(self, request: wire.Request, mishap: Mishap | None) -> bytes:
-        reply = self.server.brain(request.model, request.messages)
-        if mishap is not None:
-            words = "" if mishap.do == "empty" else "I would rather not say."
-            reply = reply.model_copy(update={"content": words})
-        return wire.reply(request, reply)
+        good = self.server.brain(request.model, request.messages)
+        if mishap is None:
+            return wire.reply(request, good)
+        words = SPOILT[mishap.do](str(good.text)) if mishap.do in SPOILT else good.text
+        ending = ENDINGS.get(mishap.do, "stop")
+        name = "another-model-2" if mishap.do == "other-model" else None
+        spoilt = good.model_copy(update={"content": words})
+        return wire.reply(request, spoilt, ending=ending, name=name)
 
     def _misbehave(self, request: wire.Request, mishap: Mishap) -> int:
+        wait = mishap.retry_after_header()
         if mishap.do == "status":
             words = wire.error(request.protocol, mishap.status, "as planned")
-            return self._send(mishap.status, words, retry_after=mishap.retry_after)
-        if mishap.do == "not-json":
-            return self._send(200, b"<html>please try again</html>", kind="text/html")
-        if mishap.do == "no-choice":
-            return self._send(200, wire.no_choice(request))
-        if mishap.do == "cut":
-            self._send(200, self._reply(request, None)[:-20], missing=20)
-        self._hang_up()
+            return self._send(mishap.status, words, retry_after=wait)
+        if mishap.do in ERRORS:
+            most = self.server.manners.limits.images
+            status, words = wire.known_error(request, mishap.do, images=most)
+            return self._send(status, words, retry_after=wait)
+        if mishap.do == "html":
+            page = b"<html><h1>please try again</h1></html>"
+            return self._send(mishap.status, page, kind="text/html", retry_after=wait)
+        if mishap.do in ("wrong-json", "cut-json", "no-choice"):
+            return self._send(200, self._odd(request, mishap))
+        self._break(request, mishap)
         return 0
+
+    def _odd(self, request: wire.Request, mishap: Mishap) -> bytes:
+        if mishap.do == "no-choice":
+            return wire.no_choice(request)
+        good = self._reply(request, None)
+        return b'{"ok": [true, null]}' if mishap.do == "wrong-json" else good[: len(good) // 2]
+
+    def _break(self, request: wire.Request, mishap: Mishap) -> None:
+        """Let the connection be what goes wrong."""
+        if mishap.do == "silent":
+            self._until_gone(mishap.seconds)
+        elif mishap.do == "half":
+            self._send(200, b"", missing=500)
+            self.connection.shutdown(socket.SHUT_WR)
+            self._until_gone(mishap.seconds)
+        elif mishap.do == "cut":
+            self._send(200, self._reply(request, None)[:-20], missing=20)
+        elif mishap.do == "trickle":
+            self._trickle(self._reply(request, None), mishap.seconds)
+        self._hang_up()
+
+    def _until_gone(self, seconds: float) -> None:
+        """Wait until the client hangs up, or for so long."""
+        self.connection.settimeout(seconds)
+        with suppress(TimeoutError):
+            self.connection.recv(1)
+
+    def _trickle(self, body: bytes, seconds: float) -> None:
+        """Send the body in twenty pieces, for as long as somebody reads them."""
+        self._send(200, b"", missing=len(body))
+        size = -(-len(body) // 20)
+        with suppress(ConnectionError):
+            for start in range(0, len(body), size):
+                time.sleep(seconds / 20)
+                self.wfile.write(body[start : start + size])
+                self.wfile.flush()
 
     def _send(
         self,
@@ -220,14 +232,14 @@ class Conversation(BaseHTTPRequestHandler):
         body: bytes,
         *,
         kind: str = "application/json",
-        retry_after: float | None = None,
+        retry_after: str | None = None,
         missing: int = 0,
     ) -> int:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body) + missing))
         if retry_after is not None:
-            self.send_header("Retry-After", str(retry_after))
+            self.send_header("Retry-After", retry_after)
         self.end_headers()
         self.wfile.write(body)
         self.wfile.flush()
@@ -235,7 +247,8 @@ class Conversation(BaseHTTPRequestHandler):
 
     def _hang_up(self) -> None:
         self.close_connection = True
-        self.connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
 
 @dataclass
@@ -244,6 +257,8 @@ class Loopback:
 
     port: int
     log: Path
+    others: tuple[Loopback, ...] = ()
+    """The same server on other ports, to a client hosts of their own."""
     openai_url: str = field(init=False)
     gemini_url: str = field(init=False)
 
@@ -253,7 +268,9 @@ class Loopback:
 
     def events(self, event: str | None = None) -> list[dict[str, Any]]:
         """Return what the log holds so far, or one kind of event, in the order it happened."""
-        rows = [json.loads(line) for line in self.log.read_text().splitlines()]
+        # The last line may be in the middle of being written.
+        whole = self.log.read_bytes().rpartition(b"\n")[0]
+        rows = [json.loads(line) for line in whole.splitlines()]
         return [row for row in rows if event in {None, row["event"]}]
 
     def after(self, answers: int) -> list[dict[str, Any]]:
@@ -289,15 +306,19 @@ def always(text: str) -> Brain:
     return lambda _model, _messages: reply
 
 
-def read_manners(arguments: argparse.Namespace) -> Manners:
-    """Return the manners that the command line asks for."""
-    plan = json.loads(arguments.mishaps)
-    return Manners(
+def _manners(arguments: argparse.Namespace) -> Manners:
+    calm = Manners(
         latency_s=(arguments.latency_s[0], arguments.latency_s[-1]),
         seed=arguments.seed,
-        mishaps=tuple(Mishap(**mishap) for mishap in plan),
         api_key=arguments.api_key,
     )
+    return read_manners(vars(arguments), calm)
+
+
+def _brain(arguments: argparse.Namespace) -> Brain:
+    if arguments.say:
+        return always(arguments.say)
+    return canned if arguments.canned else ask_offline
 
 
 @contextmanager
@@ -307,26 +328,33 @@ def serving_apart(log: Path, *options: str) -> Iterator[Loopback]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
-            yield Loopback(int(process.stdout.readline()), log)
+            first, *others = map(int, process.stdout.readline().split())
+            yield Loopback(first, log, tuple(Loopback(port, log) for port in others))
         finally:
             process.kill()
 
 
 def main() -> None:
-    """Serve until killed; the first line on stdout is the port."""
+    """Serve until killed; the first line on stdout holds the ports."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--ports", type=int, default=1, help="how many to listen on")
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--latency-s", type=float, nargs=2, default=(0.0, 0.0))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mishaps", default="[]", help="JSON list of Mishap fields")
+    parser.add_argument("--chaos", default="{}", help="JSON object of Chaos fields")
+    parser.add_argument("--limits", default="{}", help="JSON object of Limits fields")
     parser.add_argument("--api-key")
+    parser.add_argument("--canned", action="store_true", help="answer each role without looking")
     parser.add_argument("--say", help="answer this always, instead of as the offline models do")
     arguments = parser.parse_args()
     ledger = Ledger(arguments.log)
-    brain = always(arguments.say) if arguments.say else ask_offline
-    server = Server(arguments.port, ledger, read_manners(arguments), brain)
-    os.write(1, f"{server.port}\n".encode())
+    server = Server(arguments.port, ledger, _manners(arguments), _brain(arguments))
+    others = [server.another() for _ in range(arguments.ports - 1)]
+    for other in others:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+    os.write(1, " ".join(str(one.port) for one in (server, *others)).encode() + b"\n")
     server.serve_forever()
 
 

@@ -19,9 +19,30 @@ GEMINI_STATUS = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
     403: "PERMISSION_DENIED",
+    402: "FAILED_PRECONDITION",
     404: "NOT_FOUND",
     429: "RESOURCE_EXHAUSTED",
     503: "UNAVAILABLE",
+}
+
+Ending = Literal["stop", "cut", "filter", "refusal"]
+OPENAI_ENDING = {"stop": "stop", "cut": "length", "filter": "content_filter", "refusal": "stop"}
+GEMINI_ENDING = {"stop": "STOP", "cut": "MAX_TOKENS", "filter": "SAFETY", "refusal": "RECITATION"}
+REFUSAL = "I'm sorry, I can't help with that."
+OPENAI_ERRORS = {
+    "quota": (429, "insufficient_quota", "You exceeded your current quota; check your billing."),
+    "filter-error": (400, "content_filter", "The prompt triggered our content management policy."),
+    "too-long": (
+        400,
+        "context_length_exceeded",
+        "This model's maximum context length is 128000 tokens. Your messages hold 200000.",
+    ),
+    "too-many-images": (400, "invalid_value", "At most {images} image(s) may be provided."),
+}
+GEMINI_ERRORS = {
+    "quota": (429, "Quota exceeded: GenerateRequestsPerDayPerProjectPerModel-FreeTier."),
+    "too-long": (400, "The input token count (200000) exceeds the maximum of tokens (131072)."),
+    "too-many-images": (400, "The number of images exceeds the limit: at most {images} images."),
 }
 
 
@@ -98,13 +119,35 @@ def _gemini_messages(body: dict[str, Any]) -> Iterator[BaseMessage]:
         yield HumanMessage(content=[_gemini_block(part) for part in content["parts"]])
 
 
-def reply(request: Request, message: AIMessage) -> bytes:
-    """Return the body of a good answer, its tokens counted as the offline model counts them."""
+def reply(
+    request: Request, message: AIMessage, *, ending: Ending = "stop", name: str | None = None
+) -> bytes:
+    """Return the body of an answer, its tokens counted as the offline model counts them.
+
+    Every answer has the same id, as those of some servers have.
+    """
     usage = message.usage_metadata
     read_in = usage["input_tokens"] if usage else 0
     said = usage["output_tokens"] if usage else 0
     write = _openai_reply if request.protocol == "openai" else _gemini_reply
-    return json.dumps(write(request.model, str(message.text), (read_in, said))).encode()
+    body = write(name or request.model, str(message.text), (read_in, said))
+    _end(body, request.protocol, ending)
+    return json.dumps(body).encode()
+
+
+def _end(body: dict[str, Any], protocol: Protocol, ending: Ending) -> None:
+    """Make a good answer one that ended otherwise."""
+    choice = body["choices" if protocol == "openai" else "candidates"][0]
+    if protocol == "gemini":
+        choice["finishReason"] = GEMINI_ENDING[ending]
+        if ending in ("filter", "refusal"):
+            del choice["content"]
+        return
+    choice["finish_reason"] = OPENAI_ENDING[ending]
+    if ending == "filter":
+        choice["message"]["content"] = None
+    elif ending == "refusal":
+        choice["message"] |= {"content": None, "refusal": REFUSAL}
 
 
 def _openai_reply(model: str, text: str, tokens: tuple[int, int]) -> dict[str, Any]:
@@ -161,10 +204,26 @@ def no_choice(request: Request) -> bytes:
     return json.dumps({**_gemini_reply(request.model, "", (0, 0)), "candidates": []}).encode()
 
 
-def error(protocol: Protocol, status: int, words: str) -> bytes:
+def known_error(request: Request, what: str, *, images: int | None) -> tuple[int, bytes]:
+    """Return status and body of an error as the provider words it; `images` is what it takes."""
+    if request.protocol == "openai":
+        status, code, words = OPENAI_ERRORS[what]
+        return status, error("openai", status, words.format(images=images), code=code)
+    if what == "filter-error":
+        return 200, _blocked(request)
+    status, words = GEMINI_ERRORS[what]
+    return status, error("gemini", status, words.format(images=images))
+
+
+def _blocked(request: Request) -> bytes:
+    body = {**_gemini_reply(request.model, "", (0, 0)), "candidates": []}
+    return json.dumps({**body, "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}).encode()
+
+
+def error(protocol: Protocol, status: int, words: str, *, code: str | None = None) -> bytes:
     """Return the body of a refusal in the provider's own form."""
     if protocol == "openai":
-        told: dict[str, Any] = {"message": words, "type": "loopback", "param": None, "code": None}
+        told: dict[str, Any] = {"message": words, "type": "loopback", "param": None, "code": code}
     else:
         told = {"code": status, "message": words, "status": GEMINI_STATUS.get(status, "INTERNAL")}
     return json.dumps({"error": told}).encode()

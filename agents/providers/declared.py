@@ -1,0 +1,183 @@
+"""LangChain chat models that are not known here, named by the path of their class.
+
+Where the class takes the model's name, key, address, time-out and retries is found out by looking
+at its fields, so that a declaration is one line for most of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pydantic import AliasChoices, field_validator
+
+from agents.providers.base import COMMON, NO_KEY, Provider
+from agents.retry import told
+from memory.errors import BadInput
+from memory.records import Record, Role
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from agents.models import Model
+
+_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
+_NAMED = ("model", "model_name", "model_id", "deployment_name")
+_URLS = ("base_url", "api_base", "endpoint", "endpoint_url", "azure_endpoint")
+_TIME_OUTS = ("timeout", "request_timeout", "default_request_timeout")
+_RETRIES = ("max_retries",)
+
+
+class Declaration(Record):
+    """A provider of one's own, as `arena.toml` declares it."""
+
+    chat_model: str
+    """Its LangChain class: `package.module:Class`, or with a dot for the colon."""
+    key_env: str | None = None
+    """Name of the environment variable that holds its key; sent to no `base_url` of a model."""
+    base_url: str | None = None
+    """Where it is served, for a class that has to be told."""
+    model_parameter: str | None = None
+    """Argument of the class that takes the model's name; found by itself where it is `model`."""
+    key_parameter: str | None = None
+    """Argument that takes the key; found by itself where it is `api_key` or the only such."""
+    url_parameter: str | None = None
+    """Argument that takes the address; found by itself where it is `base_url`."""
+    headers_parameter: str | None = None
+    """Argument of a call that takes HTTP headers; Idempotency-Key goes out in it."""
+
+    @field_validator("chat_model")
+    @classmethod
+    def _is_path(cls, value: str) -> str:
+        if not _PATH.fullmatch(value):
+            raise ValueError("is no path of a class; write package.module:Class")
+        return value
+
+
+@dataclass(frozen=True)
+class Declared(Provider):
+    """A provider whose chat model is a class named by its path."""
+
+    declaration: Declaration = field(kw_only=True)
+    parameters: tuple[str, ...] = (*COMMON, "top_k")
+
+    @cached_property
+    def chat_class(self) -> type[BaseChatModel]:
+        """The class; imports its package.
+
+        Raises:
+            BadInput: there is no such package or class, or it is no chat model.
+        """
+        path = self.declaration.chat_model
+        module, name = path.replace(":", ".").rsplit(".", 1)
+        try:
+            thing = getattr(importlib.import_module(module), name, None)
+        except ModuleNotFoundError as wrong:
+            lacking = (wrong.name or module).partition(".")[0]
+            package = module.partition(".")[0].replace("_", "-")
+            raise BadInput(
+                f"{path!a} of the provider {self.name!a} needs the package {lacking!a}; "
+                f"try: pip install {package}"
+            ) from None
+        # Whatever a package raises while it is imported, it is the user's choice of package.
+        except Exception as wrong:  # noqa: BLE001
+            reason = told(f"{type(wrong).__name__}: {wrong}")
+            raise BadInput(f"{path!a} cannot be imported: {reason}") from None
+        return _checked(thing, path)
+
+    def check(self, model: Model) -> None:
+        """Refuse a class that is not there or does not take what `model` sets."""
+        self._arguments(model)
+
+    def build(self, model: Model) -> BaseChatModel:
+        """Return the class's own chat model, its retries off where it has any."""
+        arguments = self._arguments(model)
+        try:
+            return self.chat_class(**arguments)
+        # A class may refuse in any way it likes: a missing package of its own, a wrong setting.
+        except Exception as wrong:  # noqa: BLE001
+            raise ValueError(f"{type(wrong).__name__}: {wrong}") from None
+
+    def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
+        """Return the header with the journal key, where the declaration says how to send it."""
+        place = self.declaration.headers_parameter
+        return {place: {"Idempotency-Key": key}} if place else {}
+
+    def sampling(self, model: Model, role: Role) -> dict[str, Any]:  # noqa: ARG002
+        """Return what the model's table sets; a role adds nothing to it."""
+        return dict(model.parameters)
+
+    def _arguments(self, model: Model) -> dict[str, Any]:
+        """Return what the class is built with; BadInput where it cannot be told something."""
+        taken, said = frozenset(_taken(self.chat_class)), self.declaration
+        key = model.key()
+        name_at = self._place(taken, _NAMED, said.model_parameter, needed="model")
+        url_at = self._place(taken, _URLS, said.url_parameter, needed="url" if model.url else "")
+        key_at = self._place(taken, _keys(taken), said.key_parameter, needed="key" if key else "")
+        unknown = sorted(set(model.parameters) - taken)
+        if unknown:
+            raise BadInput(
+                f"{model.alias!a} has the parameter {unknown[0]!a}, "
+                f"which {said.chat_model} does not take; leave it out"
+            )
+        # Without NO_KEY the class would find a key of its own and send it to any address.
+        told_of: dict[str, Any] = {name_at: model.name, url_at: model.url, key_at: key or NO_KEY}
+        told_of |= {_first(taken, _TIME_OUTS): model.timeout_s, _first(taken, _RETRIES): 0}
+        return {place: value for place, value in told_of.items() if place and value != ""} | dict(
+            model.parameters
+        )
+
+    def _place(
+        self, taken: frozenset[str], usual: Iterable[str], named: str | None, *, needed: str
+    ) -> str:
+        """Return the argument for one thing; empty where there is none and none is needed."""
+        place = _first(taken, [named] if named else usual)
+        if (needed or named) and not place:
+            sought = (
+                f"no argument {named!a}" if named else f"no argument for a {needed} it is known by"
+            )
+            raise BadInput(
+                f"{self.declaration.chat_model} has {sought}; "
+                f"set {needed or 'the right'}_parameter in [providers.{self.name}]"
+            )
+        return place
+
+
+def _checked(thing: object, path: str) -> type[BaseChatModel]:
+    from langchain_core.language_models import BaseChatModel
+
+    if thing is None:
+        raise BadInput(f"{path!a} names a class that is not there; check its spelling")
+    if not isinstance(thing, type) or not issubclass(thing, BaseChatModel):
+        raise BadInput(f"{path!a} is no LangChain chat model; name a subclass of BaseChatModel")
+    return thing
+
+
+def _taken(chat_class: type[BaseChatModel]) -> Iterator[str]:
+    """Yield the names of all arguments that a class takes."""
+    config = chat_class.model_config
+    by_name = config.get("populate_by_name") or config.get("validate_by_name")
+    for name, info in chat_class.model_fields.items():
+        alias = info.validation_alias or info.alias
+        if alias is None or by_name:
+            yield name
+        if isinstance(alias, AliasChoices):
+            yield from (choice for choice in alias.choices if isinstance(choice, str))
+        elif isinstance(alias, str):
+            yield alias
+
+
+def _keys(taken: Iterable[str]) -> tuple[str, ...]:
+    """Return by which arguments a key may be taken; none where several could be meant."""
+    found = sorted(name for name in taken if name.endswith(("api_key", "api_token")))
+    if "api_key" in found:
+        return ("api_key",)
+    return tuple(found) if len(found) == 1 else ()
+
+
+def _first(taken: frozenset[str], names: Iterable[str]) -> str:
+    return next((name for name in names if name in taken), "")

@@ -1,0 +1,164 @@
+"""The transport that puts shared frames into bodies, for clients of httpx and of httpx2.
+
+Behind it stands a client of the same library as its user would have it, so that proxies, their
+exceptions, certificates and whatever else the environment says hold as without it: a client that is
+handed a bare transport would ignore the environment's proxies.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Iterator
+from types import TracebackType
+from typing import Any
+
+from agents.splice import spliced
+from memory.errors import BadInput
+
+CHUNK = 256 * 1024
+"""Bytes that are handed to a socket at a time: fewer cost more turns, more cost memory."""
+
+_SOCKS = ("socks5", "socks5h")
+
+
+class SplicingTransport:
+    """Sends requests through a client of its own, with frames in the place of their key.
+
+    One object serves sync and async clients of both libraries; each request says which it is.
+    Connections are not limited here: how many calls are under way is decided elsewhere.
+    """
+
+    def __init__(self) -> None:
+        """Open nothing yet."""
+        self._clients: dict[tuple[str, str], Any] = {}
+
+    def handle_request(self, request: Any) -> Any:
+        """Send a request and return the response, unread.
+
+        Raises:
+            Astray: its body should hold frames and does not, or the other way round.
+        """
+        pieces = spliced(request.read()) if request.method == "POST" else None
+        filled = request if pieces is None else _filled(request, pieces, _Chunks(pieces))
+        return self._client(request, "Client").send(filled, stream=True, follow_redirects=False)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Do the same for an async client."""
+        pieces = spliced(await request.aread()) if request.method == "POST" else None
+        filled = request if pieces is None else _filled(request, pieces, _AsyncChunks(pieces))
+        client = self._client(request, "AsyncClient")
+        return await client.send(filled, stream=True, follow_redirects=False)
+
+    def _client(self, request: Any, kind: str) -> Any:
+        library = _library(request)
+        name = library.__name__, kind
+        if name not in self._clients:
+            limits = library.Limits(max_connections=None, max_keepalive_connections=None)
+            self._clients[name] = getattr(library, kind)(limits=limits)
+        return self._clients[name]
+
+    def close(self) -> None:
+        """Close the connections of sync clients."""
+        for (_, kind), client in self._clients.items():
+            if kind == "Client":
+                client.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of async clients."""
+        for (_, kind), client in self._clients.items():
+            if kind == "AsyncClient":
+                await client.aclose()
+
+    def __enter__(self) -> SplicingTransport:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> SplicingTransport:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def check_proxies() -> None:
+    """Return if calls can go through the proxies that the environment names, if it names any.
+
+    Raises:
+        BadInput: one cannot be used; names its kind, never its address, which may hold a password.
+    """
+    # It brings half of the standard library's network with it, and most commands call nobody.
+    from urllib.request import getproxies
+
+    for kind, address in getproxies().items():
+        scheme = address.partition("://")[0].lower() if "://" in address else "http"
+        if kind not in ("http", "https", "all"):
+            continue
+        if scheme not in ("http", "https", *_SOCKS):
+            raise BadInput(f"the {kind} proxy of the environment is no http, https or socks5 one")
+        if scheme in _SOCKS and importlib.util.find_spec("socksio") is None:
+            raise BadInput(
+                f"the {kind} proxy of the environment speaks SOCKS; pip install socksio for it"
+            )
+
+
+def splices(chat: Any) -> bool:
+    """Say whether a chat model's async calls are known to go through a splicing transport."""
+    handed = (getattr(chat, "client_args", None) or {}).get("transport")
+    client = getattr(chat, "http_async_client", None)
+    return isinstance(handed or getattr(client, "_transport", None), SplicingTransport)
+
+
+def _library(request: Any) -> Any:
+    """Return httpx or httpx2, whichever made the request."""
+    return sys.modules[type(request).__module__.partition(".")[0]]
+
+
+def _filled(request: Any, pieces: list[bytes], content: Any) -> Any:
+    headers = request.headers.copy()
+    headers["Content-Length"] = str(sum(map(len, pieces)))
+    return _library(request).Request(
+        request.method, request.url, headers=headers, content=content, extensions=request.extensions
+    )
+
+
+class _Chunks:
+    """Pieces joined to chunks, anew at each reading; one chunk is held at a time."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        held: list[bytes] = []
+        size = 0
+        for piece in self._pieces:
+            held.append(piece)
+            size += len(piece)
+            if size >= CHUNK:
+                yield b"".join(held)
+                held, size = [], 0
+        if held:
+            yield b"".join(held)
+
+
+class _AsyncChunks:
+    """The same for an async client."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._chunks = _Chunks(pieces)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk

@@ -1,0 +1,212 @@
+"""The tries of one call: each in its turn, again where that can help, smaller where it must be."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from agents.clients import Client, Load, Received, Sending
+from agents.contracts import SYSTEM
+from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
+from agents.faults import Fault
+from agents.layout import thinned
+from agents.models import Model
+from agents.retry import fault_of, gives_up, pause_s, told
+from agents.turns import Line, Turn, Turns, giving_back
+from memory.errors import ArenaError, FramesChanged, UnusableVideo
+from memory.records import Attempt, Frames
+
+if TYPE_CHECKING:
+    from agents.ask import Request
+
+TOKENS_OF_A_REPLY = 1000
+"""What a reply is taken to be, beforehand, where no parameter limits it."""
+PART_BYTES = 160
+"""What stands around each frame in a body."""
+
+
+class Ended(NamedTuple):
+    """How a call ended after all its tries."""
+
+    received: Received | None
+    fault: Fault | None
+    attempts: tuple[Attempt, ...]
+    latency_s: float
+    """Of the last try."""
+    frames: Frames | None
+    """What the last try was sent with."""
+
+
+class Listener(NamedTuple):
+    """Who is told of a call's tries."""
+
+    started: Callable[[], None]
+    """Its first try goes out."""
+    failed: Callable[[Fault, float], None]
+    """A try failed, and the next comes after so many seconds."""
+    renewed: Callable[[Fault], Awaitable[None]]
+    """Returns when the next try may be paid for."""
+
+
+@dataclass
+class Tries:
+    """Sends calls until each is answered or has failed for good."""
+
+    turns: Turns
+    load: Load
+    make_client: Callable[[Model, Load], Client]
+    estimates: Estimates
+    seed: int = 0
+    most_tries: int = sys.maxsize
+    """However patient a fault would be met otherwise."""
+    _clients: dict[Model, Client] = field(default_factory=dict)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        while self._clients:
+            await self._clients.popitem()[1].aclose()
+
+    async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
+        """Return how a call ended."""
+        line = self.turns.line(model)
+        before: list[Attempt] = []
+        while True:
+            started = None if before else listener.started
+            got, took_s = await self._once(line, key, model, request, started)
+            if isinstance(got, Received):
+                return Ended(got, None, tuple(before), took_s, request.frames)
+            smaller = _smaller(model, request, got, before)
+            is_last = len(before) + 1 >= self.most_tries or gives_up(got, before)
+            if smaller is None and is_last:
+                return Ended(None, got, tuple(before), took_s, request.frames)
+            pause = _Pause(0.0, 0.0) if smaller else self._pause(key, got, len(before) + 1)
+            listener.failed(got, pause.longest_s)
+            waited_s = await self._rest(line, got, pause)
+            before.append(self._attempt(model, request, got, waited_s))
+            await listener.renewed(got)
+            request = smaller or request
+
+    async def _once(
+        self,
+        line: Line,
+        key: str,
+        model: Model,
+        request: Request,
+        started: Callable[[], None] | None,
+    ) -> tuple[Received | Fault, float]:
+        """Return what came back of one try, and after how many seconds."""
+        loop = asyncio.get_running_loop()
+        turn = await self.turns.take(line, tokens_of(model, request))
+        with giving_back(self.turns, turn):
+            if started:
+                started()
+            began_s = loop.time()
+            got = await self._send(key, model, request)
+            _note(turn, got)
+            return got, loop.time() - began_s
+
+    async def _send(self, key: str, model: Model, request: Request) -> Received | Fault:
+        if model not in self._clients:
+            self._clients[model] = self.make_client(model, self.load)
+        sending = Sending(key, request.role, request.text, request.frames)
+        try:
+            if fault := await self._oversize(model, request):
+                return fault
+            return await self._clients[model].send(sending)
+        except (FramesChanged, UnusableVideo) as lost:
+            return Fault("frames", told(str(lost)))
+        except ArenaError:
+            raise
+        except Exception as error:
+            key_env, is_foreign = model.key_env, model.is_foreign
+            fault = fault_of(error, key_env=key_env, is_foreign=is_foreign)
+            if model.is_offline or fault is None:
+                raise
+            return fault
+
+    async def _oversize(self, model: Model, request: Request) -> Fault | None:
+        """Return what is wrong with a request whose body is longer than its server takes."""
+        most, frames = model.limits.body_bytes, request.frames
+        if most is None:
+            return None
+        text = len(SYSTEM.encode()) + len(request.text.encode()) + PART_BYTES
+        count, pictures = len(frames.frames) if frames else 0, 0
+        if frames is not None and count:
+            jpegs = await self.load(frames.video, [frame.digest for frame in frames.frames])
+            pictures = sum(PART_BYTES + -(-len(jpeg) // 3) * 4 for jpeg in jpegs)
+        if text + pictures <= most:
+            return None
+        # A little less than would fit, since other frames may be larger.
+        fitting = count * max(0, most - text) * 95 // (max(1, pictures) * 100)
+        reason = f"the body would hold {text + pictures} bytes, and its server takes {most}"
+        return Fault("too-large", reason, "too-large", most_images=fitting)
+
+    def _pause(self, key: str, fault: Fault, tries: int) -> _Pause:
+        return _Pause(
+            pause_s(self.seed, key, tries=tries, hint_s=None),
+            pause_s(self.seed, key, tries=tries, hint_s=fault.hint_s),
+        )
+
+    async def _rest(self, line: Line, fault: Fault, pause: _Pause) -> float:
+        """Wait before the next try and return for how long."""
+        if fault.is_refusal:
+            return await self.turns.rest(line, pause.longest_s, at_least_s=pause.own_s)
+        if pause.longest_s:
+            await self.turns.pause(pause.longest_s)
+        return pause.longest_s
+
+    def _attempt(self, model: Model, request: Request, fault: Fault, waited_s: float) -> Attempt:
+        return Attempt(
+            kind=fault.kind,
+            reason=fault.reason,
+            waited_s=waited_s,
+            may_have_cost_usd=self.estimates.risk_usd(model, request, fault.kind),
+        )
+
+
+class _Pause(NamedTuple):
+    """How long to wait before the next try."""
+
+    own_s: float
+    """What it would be without a word from the server."""
+    longest_s: float
+
+
+def _note(turn: Turn, got: Received | Fault) -> None:
+    """Say in a turn what its try tells of the server."""
+    if isinstance(got, Received):
+        counted = (got.usage.input_tokens, got.usage.output_tokens)
+        turn.outcome = "taken"
+        turn.tokens = None if None in counted else float(sum(map(int, counted)))  # type: ignore[arg-type]
+    elif got.is_refusal:
+        turn.outcome, turn.tokens = "refused", 0.0
+
+
+def _smaller(
+    model: Model, request: Request, fault: Fault, before: Sequence[Attempt]
+) -> Request | None:
+    """Return a request that was too large with fewer frames; None where that was tried before.
+
+    That is half of them, or fewer where it is known how many the server takes.
+    """
+    frames = request.frames
+    tried = any(attempt.kind == "too-large" for attempt in before)
+    if fault.nature != "too-large" or tried or frames is None or len(frames.frames) < 2:
+        return None
+    total = len(frames.frames)
+    stated = (model.limits.images_per_request, fault.most_images)
+    count = min((most for most in stated if most and most < total), default=total // 2)
+    return replace(request, frames=thinned(frames, count))
+
+
+def tokens_of(model: Model, request: Request) -> float:
+    """Return about how many tokens a server counts a request as, its reply included."""
+    characters = len(SYSTEM) + len(request.text)
+    frames = request.frames.frames if request.frames else ()
+    asked = model.sampling(request.role)
+    limits = (asked[name] for name in OUTPUT_LIMITS if isinstance(asked.get(name), int))
+    reply = next(limits, TOKENS_OF_A_REPLY)
+    return characters / 4 + len(frames) * frame_tokens(model).expected + reply

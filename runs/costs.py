@@ -1,0 +1,108 @@
+"""What the calls of a run came to: in all, by role and by model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory.records import CallRow
+from runs.cached import CacheCount
+from runs.console import safe
+from runs.reading import counted
+
+
+@dataclass
+class Calls:
+    """What some calls came to."""
+
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    untold_tokens: int = 0
+    """Calls whose provider did not count tokens."""
+    cost_usd: float = 0.0
+    unknown_cost: int = 0
+    """Calls of unknown cost; never taken as free."""
+
+    def add(self, row: CallRow) -> None:
+        """Count one more call."""
+        self.calls += 1
+        self.failures += row.reply is None
+        told = row.usage.input_tokens is not None and row.usage.output_tokens is not None
+        self.untold_tokens += not told
+        self.input_tokens += row.usage.input_tokens or 0
+        self.output_tokens += row.usage.output_tokens or 0
+        self.cost_usd += row.cost_usd or 0.0
+        self.unknown_cost += row.cost_usd is None
+
+    def as_line(self, name: str) -> str:
+        """Return it as a line for a person."""
+        tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
+        untold = f" ({counted(self.untold_tokens, 'call')} uncounted)" if self.untold_tokens else ""
+        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
+        return (
+            f"{safe(name)}: {calls}, {self.failures:,} failed; {tokens}{untold}; cost {self.cost}"
+        )
+
+    @property
+    def cost(self) -> str:
+        """What they cost, in words."""
+        known = f"${self.cost_usd:,.4f}" if self.unknown_cost < self.calls else "unknown"
+        partly = 0 < self.unknown_cost < self.calls
+        return known + (f" and {counted(self.unknown_cost, 'call')} of unknown cost" * partly)
+
+
+@dataclass
+class Costs:
+    """What all calls of a run came to."""
+
+    total: Calls = field(default_factory=Calls)
+    by_role: dict[str, Calls] = field(default_factory=dict)
+    by_model: dict[str, Calls] = field(default_factory=dict)
+    cache: CacheCount = field(default_factory=CacheCount)
+
+    def add(self, row: CallRow) -> None:
+        """Count one more call; they come in the order in which they were recorded."""
+        for calls in (
+            self.total,
+            self.by_role.setdefault(row.nonce.role, Calls()),
+            self.by_model.setdefault(row.alias, Calls()),
+        ):
+            calls.add(row)
+        self.cache.add(row)
+
+    def usd_a_battle(self, settled: int) -> float | None:
+        """Return the mean cost of a settled battle, its share of the videos' own calls included.
+
+        None means unknown.
+        """
+        if not settled or self.total.unknown_cost:
+            return None
+        return self.total.cost_usd / settled
+
+    def as_json(self, settled: int) -> dict[str, Any]:
+        """Return the part of `arena status --json` that tells of calls."""
+        each = self.usd_a_battle(settled)
+        return {
+            "calls": {role: vars(calls) for role, calls in sorted(self.by_role.items())},
+            "calls_by_model": {name: vars(calls) for name, calls in sorted(self.by_model.items())},
+            "cost_usd": self.total.cost_usd,
+            "unknown_cost": self.total.unknown_cost,
+            "cost_usd_a_battle": None if each is None else round(each, 6),
+            "cache": self.cache.total().as_json(),
+        }
+
+    def as_lines(self, settled: int) -> list[str]:
+        """Return it as lines for a person."""
+        if not self.total.calls:
+            return []
+        each = self.usd_a_battle(settled)
+        mean = f"; ${each:,.4f} a battle" if each else ""
+        cached = self.cache.total().as_line()
+        return [
+            *(calls.as_line(role) for role, calls in sorted(self.by_role.items())),
+            *(calls.as_line(f"  {name}") for name, calls in sorted(self.by_model.items())),
+            self.total.as_line("all") + mean,
+            *([cached] if cached else []),
+        ]

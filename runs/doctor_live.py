@@ -1,0 +1,219 @@
+"""The doctor's calls: one small question with one drawn frame to each model over the network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agents.ask import Asker
+from agents.eyetest import EyeTest, stripes_of
+from agents.models import Model, build_chat_model, check_keys
+from agents.retry import told
+from agents.tracing import is_traced, trace_host
+from memory.errors import ArenaError, BadInput, CallFailed
+from memory.records import CallRow
+from runs.reading import counted, named
+
+AT_ONCE = 4
+"""Models that are asked at the same time."""
+MOST_TRIES = 2
+LONGEST_TRY_S = 60.0
+LONGEST_PAUSE_S = 5.0
+_HINTS = {
+    "unreachable": "is a server there, and is base_url right?",
+    "connection": "is a server there, and is base_url right?",
+    "timeout": "is it still loading? timeout_s may be longer",
+    "http-401": "check the key",
+    "http-403": "check the key and what it may use",
+    "http-404": "check the model's name and base_url",
+    "http-429": "it has no room; ask again later",
+    "http-400": "does it take images, and every parameter?",
+    "malformed": "does base_url lead to an API, such as http://HOST:PORT/v1?",
+    "empty": "a larger max_tokens may help, if it reasons first",
+}
+"""What to look at after a kind of failure."""
+
+Report = dict[str, Any]
+"""JSON: see docs/records.md."""
+
+
+@dataclass
+class _Notes:
+    """A journal for as long as the visit lasts."""
+
+    rows: dict[str, CallRow] = field(default_factory=dict)
+
+    def find(self, key: str) -> CallRow | None:
+        """Return the row of a finished call."""
+        return self.rows.get(key)
+
+    async def record(self, row: CallRow) -> None:
+        """Keep a row."""
+        self.rows[row.key] = row
+
+
+def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str]:
+    """Yield what leaves the machine, a line for each host.
+
+    `frames` names how many pictures a second question carries; where it is empty there is none.
+    """
+    hosts: dict[str, list[str]] = {}
+    for model in models:
+        if not model.is_offline and _lack(model) is None:
+            hosts.setdefault(model.endpoint, []).append(model.alias)
+    for host, aliases in hosts.items():
+        asked = "one question with one drawn picture goes"
+        if most := max((frames.get(alias, 0) for alias in aliases), default=0):
+            asked = f"two questions, with one drawn picture and with up to {most}, go"
+        calls = counted(len(aliases) * (2 if most else 1), "call")
+        yield (
+            f"{asked} to {host} for {', '.join(aliases)}: {calls}, tried at most {MOST_TRIES} times"
+        )
+    if hosts and is_traced():
+        yield f"LangSmith tracing is on: what is asked and said also goes to {trace_host()}"
+
+
+async def ask_models(
+    models: Iterable[Model], say: Callable[[str], None], *, frames: Mapping[str, int]
+) -> list[Report]:
+    """Return what each model that is not offline answered; says each as it comes."""
+    places = asyncio.Semaphore(AT_ONCE)
+    remote = [model for model in models if not model.is_offline]
+    # Built once beforehand, so that no import of a package counts as anybody's latency.
+    lacks = {model: await _unbuilt(model) for model in remote}
+
+    async def visit(model: Model) -> Report:
+        async with places:
+            lack, count = lacks[model], frames.get(model.alias, 0)
+            found = await _ask(model, count) if lack is None else _failed(model, "settings", lack)
+            say(verdict(found))
+            return found
+
+    return list(await asyncio.gather(*map(visit, remote)))
+
+
+def verdict(found: Report) -> str:
+    """Return a model's answer as one line."""
+    name = named(found["model"], found["resolved"])
+    if not found["answered"]:
+        return f"{name}: FAILED: {found['reason']}"
+    if found["sees"] is False:
+        said = f"{name}: does NOT see what it is shown: {found['reason']}"
+    else:
+        said = f"{name}: answered" + (", sees images" if found["sees"] else ", is sent no images")
+    form = "replies in JSON" if found["json"] else "does NOT reply in JSON when asked to"
+    room = [_room(found)] if found["frames_asked"] else []
+    return "; ".join([said, form, *room, f"{found['latency_s']:.1f} s", *_spent(found)])
+
+
+def _room(found: Report) -> str:
+    asked, taken = found["frames_asked"], found["frames_taken"]
+    if taken == asked:
+        return f"takes {asked} images in a call"
+    if taken:
+        return f"takes only {taken} of {asked} images: set limits.images_per_request"
+    return f"FAILS with {asked} images: {found['reason']}"
+
+
+def _spent(found: Report) -> Iterable[str]:
+    usage = found["usage"]
+    if usage["input_tokens"] is None:
+        yield "reports no tokens"
+    else:
+        yield f"{usage['input_tokens']:,} tokens in, {usage['output_tokens'] or 0:,} out"
+    cost = found["cost_usd"]
+    yield "price unknown" if cost is None else f"${cost:.6f} ({found['cost_from']})"
+
+
+def _lack(model: Model) -> str | None:
+    """Return what keeps a model from being asked at all."""
+    try:
+        check_keys([model])
+    except BadInput as wrong:
+        return str(wrong)
+    return None
+
+
+async def _unbuilt(model: Model) -> str | None:
+    """Return what keeps a model's client from being built."""
+    try:
+        await model.maker.close(build_chat_model(model))
+    except BadInput as wrong:
+        return str(wrong)
+    return None
+
+
+async def _ask(model: Model, count: int) -> Report:
+    brief = replace(model, timeout_s=min(model.timeout_s, LONGEST_TRY_S))
+    test, notes = EyeTest(brief), _Notes()
+
+    async def load(_video: str, digests: list[str]) -> list[bytes]:
+        return [test.jpeg] * len(digests)
+
+    async def pause(seconds: float) -> None:
+        await asyncio.sleep(min(seconds, LONGEST_PAUSE_S))
+
+    asker = Asker(notes, load, concurrency=1, pause=pause, most_tries=MOST_TRIES)
+    # Of a call that fails the row says more than the exception.
+    try:
+        with suppress(CallFailed):
+            await asker.ask(brief, test.request)
+            if count > 1:
+                await asker.ask(brief, test.with_frames(count))
+    except ArenaError as wrong:
+        return _failed(model, "settings", str(wrong))
+    finally:
+        await asker.aclose()
+    first, *rest = notes.rows.values()
+    found = _answered(model, test, first)
+    for row in rest:
+        found["frames_asked"] = count
+        found["frames_taken"] = 0 if row.reply is None else row.frames
+        if row.reply is None:
+            found["reason"] = f"{row.failure_kind}: {row.failure}"
+    return found
+
+
+def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
+    if row.reply is None:
+        kind = row.failure_kind or "failed"
+        hint = f"; {_HINTS[kind]}" if kind in _HINTS else ""
+        found = _failed(model, kind, f"{kind}: {row.failure}{hint}")
+    else:
+        sees = test.is_seen(row.reply)
+        shown = f"it said {told(row.reply)[:100]!r} to {', '.join(test.colours)}"
+        found = _failed(model, None, shown if sees is False else None)
+        found |= {"answered": True, "sees": sees, "json": stripes_of(row.reply) is not None}
+    return found | {
+        "latency_s": row.latency_s,
+        "tries": len(row.attempts) + 1,
+        "usage": row.usage.model_dump(),
+        "cost_usd": row.cost_usd,
+        "cost_from": row.cost_from,
+        "served_by": row.served_by,
+    }
+
+
+def _failed(model: Model, failure: str | None, reason: str | None) -> Report:
+    """Return the report of a model that did not answer."""
+    return {
+        "model": model.alias,
+        "resolved": model.resolved,
+        "host": model.endpoint,
+        "answered": False,
+        "sees": None,
+        "json": None,
+        "frames_asked": None,
+        "frames_taken": None,
+        "failure": failure,
+        "reason": reason,
+        "latency_s": None,
+        "tries": 0,
+        "usage": None,
+        "cost_usd": None,
+        "cost_from": None,
+        "served_by": None,
+    }

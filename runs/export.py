@@ -1,0 +1,109 @@
+"""A run's calls or battles as JSON lines, for whatever reads them elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from memory.errors import BadInput
+from memory.records import SCHEMA, CallRow
+from runs.battles import as_json
+from runs.console import safe
+from runs.reading import RUN_FILE, Run, open_run
+
+What = Literal["calls", "battles"]
+PAGE = 200
+"""Calls that are in memory at once."""
+TELL_EVERY = 500
+"""Lines between two words on how far it is."""
+Tell = Callable[[int, int], None]
+"""Takes how many lines are written, and how many there will be."""
+
+
+class Lines(NamedTuple):
+    """What is exported: how many lines, and the lines, made as they are asked for."""
+
+    total: int
+    lines: Iterator[str]
+
+
+def lines_of(run: Run, what: What) -> Lines:
+    """Return a run's calls in the order in which they were recorded, or its battles by their slots.
+
+    Battles that were superseded are among them and say so.
+    """
+    if what == "calls":
+        return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
+    return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
+
+
+def _calls(run: Run) -> Iterator[dict[str, object]]:
+    place, rows = run.store.journal.after(0, most=PAGE)
+    while rows:
+        yield from map(_call, rows)
+        place, rows = run.store.journal.after(place, most=PAGE)
+
+
+def _call(row: CallRow) -> dict[str, object]:
+    told = row.model_dump(mode="json")
+    return {"schema": SCHEMA, "key": told.pop("key"), **told.pop("nonce"), **told}
+
+
+def _battles(run: Run) -> Iterator[dict[str, object]]:
+    for slot in run.store.slots():
+        battle = run.store.battle(slot.id)
+        if battle is not None:
+            yield {**as_json(battle), "superseded": slot.id not in run.lineup.ids}
+
+
+def export(folder: Path, to: Path, *, what: What, force: bool, tell: Tell) -> int:
+    """Write the file `to`, whole or not at all; return how many lines it has.
+
+    Raises:
+        BadInput: it is there and not to be replaced, it is part of the run, or cannot be written.
+    """
+    if to.resolve().parent == folder.resolve() and to.name.startswith(RUN_FILE):
+        raise BadInput(f"{to} is the run itself; pass another --to")
+    if to.is_dir():
+        raise BadInput(f"{to} is a folder; pass the name of a file with --to")
+    if to.exists() and not force:
+        raise BadInput(f"{to} is there already; pass another --to, or --force to replace it")
+    with open_run(folder) as run:
+        total, lines = lines_of(run, what)
+        try:
+            return _write(to, _counted(lines, total, tell))
+        except OSError as wrong:
+            reason = wrong.strerror or type(wrong).__name__
+            raise BadInput(f"{safe(str(to))} cannot be written: {reason}") from wrong
+
+
+def _write(to: Path, lines: Iterable[str]) -> int:
+    """Fill a file next to `to`, then give it the name: a reader sees all of it or nothing."""
+    number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
+    draft, count = Path(name), 0
+    try:
+        with os.fdopen(number, "w", encoding="ascii") as file:
+            for line in lines:
+                file.write(f"{line}\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o644)  # mkstemp keeps it to its owner
+        draft.replace(to)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+    return count
+
+
+def _counted(lines: Iterable[str], total: int, tell: Tell) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        yield line
+        if number % TELL_EVERY == 0 or number == total:
+            tell(number, total)

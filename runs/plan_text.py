@@ -1,0 +1,103 @@
+"""A plan as lines for a person: a table of models and roles, totals, and where prices stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from textwrap import wrap
+
+from agents.prices import TABLE
+from runs.console import safe
+from runs.plan import Line, Plan
+from runs.reading import counted, one_line
+
+LEAST_NAME = 12
+_HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
+
+
+def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[str]:
+    """Yield the lines of a plan, for a terminal of so many columns."""
+    yield (
+        f"{counted(plan.open_slots, 'battle')} to go, "
+        f"{counted(plan.videos, 'video')}; spent so far ${plan.spent_usd:,.4f}"
+    )
+    names = ["model", *(safe(line.alias) for line in plan.lines), "all"]
+    rows = [_HEADS, *map(_cells, plan.lines), _totals(plan)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = max(columns - sum(widths) - len(widths), LEAST_NAME)
+    width = min(max(map(len, names)), room)
+    for name, cells in zip(names, rows, strict=True):
+        yield _row(one_line(name, width).ljust(width), cells, widths)
+    for note in (*_prices(plan, today or datetime.now(UTC).date()), *plan.notes):
+        yield from wrap(note, columns, subsequent_indent="  ")
+
+
+def money_notice(plan: Plan) -> Iterator[str]:
+    """Yield what is to be known of a plan before an unplanned run goes on."""
+    if plan.unpriced:
+        names = ", ".join(map(safe, plan.unpriced))
+        yield f"what this costs is unknown: nobody knows the price of {names} (see --plan)"
+    elif plan.lines:
+        yield (
+            f"expected to cost {dollars(plan.usd)}, at most {dollars(plan.most_usd)} "
+            "(see --plan; --max-usd stops it)"
+        )
+
+
+def _row(name: str, cells: tuple[str, ...], widths: list[int]) -> str:
+    role, *figures = cells
+    told = (f"{cell:>{room}}" for cell, room in zip(figures, widths[1:], strict=True))
+    return " ".join([name, role.ljust(widths[0]), *told]).rstrip()
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    return (
+        f"{line.role}{'*' * line.is_measured}",
+        f"{line.calls:,.0f}",
+        f"{line.most_calls:,}",
+        short(line.input_tokens),
+        short(line.output_tokens),
+        dollars(line.usd),
+        dollars(line.most_usd),
+    )
+
+
+def _totals(plan: Plan) -> tuple[str, ...]:
+    # What contestants take at most does not add up, since two of them meet at a time.
+    return (
+        "",
+        f"{sum(line.calls for line in plan.lines):,.0f}",
+        "",
+        short(sum(line.input_tokens for line in plan.lines)),
+        short(sum(line.output_tokens for line in plan.lines)),
+        dollars(plan.usd),
+        dollars(plan.most_usd),
+    )
+
+
+def _prices(plan: Plan, today: date) -> Iterator[str]:
+    found: dict[str, list[str]] = {}
+    for alias, source in plan.sources.items():
+        if source is not None and source != "offline":
+            found.setdefault(source, []).append(safe(alias))
+    for source, aliases in found.items():
+        date_of = f", as of {today.isoformat()}" if source.startswith(TABLE) else ""
+        yield f"prices of {', '.join(aliases)}: {safe(source)}{date_of}"
+    if plan.unpriced:
+        names = ", ".join(map(safe, plan.unpriced))
+        yield f"nobody knows the price of {names}; write it into arena.toml (price), see the README"
+
+
+def short(number: float) -> str:
+    """Return a number of tokens in at most six characters."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= 0.9995 * size:
+            return f"{number / size:.3g}{letter}" if number < 999.5 * size else f"{number:.0e}"
+    return f"{number:.0f}"
+
+
+def dollars(usd: float | None) -> str:
+    """Return an amount, in cents and below a dollar to a hundredth of one."""
+    if usd is None:
+        return "unknown"
+    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"

@@ -1,0 +1,103 @@
+"""What a run has before it, found out without writing anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import cast
+
+from graph.state import base_of, generation_of
+from memory.journal import Journal
+from memory.records import Role, Slot, Video
+from memory.store import Store
+from runs.config import Flags, RunConfig, resolve
+from runs.opening import configured, holds_run
+from runs.plan import SAMPLE, Plan, Work, plan_of
+from runs.reading import run_file
+from runs.repair import failed_slots, with_unsettled
+from runs.slots import Lineup, in_order, new_slots, superseding_slots
+from runs.spending import priced
+from video.find import Findings, find_videos
+
+
+def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = False) -> Plan:
+    """Return what `simulate` with these flags would take; nothing is written and nobody called.
+
+    Raises:
+        BadInput: such a run could not start.
+        ForeignRun: `out` holds a run with other settings.
+    """
+    settings, found = resolve(flags), find_videos(folder)
+    if not holds_run(out):
+        config = priced(settings.config)
+        return plan_of(config, _before(config, found))
+    with Store.open(run_file(out), write=False) as store:
+        kept = RunConfig.of_manifest(store.manifest())
+        config = priced(configured(out, kept, settings))
+        failed = failed_slots(store) if retry_failed else set()
+        return plan_of(config, work_left(config, store, found, failed=failed))
+
+
+def work_left(
+    config: RunConfig, store: Store, found: Findings | None = None, *, failed: Collection[str] = ()
+) -> Work:
+    """Return what a run has left, with the videos and rounds that would be added to it.
+
+    `failed` are the slots that would be played again.
+    """
+    videos = store.videos()
+    known = {video.id for video in videos}
+    new = [video for video in found.videos if video.id not in known] if found else []
+    existing, settled = store.slots(), store.settled_ids()
+    failed = with_unsettled(failed, existing, settled)
+    existing += superseding_slots(failed, existing=existing)
+    slots = _slots(config, [*videos, *_drawn(config, new, len(videos))], existing)
+    left = [slot for slot in Lineup(slots).slots if slot.id not in settled]
+    scopes = _known_scopes(left)
+    scopes |= {slot.video for slot in left}
+    return _work(left, store.journal, scopes)
+
+
+def _known_scopes(left: list[Slot]) -> set[str]:
+    """Return the scopes whose answers still hold: not those whose question will be another."""
+    first: dict[tuple[str, int], int] = {}
+    for slot in left:
+        lineage = (slot.video, slot.persona)
+        first[lineage] = min(slot.round, first.get(lineage, slot.round))
+    return {
+        base_of(slot.id)
+        for slot in left
+        if not generation_of(slot.id) or slot.round == first[slot.video, slot.persona]
+    }
+
+
+def _before(config: RunConfig, found: Findings) -> Work:
+    slots = _slots(config, _drawn(config, found.videos, 0), [])
+    return _work(slots, None, set())
+
+
+def _drawn(config: RunConfig, videos: list[Video], there: int) -> list[Video]:
+    ordered = in_order(videos, config.seed)
+    return ordered if config.limit is None else ordered[: max(0, config.limit - there)]
+
+
+def _slots(config: RunConfig, videos: list[Video], existing: list[Slot]) -> list[Slot]:
+    added = new_slots(videos, rounds=config.rounds, block=config.block, existing=existing)
+    return [*existing, *added]
+
+
+def _work(left: list[Slot], journal: Journal | None, scopes: set[str]) -> Work:
+    done: Counter[tuple[str, Role]] = Counter()
+    for scope, alias, role, count in journal.counts() if journal else []:
+        if scope in scopes:
+            done[(alias, cast("Role", role))] += count
+    first = sum(slot.round == 0 for slot in left)
+    return Work(
+        first=first,
+        later=len(left) - first,
+        videos=len({slot.video for slot in left}),
+        rows=tuple(journal.latest(SAMPLE)) if journal else (),
+        done=done,
+        spent_usd=journal.spent().usd if journal else 0.0,
+    )

@@ -1,0 +1,67 @@
+"""Playing again what ended without a verdict because a call had failed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Sequence
+
+from graph.state import base_of
+from memory.records import DECIDED, Battle, Slot
+from memory.store import Store
+from runs.reading import counted
+from runs.slots import Lineup, superseding_slots
+
+
+def failed_slots(store: Store) -> set[str]:
+    """Return the ids of slots that count and ended void or forfeit since a call had failed.
+
+    Not those where every judge abstained, nor those of a video that gave no frames: to play them
+    again would come to the same.
+    """
+    standing = Lineup(store.slots()).ids
+    undecided = [id_ for id_, verdict in store.verdicts().items() if verdict not in DECIDED]
+    battles = [store.battle(id_) for id_ in undecided if id_ in standing]
+    has_frames = {b.video: False for b in battles if b}
+    for video in has_frames:
+        has_frames[video] = store.frames(video) is not None
+    return {b.id for b in battles if b and has_frames[b.video] and _failed_by_a_call(b)}
+
+
+def _failed_by_a_call(battle: Battle) -> bool:
+    return not battle.verdicts or any(one.verdict == "failed" for one in battle.verdicts)
+
+
+def supersede(store: Store, failed: Collection[str]) -> str:
+    """Add a slot in place of each failed one and of all after it; return what was done, told.
+
+    All of them are added or none.
+    """
+    existing, settled = store.slots(), store.settled_ids()
+    slots = superseding_slots(with_unsettled(failed, existing, settled), existing=existing)
+    if not slots:
+        return "no battle failed for a call; there is nothing to play again"
+    lineup = Lineup(existing)
+    store.add_slots(slots)
+    played = sum(lineup.current(base_of(slot.id)) in settled for slot in slots)
+    return _told(len(failed), played - len(failed))
+
+
+def with_unsettled(
+    failed: Collection[str], existing: Sequence[Slot], settled: Container[str]
+) -> set[str]:
+    """Return the failed slots, and whatever else of their videos has not been played yet.
+
+    What is played of a video from now on is played in one generation: so its examiner, asked again
+    in that one, is heard by none of an earlier one, which a replay plays as it stood then.
+    """
+    standing = Lineup(existing).slots
+    videos = {slot.video for slot in standing if slot.id in failed}
+    unsettled = {s.id for s in standing if s.video in videos and s.id not in settled}
+    return unsettled.union(failed)
+
+
+def _told(failed: int, later: int) -> str:
+    after = f", with {counted(later, 'round')} after them," if later else ""
+    are = (
+        "battle that failed for a call is" if failed == 1 else "battles that failed for a call are"
+    )
+    return f"{failed} {are}{after} played again"

@@ -1,0 +1,146 @@
+"""What a run may spend, and what it has spent: over all its processes, told by its journal."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+
+from agents.ask import Boundless, Purse
+from agents.estimates import SEEN_FRAMES, Estimates, frame_tokens, may_be_charged, output_limit
+from agents.models import Model
+from agents.prices import cost_of, most_usd, price_of
+from agents.purse import CappedPurse, Caps, Sum, summed
+from memory.errors import BadInput
+from memory.journal import Journal
+from memory.records import CallRow
+from memory.store import Store
+from runs.config import RunConfig
+
+CAPS_FILE = "local/caps"
+"""The caps that were given last; no part of the run."""
+
+
+NO_CAPS = Caps()
+
+
+def priced(config: RunConfig) -> RunConfig:
+    """Return a run's settings with the prices that hold now; they are no part of what it is.
+
+    Raises:
+        BadInput: a provider of it is not there.
+    """
+    cast = {}
+    for alias, entry in config.cast.items():
+        known = None if entry.is_offline else price_of(config.model_of(alias))
+        cast[alias] = entry if known is None else entry.model_copy(update={"price": known})
+    return config.model_copy(update={"cast": cast})
+
+
+def unpriced(config: RunConfig) -> list[str]:
+    """Return the names in a cast that stand for models whose price nobody knows."""
+    return [alias for alias in config.cast if price_of(config.model_of(alias)) is None]
+
+
+def check_caps(config: RunConfig, caps: Caps) -> None:
+    """Return if the caps can be kept.
+
+    Raises:
+        BadInput: dollars are to be counted of a model whose price nobody knows.
+    """
+    unknown = unpriced(config) if caps.usd is not None else []
+    if unknown:
+        raise BadInput(
+            f"--max-usd cannot be kept, since nobody knows the price of {', '.join(unknown)}; "
+            f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
+            "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
+        )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a process may spend."""
+
+    caps: Caps = NO_CAPS
+    purse: Purse = field(default_factory=Boundless)
+    estimates: Estimates = field(default_factory=Estimates)
+
+    @classmethod
+    def of(cls, store: Store, config: RunConfig) -> Budget:
+        """Return the budget of a run as its file has it, with what all its processes have spent."""
+        caps = kept_caps(store)
+        estimates = Estimates(seen=store.journal.frame_tokens(SEEN_FRAMES))
+        if not caps:
+            return cls(caps, estimates=estimates)
+        spent = spent_so_far(config, store.journal)
+        return cls(caps, CappedPurse(caps, estimates, spent=spent), estimates)
+
+
+def kept_caps(store: Store) -> Caps:
+    """Return the caps that were given last: they hold until others are."""
+    file = store.file(CAPS_FILE)
+    return Caps(**json.loads(file.text)) if file else NO_CAPS
+
+
+def merged_caps(kept: Caps, asked: Caps) -> Caps:
+    """Return the caps that hold from now on; an infinite one lifts what was kept."""
+    both = (old if new is None else new for old, new in zip(kept, asked, strict=True))
+    return Caps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
+
+
+def told_caps(caps: Caps) -> str:
+    """Return caps in words: `$2.00 and 5,000 tokens`."""
+    usd = [f"${caps.usd:,.2f}"] if caps.usd is not None else []
+    tokens = [f"{caps.tokens:,.0f} tokens"] if caps.tokens is not None else []
+    return " and ".join(usd + tokens)
+
+
+def keep_caps(store: Store, caps: Caps) -> None:
+    """Write down which caps hold from now on."""
+    if caps != kept_caps(store):
+        store.put_file(CAPS_FILE, json.dumps(caps._asdict()), replace=True)
+
+
+def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
+    """Return what counts against a cap: what calls cost, or may have where nobody says."""
+    told = journal.spent(besides="offline:*")
+    total = summed(told.usd, told.input_tokens + told.output_tokens)
+    for row in journal.loose():
+        if not row.model.startswith("offline:"):
+            total = total.plus(_untold(row, _model_of(config, row)))
+    return total
+
+
+def _untold(row: CallRow, model: Model | None) -> Sum:
+    """Return what a call and its tries may have come to beyond what its row says."""
+    usage, most = row.usage, _most(row, model)
+    told = usage.input_tokens is not None and usage.output_tokens is not None
+    spare = Sum()
+    if row.cost_usd is None:
+        found = cost_of(model, usage).usd if model and told else None
+        spare = spare.plus(summed(found if told else row.may_have_cost_usd or most[0], 0))
+    if not told and may_be_charged(row.failure_kind or ""):
+        spare = spare.plus(Sum(0, most[1]))
+    for attempt in row.attempts:
+        if may_be_charged(attempt.kind):
+            spare = spare.plus(summed(attempt.may_have_cost_usd or most[0], most[1]))
+    return spare
+
+
+def _most(row: CallRow, model: Model | None) -> tuple[float | None, int]:
+    """Return about the most that one try of a call may have come to, in dollars and tokens."""
+    if model is None:
+        return None, 0
+    tokens = row.text_chars + (row.frames or 0) * frame_tokens(model).most
+    output = output_limit(model, row.nonce.role)
+    return most_usd(model, input_tokens=tokens, output_tokens=output), tokens + output
+
+
+def _model_of(config: RunConfig, row: CallRow) -> Model | None:
+    entry = config.cast.get(row.alias)
+    same = entry is not None and entry.model == row.model
+    return config.model_of(row.alias) if same else None
+
+
+def _quoted(alias: str) -> str:
+    return alias if alias.replace("-", "").replace("_", "").isalnum() else f'"{alias}"'

@@ -1,0 +1,37 @@
+"""Each benchmark runs, small, and says what it has to say; how fast is not asked here."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchmarks import latency, memory, resume
+
+
+def test_latency_tells_the_share_of_the_least_time(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--videos", "2", "--rounds", "2", "--places", "4", "--call-s", "0.002"]
+    assert latency.main([*small, "--turns", "1"]) in (0, 1)
+    told = capsys.readouterr().out
+    calls = 2 * 2 + 6 * (1 + 2 + 1) + 6 * (2 + 2 + 1)
+    assert (found := re.search(r"in the process: (\d+) calls", told))
+    assert 0 <= int(found[1]) - calls <= 12  # one more for every battle judged from both seatings
+    assert re.search(r"\d% of at least 95%: (NOT )?kept$", told.strip())
+
+
+def test_memory_tells_the_curve_and_what_each_table_takes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert memory.main(["--videos", "4", "--rounds", "1"]) in (0, 1)
+    told = capsys.readouterr().out
+    assert re.search(r"^ +12 +\d+$", told, re.MULTILINE)
+    assert {"battles", "calls", "frames"} <= set(re.findall(r"^  (\w+) +\d", told, re.MULTILINE))
+    assert len(re.findall(r": (?:NOT )?kept$", told, re.MULTILINE)) == 3
+
+
+def test_resume_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert resume.main(["--videos", "3", "--rounds", "2"]) in (0, 1)
+    told = capsys.readouterr().out
+    assert told.startswith("a run of 24 battles\n")
+    assert len(re.findall(r" ms a battle$", told, re.MULTILINE)) == 8
+    assert re.search(r"of at most 20 x: (NOT )?kept$", told.strip())

@@ -1,0 +1,121 @@
+"""A run that would cost about five dollars, told to stop at two, over HTTP as people type it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage
+
+from agents.offline.cast import KINDS
+from tests.support.clips import draw_folder
+from tests.support.loopback import ask_offline, serving
+from tests.support.whole_runs import battles, command, committed_keys, environment, run
+
+FRAME = 250
+"""Tokens a frame counts as here."""
+ROSTER = ("hawk", "owl", "mole")
+
+
+def brain(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+    """Answer as the offline model does, and count tokens as a provider may."""
+    images = sum(
+        part.get("type") in ("image", "image_url")
+        for message in messages
+        if isinstance(message.content, list)
+        for part in message.content
+        if isinstance(part, dict)
+    )
+    reply = ask_offline(model, messages)
+    assert reply.usage_metadata
+    said = reply.usage_metadata["output_tokens"]
+    into = reply.usage_metadata["input_tokens"] + images * (FRAME - 1)
+    usage = {"input_tokens": into, "output_tokens": said, "total_tokens": into + said}
+    return AIMessage.model_validate({"content": reply.content, "usage_metadata": usage})
+
+
+def write_arena(path: Path, url: str, usd: float) -> Path:
+    lines = [f'[roles]\nmodels = {list(ROSTER)}\nexaminer = "examiner"\njudge = "judge"']
+    for kind in (*ROSTER, "examiner", "judge"):
+        lines += [f"[models.{kind}]", f'model = "openai:{kind}"', f"max_frames = {KINDS[kind]}"]
+        lines += [f'base_url = "{url}"', 'key_env = "LOOPBACK_KEY"', f"frame_tokens = {FRAME}"]
+        lines += [f"price = {{ input_usd = {usd}, output_usd = {usd} }}"]
+        lines += ["parameters = { max_tokens = 1500 }"]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def status(out: Path) -> dict[str, float]:
+    calls = json.loads(run("arena", "status", out, "--json"))["calls"].values()
+    return {
+        "usd": sum(of["cost_usd"] for of in calls),
+        "unknown": sum(of["unknown_cost"] for of in calls),
+        "calls": sum(of["calls"] for of in calls),
+    }
+
+
+@pytest.mark.parametrize("places", [1, 16])
+def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
+    tmp_path: Path, places: int
+) -> None:
+    videos = draw_folder(tmp_path / "videos", 2, seconds=2)
+    with serving(tmp_path / "log", brain=brain) as server:
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
+        typed: list[str | Path] = ["--videos", videos, "--config", config, "--rounds", "2"]
+        typed += ["--concurrency", str(places)]
+        whole = tmp_path / "whole"
+        run("simulate", *typed, "--out", whole)
+        cost = status(whole)
+        assert cost["unknown"] == 0
+        write_arena(config, server.openai_url, 5.0 / cost["usd"])
+
+        out = tmp_path / "capped"
+        line = command("simulate", *typed, "--out", out, "--max-usd", "2", "--json")
+        capped = subprocess.run(line, env=environment(), capture_output=True, text=True)
+        assert capped.returncode == 4, capped.stderr[-2000:]
+        assert f"arena resume {out} --max-usd 4" in capped.stderr
+        told = json.loads(capped.stdout)
+        assert told["capped"]
+        assert not told["interrupted"]
+        assert 1.8 <= told["cost_usd"] <= 2.0
+        keys = committed_keys(out)
+        server.after(int(cost["calls"]) + len(keys))
+        answered = {row["key"] for row in server.events("sent")[int(cost["calls"]) :]}
+        assert answered == keys
+        assert len(battles(out)) == told["settled"] > 0
+
+        again = subprocess.run(
+            command("arena", "resume", out, "--concurrency", str(places)),
+            env=environment(),
+            capture_output=True,
+            text=True,
+        )
+        assert again.returncode == 4
+        assert "it holds until another is given" in again.stderr
+        run("arena", "resume", out, "--max-usd", "6")
+        server.after(2 * int(cost["calls"]))
+        keys_sent = [row["key"] for row in server.events("sent")[int(cost["calls"]) :]]
+    assert battles(out) == battles(whole)
+    assert status(out)["usd"] == pytest.approx(5.0)
+    assert len(keys_sent) == len(set(keys_sent)) == cost["calls"]
+
+
+def test_a_model_without_a_price_is_named_and_nothing_starts(tmp_path: Path) -> None:
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    config = write_arena(tmp_path / "arena.toml", "http://127.0.0.1:9/v1", 1.0)
+    text = config.read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("price")]
+    config.write_text("\n".join(lines))
+    out = tmp_path / "out"
+    line = command("simulate", "--videos", videos, "--config", config, "--out", out)
+    refused = subprocess.run(
+        [*line, "--max-usd", "2"], env=environment(), capture_output=True, text=True
+    )
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1
+    assert "nobody knows the price of hawk, owl, mole, examiner, judge" in refused.stderr
+    assert "price = { input_usd" in refused.stderr
+    assert not out.exists()

@@ -1,0 +1,179 @@
+"""Servers at their worst: every battle is there once, and nothing that is known is asked again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from memory.digests import unit_interval
+from tests.support.clips import draw_folder
+from tests.support.loopback import Loopback, serving_apart
+from tests.support.manners import Chaos, written
+from tests.support.serverlog import Log, arrivals, most_at_once
+from tests.support.whole_runs import battles, command, committed_keys, environment, opened, run
+
+CHAOS = Chaos(
+    seed=4,
+    rate_429=0.10,
+    rate_5xx=0.05,
+    rate_timeout=0.03,
+    rate_broken=0.03,
+    rate_malformed=0.05,
+)
+ROSTER = {"one": "openai", "two": "openai", "three": "google_genai", "four": "google_genai"}
+PLAYERS = {**ROSTER, "helper": "google_genai", "referee": "openai"}
+LATENCY_S = ("0.02", "0.1")
+LIFE_S = (2.0, 8.0)
+"""How long a life lasts after its first call."""
+MOST_LIVES = 100
+VOID_OR_FORFEIT = ("void", "forfeit_a", "forfeit_b")
+
+
+def write_cast(path: Path, server: Loopback, *, timeout_s: float) -> Path:
+    """Write an arena.toml whose models look at two frames and are given up after `timeout_s`."""
+    lines = [f'[roles]\nmodels = {list(ROSTER)}\nexaminer = "helper"\njudge = "referee"']
+    hosts = zip(PLAYERS.items(), (server, *server.others), strict=True)
+    for (name, provider), host in hosts:
+        url = host.openai_url if provider == "openai" else host.gemini_url
+        lines += [f'[models.{name}]\nmodel = "{provider}:{name}"\nbase_url = "{url}"']
+        lines += [f'key_env = "LOOPBACK_KEY"\nmax_frames = 2\ntimeout_s = {timeout_s}']
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@dataclass
+class Trial:
+    """A folder of clips, and runs over it against a server in chaos."""
+
+    place: Path
+    clips: int
+    rounds: int
+    timeout_s: float
+
+    @property
+    def slots(self) -> int:
+        """How many battles a run has."""
+        return self.clips * 3 * self.rounds
+
+    @contextmanager
+    def server(self, log: str) -> Iterator[Loopback]:
+        """Serve chaos; equal calls meet equal mishaps in every such server."""
+        options = ("--chaos", written(CHAOS), "--latency-s", *LATENCY_S, "--canned")
+        options += ("--ports", str(len(PLAYERS)))
+        with serving_apart(self.place / log, *options) as server:
+            yield server
+
+    def line(self, server: Loopback, out: str) -> list[str]:
+        """Return the command line of a run into `out`."""
+        config = write_cast(self.place / "arena.toml", server, timeout_s=self.timeout_s)
+        fixed = ("--videos", self.place / "videos", "--config", config, "--concurrency", "64")
+        where = ("--out", self.place / out, "--rounds", str(self.rounds), "-q")
+        return command("simulate", *fixed, *where)
+
+    def end(self, line: list[str]) -> subprocess.CompletedProcess[str]:
+        """Let a run come to its end."""
+        return subprocess.run(line, env=environment(), capture_output=True, text=True)
+
+    def live_and_die(self, line: list[str], out: Path, log: Log, number: int) -> int | None:
+        """Let a run live for a while and kill it; return its exit code if it ended by itself.
+
+        No key may arrive that the lives before had written down.
+        """
+        before = committed_keys(out)
+        log.read_on()
+        born = len(log.events)
+        with subprocess.Popen(line, env=environment(), stderr=subprocess.PIPE) as life:
+            code = self._until(life, log, born, number)
+            life.kill()
+        log.read_on()
+        assert not before & set(arrivals(log.events[born:])), f"life {number} asked again"
+        return code
+
+    def _until(self, life: subprocess.Popen[bytes], log: Log, born: int, number: int) -> int | None:
+        low, high = LIFE_S
+        while len(log.events) == born and life.poll() is None:
+            _glance(life, 0.02)
+            log.read_on()
+        return _glance(life, low + (high - low) * unit_interval(0, "life", number))
+
+
+def _glance(life: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Return the exit code of a life that has ended, after so many seconds at most."""
+    with suppress(subprocess.TimeoutExpired):
+        life.communicate(timeout=seconds)
+    return life.poll()
+
+
+def kept(out: Path) -> dict[str, int]:
+    """Return how many tries each call took that a run has written down."""
+    with opened(out) as file:
+        found = file.execute("SELECT key, json_array_length(body, '$.attempts') FROM calls")
+        return {key: 1 + (attempts or 0) for key, attempts in found}
+
+
+def check(trial: Trial, out: Path, done: subprocess.CompletedProcess[str]) -> Counter[str]:
+    """Hold a run to its word: every battle once, decided or with a reason, counted and told."""
+    found = [json.loads(body) for body in battles(out).values()]
+    assert len(found) == trial.slots, done.stderr[-3000:]
+    verdicts = Counter(battle["verdict"] for battle in found)
+    assert [b["id"] for b in found if b["verdict"] in VOID_OR_FORFEIT and not b["reason"]] == []
+    lost = verdicts["void"] > 0.05 * trial.slots
+    assert done.returncode == (3 if lost else 0), done.stderr[-3000:]
+    told = json.loads(run("arena", "status", out, "--json"))
+    assert (told["slots"], told["settled"]) == (trial.slots, trial.slots)
+    assert told["verdicts"] == dict(verdicts)
+    return verdicts
+
+
+def run_through(trial: Trial, *, say: bool = False) -> Path:
+    """Let a run go through chaos to its end, and hold the server's log against its journal."""
+    out = trial.place / "undisturbed"
+    with trial.server("undisturbed.log") as server:
+        done = trial.end(trial.line(server, out.name))
+        tries = kept(out)
+        arrived = Counter(arrivals(server.events()))
+    verdicts = check(trial, out, done)
+    # A try may end before it has reached the server; none comes that the journal does not tell of.
+    assert arrived.keys() == tries.keys()
+    assert {key: times for key, times in arrived.items() if times > tries[key]} == {}
+    met = Counter(str(e.get("did", "good")) for e in server.events("sent"))
+    assert set(met) >= {"good", "status", "silent"}
+    if say:
+        most = most_at_once(server.events())
+        print(f"\n{trial.slots} battles: {dict(verdicts)}")  # noqa: T201
+        print(f"  {len(tries)} calls, {arrived.total()} tries, {most} at once: {dict(met)}")  # noqa: T201
+    return out
+
+
+def test_thirty_battles_through_chaos_are_there_once_each(tmp_path: Path) -> None:
+    draw_folder(tmp_path / "videos", 5, seconds=2.0)
+    run_through(Trial(tmp_path, clips=5, rounds=2, timeout_s=2.0))
+
+
+@pytest.mark.slow
+def test_chaos_and_kills_change_no_battle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draw_folder(tmp_path / "videos", 24, seconds=2.0)
+    trial = Trial(tmp_path, clips=24, rounds=7, timeout_s=2.0)
+    with capsys.disabled():
+        calm = run_through(trial, say=True)
+    out, log = tmp_path / "killed", Log(tmp_path / "killed.log")
+    with trial.server(log.path.name) as server:
+        line = trial.line(server, out.name)
+        lives = range(MOST_LIVES)
+        ended = (trial.live_and_die(line, out, log, number) for number in lives)
+        codes = list(takewhile(lambda code: code is None, ended))
+    with capsys.disabled():
+        print(f"  killed {len(codes)} times")  # noqa: T201
+    assert 3 <= len(codes) < MOST_LIVES
+    assert battles(out) == battles(calm)
+    assert f"{trial.slots} battles came out the same" in run("arena", "replay", out)

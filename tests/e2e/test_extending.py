@@ -1,0 +1,119 @@
+"""The worked example of the documents: a chat model of one's own plays a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memory.records import Battle
+from runs.arenafile import ArenaFile, read_arena_file
+from runs.config import Flags, resolve
+from tests.support.clips import draw_folder
+from tests.support.small_runs import battles_of
+from tests.support.whole_runs import command
+
+PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
+SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)
+(SOURCE,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with the example's files and one clip."""
+    draw_folder(tmp_path / "clips", 1, seconds=2)
+    (tmp_path / "brightness.py").write_text(SOURCE)
+    (tmp_path / "arena.toml").write_text(CAST)
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Type one command in the folder, with its modules on Python's path."""
+    path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
+    env = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(command(*words), cwd=folder, env=env, capture_output=True, text=True)
+
+
+def play(folder: Path) -> list[Battle]:
+    """Play the run of the page and return its battles."""
+    (line,) = re.findall(r"^(simulate .*lamp-run)$", PAGE, re.M)
+    done = run(folder, *line.split())
+    assert done.returncode == 0, done.stderr
+    return battles_of(folder / "lamp-run")
+
+
+def answers(battles: list[Battle]) -> list[str]:
+    """Return what the lamp said."""
+    pairs = ((b.model_a, b.answer_a) for b in battles), ((b.model_b, b.answer_b) for b in battles)
+    return [said for seat in pairs for name, said in seat if name == "lamp" and said]
+
+
+def test_a_class_that_is_declared_plays_a_whole_run(folder: Path) -> None:
+    said = answers(play(folder))
+    assert len(said) == 3
+    assert all(words.startswith("Brightness in 4 frames: ") for words in said)
+    (folder / "brightness.py").unlink()
+    assert run(folder, "arena", "replay", "lamp-run").returncode == 0
+
+
+def test_a_class_that_a_package_offers_plays_without_a_declaration(folder: Path) -> None:
+    info = folder / "brightness-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brightness\nVersion: 1\n")
+    head, named = ENTRY_POINT.splitlines()
+    group = re.findall(r'"(.*)"', head)[0]
+    (info / "entry_points.txt").write_text(f"[{group}]\n{named.replace(chr(34), '')}\n")
+    (folder / "arena.toml").write_text(CAST[CAST.index("[models.") :])
+    assert len(answers(play(folder))) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"brightness:', '"darkness:', "pip install darkness"),
+        (":Brightness", ":Darkness", "names a class that is not there"),
+        (":Brightness", ":Image", "no LangChain chat model"),
+        ("max_frames = 4", "parameters = { seed = 3 }", "'seed', which brightness:Brightness"),
+        ("house:plain", "mouse:plain", "'mouse:plain' is no model"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_1(
+    folder: Path, old: str, new: str, words: str
+) -> None:
+    (folder / "arena.toml").write_text(CAST.replace(old, new))
+    done = run(folder, *["simulate", "--videos", "clips", "--allow-offline-judge", "--out", "o"])
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (folder / "o").exists()
+
+
+def test_the_servers_of_the_page_stand_in_a_file_as_shown(tmp_path: Path) -> None:
+    path = tmp_path / "arena.toml"
+    path.write_text(SERVERS)
+    models = list(read_arena_file(path).models)
+    flags = Flags(models=tuple(models), examiner="openai:e", config=path)
+    hosts = [entry.endpoint for entry in resolve(flags).config.cast.values()]
+    assert hosts[:5] == [
+        "127.0.0.1:11434",
+        "127.0.0.1:8000",
+        "127.0.0.1:8080",
+        "127.0.0.1:1234",
+        "openrouter.ai",
+    ]
+
+
+def test_the_declared_provider_of_the_page_is_kept_with_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "arena.toml"
+    path.write_text(ANTHROPIC)
+    assert isinstance(read_arena_file(path), ArenaFile)
+    flags = Flags(models=("sonnet", "offline:owl"), examiner="openai:e", config=path)
+    config = resolve(flags).config
+    model = config.model_of("sonnet")
+    assert (model.endpoint, model.key_names) == ("anthropic", ("ANTHROPIC_API_KEY",))
+    kept = json.loads(json.dumps(config.manifest("0", {})))
+    assert type(config).of_manifest(kept) == config

@@ -1,0 +1,56 @@
+"""A cap ends a run of this process as it ends one of a terminal, and takes nothing from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runs.commands.endings import ending
+from runs.simulate import Finished
+from tests.e2e.test_cap import ROSTER, brain, write_arena
+from tests.support.clips import draw_folder
+from tests.support.loopback import Loopback, serving
+from tests.support.small_runs import battles_of, play, play_again
+
+
+class Stage:
+    """One video, two rounds, and models that cost something."""
+
+    def __init__(self, folder: Path, server: Loopback) -> None:
+        self.videos = draw_folder(folder / "videos", 1, seconds=2)
+        self.config = write_arena(folder / "arena.toml", server.openai_url, 2.0)
+        self.said: list[str] = []
+
+    def play(self, out: Path, **flags: Any) -> Finished:
+        cast = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
+        return play(self.videos, out, said=self.said, config=self.config, **cast, **flags)
+
+
+@pytest.mark.parametrize("places", [1, 16])
+@pytest.mark.parametrize("unit", ["max_usd", "max_tokens"])
+def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str, places: int
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
+    with serving(tmp_path / "log", brain=brain) as server:
+        stage = Stage(tmp_path, server)
+        whole = stage.play(tmp_path / "whole", concurrency=places)
+        tokens = whole.spent.input_tokens + whole.spent.output_tokens
+        full = whole.spent.usd if unit == "max_usd" else tokens
+        for share in (0.4, 0.8):
+            found = stage.play(tmp_path / "out", concurrency=places, **{unit: share * full})
+            assert found.is_capped
+            assert not found.interrupted
+            spent = found.spent
+            told = spent.usd if unit == "max_usd" else spent.input_tokens + spent.output_tokens
+            assert told <= share * full
+            assert ending(found, tmp_path / "out", as_json=False) == 4
+        lifted = stage.play(tmp_path / "out", concurrency=places, **{unit: float("inf")})
+    assert ending(lifted, tmp_path / "out", as_json=False) == 0
+    assert lifted.spent.calls == whole.spent.calls
+    assert lifted.spent.usd == pytest.approx(whole.spent.usd)
+    assert battles_of(tmp_path / "out") == battles_of(tmp_path / "whole")
+    assert not play_again(tmp_path / "out").differences
+    assert any("the cap is reached" in line for line in stage.said)

@@ -1,0 +1,244 @@
+"""`arena doctor --live`: one small call to each model, and one clear line about each."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage
+
+from tests.support.cards import colours_of
+from tests.support.loopback import Loopback, serving
+from tests.support.manners import Limits, Manners, Mishap
+from tests.support.small_runs import toml
+from tests.support.typed import Said, Terminal
+from tests.support.wire import blocks
+
+KEY = "sk-planted-0123456789"
+
+
+def watcher(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+    """Answer as the model's name says; all but one go by the pixels."""
+    frame, *_ = [block for block in blocks(messages[-1]) if block["type"] == "image"]
+    seen = colours_of(base64.b64decode(frame["base64"]), 3)
+    said = {"prose": f"I see {', '.join(seen)}.", "guesser": '{"stripes": ["red", "red", "red"]}'}
+    usage = {"input_tokens": 1200, "output_tokens": 8, "total_tokens": 1208}
+    content = said.get(model, json.dumps({"stripes": seen}))
+    return AIMessage.model_validate({"content": content, "usage_metadata": usage})
+
+
+@pytest.fixture
+def terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    return Terminal(capsys)
+
+
+def cast(server: Loopback, *names: str, **settings: Any) -> None:
+    """Write an arena.toml in which these play under `settings`, and the first one examines."""
+    table = {"base_url": server.openai_url, **settings}
+    tables = {name: {**table, "model": f"openai:{name}"} for name in ("referee", *names)}
+    roles = f'[roles]\nmodels = {json.dumps([*names, "offline:hawk"])}\nexaminer = "referee"\n'
+    Path("arena.toml").write_text(toml(tables) + roles)
+
+
+def ask(terminal: Terminal, *words: str) -> tuple[Said, dict[str, Any]]:
+    said = terminal.arena("doctor", "--live", "--json", *words)
+    return said, {one["model"]: one for one in json.loads(said.out)["live"]}
+
+
+def test_each_model_over_the_network_is_asked_once_and_told_of(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    price = {"input_usd": 1.0, "output_usd": 10.0}
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "plain", "prose")
+        with Path("arena.toml").open("a") as file:
+            file.write(f"[models.plain.price]\ninput_usd = {price['input_usd']}\noutput_usd = 10.0")
+        said, found = ask(terminal)
+        assert [event["images"] for event in server.after(3) if event["event"] == "arrived"] == [
+            1,
+            1,
+            1,
+        ]
+    assert said.code == 0
+    assert [(one["sees"], one["json"]) for one in found.values()] == [
+        (True, True),
+        (True, False),
+        (True, True),
+    ]
+    assert found["plain"]["cost_usd"] == pytest.approx(0.00128)
+    assert found["plain"]["usage"]["input_tokens"] == 1200
+    host = f"127.0.0.1:{server.port}"
+    assert said.err.splitlines()[0] == (
+        f"one question with one drawn picture goes to {host} for plain, prose, referee: 3 calls, "
+        "tried at most 2 times"
+    )
+    assert "prose (openai:prose): answered, sees images; does NOT reply in JSON" in said.err
+
+
+def test_gemini_is_asked_likewise(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    with serving(tmp_path / "log", Manners(api_key=KEY), brain=watcher) as server:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.gemini_url)
+        words = ("--models", "google_genai:m,offline:owl", "--examiner", "google_genai:referee")
+        said, found = ask(terminal, *words)
+    assert (said.code, [one["sees"] for one in found.values()]) == (0, [True, True])
+
+
+def test_a_model_that_guesses_is_found_out(terminal: Terminal, tmp_path: Path) -> None:
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "guesser")
+        said, found = ask(terminal)
+    assert said.code == 1
+    assert found["guesser"]["sees"] is False
+    assert "'guesser' does not see what it is shown; it said" in said.err
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "hint"),
+    [
+        (400, "http-400", "does it take images"),
+        (401, "http-401", "check the key"),
+        (404, "http-404", "check the model's name and base_url"),
+        (429, "http-429", "no room"),
+        (500, "http-500", ""),
+    ],
+)
+def test_a_refusal_is_one_line_with_a_hint(
+    terminal: Terminal, tmp_path: Path, status: int, kind: str, hint: str
+) -> None:
+    refusal = Mishap("status", model="bad", status=status, retry_after=0, times=99)
+    with serving(tmp_path / "log", Manners(mishaps=(refusal,)), brain=watcher) as server:
+        cast(server, "bad")
+        said, found = ask(terminal)
+        tries = sum(event["model"] == "bad" for event in server.events("arrived"))
+    assert said.code == 1
+    assert (found["bad"]["answered"], found["bad"]["failure"]) == (False, kind)
+    assert found["bad"]["tries"] == tries <= 2
+    assert hint in found["bad"]["reason"]
+    assert found["referee"]["answered"]
+    line = next(line for line in said.err.splitlines() if line.startswith("bad "))
+    assert f"FAILED: {kind}: " in line
+
+
+def test_with_frames_each_is_asked_again_with_as_many_as_a_run_sends(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "plain", max_frames=20)
+        said, found = ask(terminal, "--frames")
+        arrived = [event["images"] for event in server.after(4) if event["event"] == "arrived"]
+    assert sorted(arrived) == [1, 1, 20, 20]
+    assert (said.code, found["plain"]["frames_asked"], found["plain"]["frames_taken"]) == (
+        0,
+        20,
+        20,
+    )
+    assert "takes 20 images in a call" in said.err
+    assert said.err.startswith("two questions, with one drawn picture and with up to 20, go to ")
+
+
+def test_a_server_that_takes_fewer_images_than_a_run_sends_is_told_of(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    manners = Manners(limits=Limits(images=8))
+    with serving(tmp_path / "log", manners, brain=watcher) as server:
+        cast(server, "small", max_frames=20)
+        said, found = ask(terminal, "--frames")
+    assert (found["small"]["answered"], found["small"]["frames_taken"]) == (True, 8)
+    assert "takes only 8 of 20 images: set limits.images_per_request" in said.err
+    assert said.code == 0
+
+
+def test_a_model_that_fails_with_many_images_could_not_play(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    failure = Mishap("status", model="small", nth=2, status=403, times=9)
+    with serving(tmp_path / "log", Manners(mishaps=(failure,)), brain=watcher) as server:
+        cast(server, "small", max_frames=20)
+        said, found = ask(terminal, "--frames")
+    assert (found["small"]["answered"], found["small"]["frames_taken"]) == (True, 0)
+    assert "'small' fails with 20 images: http-403" in said.err
+    assert said.code == 1
+
+
+def test_frames_belong_to_a_visit(terminal: Terminal) -> None:
+    said = terminal.arena("doctor", "--frames")
+    assert said.code == 2
+    assert "--live" in said.err
+
+
+def test_a_dead_server_is_one_line(terminal: Terminal) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        server = Loopback(gone.getsockname()[1], Path())
+    cast(server, "bad")
+    said, found = ask(terminal)
+    assert (said.code, found["bad"]["failure"]) == (1, "unreachable")
+    assert "is a server there" in found["bad"]["reason"]
+
+
+def test_a_page_in_place_of_an_api_is_one_line(terminal: Terminal, tmp_path: Path) -> None:
+    page = Manners(mishaps=(Mishap("not-json", model="bad", times=9),))
+    with serving(tmp_path / "log", page, brain=watcher) as server:
+        cast(server, "bad")
+        _, found = ask(terminal)
+    assert "base_url" in found["bad"]["reason"]
+
+
+def test_a_wrong_key_is_shown_nowhere(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOUSE_KEY", KEY)
+    with serving(tmp_path / "log", Manners(api_key="another")) as server:
+        cast(server, "bad", key_env="HOUSE_KEY")
+        said, found = ask(terminal)
+        text = terminal.arena("doctor", "--live")
+    assert found["bad"]["failure"] == "http-401"
+    assert KEY not in said.out + said.err + text.out + text.err
+    assert "FAILED: http-401" in " ".join(text.out.split())
+
+
+def test_a_model_without_its_key_is_not_asked(terminal: Terminal, tmp_path: Path) -> None:
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "bad")
+        words = ("--models", "bad,openai:far", "--examiner", "referee")
+        said, found = ask(terminal, *words)
+    assert (found["openai:far"]["failure"], found["openai:far"]["tries"]) == ("settings", 0)
+    assert "api.openai.com" not in said.err
+    assert "set OPENAI_API_KEY" in said.err
+    assert found["bad"]["answered"]
+
+
+def test_a_model_that_is_sent_no_frames_is_shown_none(terminal: Terminal, tmp_path: Path) -> None:
+    def reader(_model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        assert all(block["type"] == "text" for block in blocks(messages[-1]))
+        return AIMessage('{"stripes": ["red", "green", "blue"]}')
+
+    with serving(tmp_path / "log", brain=reader) as server:
+        cast(server, "reader", max_frames=0)
+        said, found = ask(terminal)
+    assert (said.code, found["reader"]["sees"], found["reader"]["json"]) == (0, None, True)
+
+
+def test_of_stand_ins_nobody_is_asked(terminal: Terminal) -> None:
+    said = terminal.arena("doctor", "--live")
+    assert (said.code, said.err) == (0, "")
+    assert "nobody; every model runs in this process" in said.out
+
+
+def test_what_a_model_says_cannot_move_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
+    with serving(tmp_path / "log", brain=lambda *_: AIMessage("\x1b[2J\nred\u202e")) as server:
+        cast(server, "rude")
+        said = terminal.arena("doctor", "--live")
+    assert said.code == 1
+    assert "\x1b" not in said.out + said.err
+    assert "\u202e" not in said.out + said.err

@@ -1,0 +1,132 @@
+"""What a run may spend holds from one process to the next, and what it has spent is in its file."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.models import Model
+from agents.purse import Caps, Sum
+from memory.errors import BadInput
+from memory.records import Attempt, CallRow, Nonce, Usage
+from memory.store import Store
+from runs.config import Flags, RunConfig, resolve
+from runs.spending import (
+    Budget,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+    priced,
+    spent_so_far,
+)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> RunConfig:
+    path = tmp_path / "arena.toml"
+    path.write_text(
+        '[models.a]\nmodel = "openai:a"\nbase_url = "http://127.0.0.1:9/v1"\nframe_tokens = 10\n'
+        "price = { input_usd = 1.0, output_usd = 1.0 }\nparameters = { max_tokens = 100 }\n"
+    )
+    flags = Flags(models=("a", "offline:hawk"), examiner="openai:gpt-4o", config=path)
+    return resolve(flags).config
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.create(tmp_path / "out" / "run.sqlite", {}) as made:
+        yield made
+
+
+def record(store: Store, key: str, **changed: object) -> None:
+    told: dict[str, object] = {
+        "key": key,
+        "nonce": Nonce(scope="v-p1-r0", role="contestant", ordinal=len(key)),
+        "model": "openai:a",
+        "alias": "a",
+        "endpoint": "127.0.0.1:9",
+        "prompt": "",
+        "reply": "yes",
+        "usage": Usage(input_tokens=1000, output_tokens=500),
+        "cost_usd": 0.5,
+        **changed,
+    }
+    asyncio.run(store.journal.record(CallRow.model_validate(told)))
+
+
+def test_known_costs_and_tokens_are_summed_and_stand_ins_left_out(
+    store: Store, config: RunConfig
+) -> None:
+    record(store, "1")
+    record(store, "2", cost_usd=0.25)
+    record(store, "3", model="offline:hawk", alias="offline:hawk", endpoint="in-process")
+    assert spent_so_far(config, store.journal) == Sum(750_000_000, 3000)
+
+
+def test_a_call_made_before_its_price_was_known_is_priced_now(
+    store: Store, config: RunConfig
+) -> None:
+    record(store, "1", cost_usd=None)
+    assert spent_so_far(config, store.journal) == Sum(1_500_000, 1500)
+
+
+def test_what_may_have_been_charged_counts_at_its_most(store: Store, config: RunConfig) -> None:
+    lost = {"reply": None, "failure": "gone", "usage": Usage(), "cost_usd": None}
+    record(store, "1", **lost, failure_kind="timeout", may_have_cost_usd=2.0)
+    assert spent_so_far(config, store.journal).nano == 2_000_000_000
+    record(store, "22", **{**lost, "cost_usd": 0.0}, failure_kind="http-429")
+    assert spent_so_far(config, store.journal).nano == 2_000_000_000
+
+
+def test_tries_on_the_way_count_too_where_a_model_may_have_been_at_work(
+    store: Store, config: RunConfig
+) -> None:
+    tries = [
+        Attempt(kind=kind, reason="", waited_s=1, may_have_cost_usd=cost)
+        for kind, cost in (("timeout", 3.0), ("http-429", 0.0), ("connection", None))
+    ]
+    record(store, "1", attempts=tuple(tries), frames=4, text_chars=60)
+    # The last one's price is computed now: 60 characters, 4 frames of 10, 100 tokens of output.
+    assert spent_so_far(config, store.journal) == Sum(3_500_000_000 + 200_000, 1500 + 2 * 200)
+
+
+def test_a_cap_holds_until_another_is_given_or_it_is_lifted(store: Store) -> None:
+    assert kept_caps(store) == Caps()
+    keep_caps(store, merged_caps(Caps(), Caps(2.0, None)))
+    assert merged_caps(kept_caps(store), Caps(None, 5_000.0)) == Caps(2.0, 5_000.0)
+    assert merged_caps(kept_caps(store), Caps(math.inf, None)) == Caps()
+
+
+def test_a_budget_begins_with_what_was_spent_and_what_frames_were_seen_to_take(
+    store: Store, config: RunConfig
+) -> None:
+    record(store, "1", frames=10)
+    keep_caps(store, Caps(2.0))
+    budget = Budget.of(store, config)
+    assert budget.estimates.seen == {"openai:a": 100.0}
+    assert getattr(budget.purse, "spent", None) == Sum(500_000_000, 1500)
+
+
+def test_prices_are_looked_up_again_and_are_no_part_of_what_a_run_is(config: RunConfig) -> None:
+    now = priced(config)
+    found = now.cast["openai:gpt-4o"].price
+    assert found is not None
+    assert found.source.startswith("genai-prices ")
+    assert now.cast["offline:hawk"].price is None
+    assert now.identity() == config.identity()
+    assert priced(now) == now
+
+
+def test_a_cap_in_dollars_wants_every_price(config: RunConfig) -> None:
+    entry = config.cast["a"].model_copy(update={"price": None})
+    unpriced = config.model_copy(update={"cast": {**config.cast, "a": entry}})
+    check_caps(config, Caps(2.0))
+    check_caps(unpriced, Caps(None, 1000.0))
+    with pytest.raises(BadInput, match=r"the price of a; write it under \[models\.a\]"):
+        check_caps(unpriced, Caps(2.0))
+    assert isinstance(unpriced.model_of("a"), Model)

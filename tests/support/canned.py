@@ -1,0 +1,50 @@
+"""A brain that looks at nothing and answers every role in its form, equally to the equal task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+from agents.contracts import FORMAT_LINE
+from agents.fences import open_fences
+from memory.digests import digest
+
+STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
+VERDICTS = ("A", "B", "A", "B", "A", "B", "tie_good", "tie_bad")
+
+
+def canned(_model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+    """Return a reply that follows from the task's words alone."""
+    task = str(messages[-1].content_blocks[-1].get("text", ""))
+    outside = open_fences(task)[0]
+    _, is_asked, rest = outside.rpartition(FORMAT_LINE)
+    role = rest.split(maxsplit=1)[0] if is_asked else "contestant"
+    said = reply(role, digest(task))
+    usage = {"input_tokens": 100, "output_tokens": 8, "total_tokens": 108}
+    return AIMessage.model_validate({"content": said, "usage_metadata": usage})
+
+
+def reply(role: str, code: str) -> str:
+    """Return what `role` replies to the task with this digest."""
+    if role == "contestant":
+        return f"It is the heron of [00:12], number {code[:12]}."
+    number = int(code[:8], 16)
+    forms: dict[str, dict[str, Any]] = {
+        "examiner": {"account": f"A street {code[:6]}.", "category": "Travel Guides"},
+        "persona": {"personas": [f"A painter of {what} {code[:6]}" for what in ("a", "b", "c")]},
+        "questioner": {"question": f"Which lamp is {code[:6]}?"},
+        "judge": dict.fromkeys(STANDARDS, f"Fine: {code[:6]}.")
+        | {"verdict": VERDICTS[number % len(VERDICTS)]},
+        "evolver": {name: [f"It left out {code[:6]}."] for name in ("faults_a", "faults_b")}
+        | {name: ["Counting."] for name in ("weaknesses_a", "weaknesses_b")}
+        | {"question": f"Which lamp is {code[:8]}, and which the next?"},
+        "grader": {"question_1": _grade(2.5), "question_2": _grade(2.0 + number % 3)},
+    }
+    return json.dumps(forms[role])
+
+
+def _grade(overall: float) -> dict[str, float]:
+    return dict.fromkeys((*STANDARDS, "overall"), overall)

@@ -1,0 +1,73 @@
+"""Chat models, ours and LangChain's own, and single calls that carry a run of frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_google_genai import ChatGoogleGenerativeAI
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+
+from agents.layout import AS_USUAL, Look
+from agents.shelf import Shelf
+from agents.splice import Run, carrying, run_of
+from memory.records import Frames
+from tests.support.asking import run
+from tests.support.bodies import Book, Kept
+from tests.support.film import Film
+
+
+def plain_chat(provider: str, book: Book) -> Any:
+    """Return a chat model as LangChain makes it."""
+    if provider == "openai":
+        return ChatOpenAI(
+            model="gpt-4o", api_key=SecretStr("none"), base_url=f"{book.url}/v1", max_retries=0
+        )
+    return ChatGoogleGenerativeAI(
+        model="gemini-2.5-flash", google_api_key=SecretStr("none"), base_url=book.url, max_retries=1
+    )
+
+
+def run_for(film: Film, look: Look = AS_USUAL, frames: Frames | None = None) -> Run:
+    """Return the run of a film's frames, loaded for it alone."""
+    shown = frames or film.frames
+    images = run(Shelf(film.load).images(film.video, [frame.digest for frame in shown.frames]))
+    return run_of(shown, images, look)
+
+
+async def call(chat: Any, content: list[Any], carried: Run | None) -> None:
+    """Make one call with `carried`, and close the connections."""
+    try:
+        with carrying(carried):
+            await chat.ainvoke(content)
+    finally:
+        await close(chat)
+
+
+async def close(chat: Any) -> None:
+    """Close the connections of async calls."""
+    if isinstance(chat, ChatOpenAI):
+        await chat.root_async_client.close()
+    else:
+        await chat.client.aio.aclose()
+
+
+def call_async(chat: Any, content: list[Any], carried: Run | None) -> None:
+    """Make one call from a loop of its own."""
+    run(call(chat, content, carried))
+
+
+def call_sync(chat: Any, content: list[Any], carried: Run | None) -> None:
+    """Make one call without a loop, and close the connections."""
+    try:
+        with carrying(carried):
+            chat.invoke(content)
+    finally:
+        (chat.root_client if isinstance(chat, ChatOpenAI) else chat.client).close()
+
+
+def sent(book: Book) -> Kept:
+    """Return the one request that was sent, and forget it."""
+    (kept,) = book.requests
+    book.requests.clear()
+    return kept
