@@ -31,8 +31,8 @@ LEAST, MOST = 0.93, 0.97
 KINDS = {
     "clustered": (True, Method()),
     "naive": (False, Method()),
-    "bootstrap": (True, Method(rounds=200)),
-    "naive bootstrap": (False, Method(rounds=200)),
+    "bootstrap": (True, Method(rounds=400)),
+    "naive bootstrap": (False, Method(rounds=400)),
 }
 """Whether the videos are told, and how the intervals are made."""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
 
 from scoring.bootstrap import bootstrap, bootstrap_terms
 from scoring.bradley_terry import MEAN, PHANTOM, SCALE, fit_strengths, to_ratings
@@ -178,7 +179,9 @@ def _bounds(
     if drawn is None:
         half = half_widths(place_errors(spread), spread.clusters, level=method.level)
         return half, half
-    tail = 0.5 - method.level / 2.0
+    # Draws of few clusters scatter too little: expanded percentiles, Hesterberg (2015).
+    more = np.sqrt(spread.clusters / (spread.clusters - 1))
+    tail = ndtr(-more * stdtrit(spread.clusters - 1, 0.5 + method.level / 2.0))
     low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
     least = spread._replace(robust=spread.least)
     floor = half_widths(place_errors(least), spread.clusters, level=method.level)

@@ -82,6 +82,11 @@ def test_all_ties_cannot_be_turned() -> None:
     assert fall_of("A=B*4 B=C*4") is None
 
 
+def test_one_battle_after_another_comes_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoring.fragility._count_until", lambda *_, **__: 1)
+    assert fall_of("A>B*9 B>A*3") == Fall(7, 1)
+
+
 def test_a_search_that_never_gets_there_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoring.fragility._ROUNDS", 0)
     assert fall_of("A>B*6 B>A*3") is None

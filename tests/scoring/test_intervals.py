@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from scoring.bradley_terry import PHANTOM, fit_strengths, to_ratings
-from scoring.cells import Cells, Floats, count_cells
+from benchmarks.coverage import BATTLES, TAUS, TIES, cover, true_ratings
+from scoring.bradley_terry import PHANTOM, fit_strengths
+from scoring.cells import Floats, count_cells
 from scoring.intervals import (
     chance_better,
     gap_errors,
     half_widths,
+    hold_up,
     measure_spread,
     place_errors,
     standard_errors,
@@ -139,19 +141,6 @@ def test_scores_sum_to_the_same_whether_they_stand_close_or_far_apart(columns: i
     assert seen.tolist() == (scores != 0).sum(axis=0).tolist()
 
 
-TIES = 0.07
-
-
-def true_ratings(strength: Floats, tau: float) -> Floats:
-    """What endless videos would give, ties at half: the pairs' shares, integrated over videos."""
-    i, j = roster_pairs(len(strength)).T
-    at, weight = np.polynomial.hermite_e.hermegauss(60)
-    share = expit((strength[i] - strength[j])[:, None] + np.sqrt(2) * tau * at) @ weight
-    share = TIES / 2 + (1 - TIES) * share / weight.sum()
-    cells = Cells(len(strength), i, j, np.stack([1 - share, 0 * share, share], axis=1))
-    return to_ratings(fit_strengths(cells))
-
-
 def coverage(runs: int, *, videos: int, battles: int, tau: float) -> tuple[float, float]:
     """Share of the intervals that hold the truth: clustered by video, and taken as independent.
 
@@ -191,3 +180,31 @@ def test_clustered_intervals_hold_over_a_thousand_runs(
 ) -> None:
     clustered, _ = coverage(1000, videos=videos, battles=battles, tau=tau)
     assert 0.935 <= clustered <= 0.99
+
+
+@pytest.mark.parametrize(("tau", "plain"), [(0.0, 1.0), (1.0, 0.8)])
+def test_with_eight_videos_intervals_are_neither_too_narrow_nor_too_wide(
+    tau: float, plain: float
+) -> None:
+    found = cover(8, tau, sets=60, kinds=("clustered", "naive"))
+    assert 0.92 <= found["clustered"].share <= 0.975
+    assert found["naive"].share < plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("videos", BATTLES)
+@pytest.mark.parametrize("tau", TAUS)
+def test_clustered_intervals_hold_whatever_the_videos_and_their_quirks(
+    videos: int, tau: float
+) -> None:
+    found = cover(videos, tau, sets=100, kinds=("clustered",))["clustered"]
+    assert 0.93 - found.error <= found.share <= 0.97 + found.error
+
+
+def test_a_sandwich_is_let_below_independent_battles_only_where_it_can_be_trusted() -> None:
+    least, half = np.ones(5), np.full(5, 0.5)
+    seen = np.array([30, 30, 7, 14, 30])
+    robust = np.where(np.arange(5) == 1, 0.2, half)
+    # Trusted; too small to be chance; seven clusters; less than half of them; trusted when larger.
+    assert hold_up(robust, least, seen=seen, clusters=30).tolist() == [0.5, 1, 1, 1, 0.5]
+    assert hold_up(np.array([2.0]), np.ones(1), seen=np.array([2]), clusters=30).tolist() == [2]
