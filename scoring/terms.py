@@ -20,7 +20,7 @@ from scoring.rows import Rows
 from scoring.threads import one_blas_thread
 
 PRIOR_SD = 2.0
-"""Of a term's coefficient, in nats, where the battles alone set it no bounds; its mean is 0."""
+"""Of each term, in nats, where the battles alone set one no bounds; the mean is 0."""
 _STEPS = 200
 _FLAT = 1e-9
 """Of the information scaled to ones: below this a direction is known by rounding errors only."""
@@ -48,8 +48,8 @@ def fit_terms(
 
     Where the battles set the terms no bounds, since every longer answer won, or a model always had
     the same seat, they are fitted again with a normal prior of mean 0 and deviation `PRIOR_SD`, and
-    `held` says so. Davidson's
-    term needs a tie and a battle that is none; without both, ties are half.
+    `held` says so. Davidson's term needs a tie and a battle that is none; without both, ties are
+    half.
 
     Args:
         rows: the battles of one component, at least one.
@@ -75,7 +75,7 @@ def fit_terms(
             fitted, held = _maximise(rows, phi, phantom, 0.0), False
             _check_bounds(rows, fitted, phantom)
         except ArithmeticError:
-            if rows.x.shape[1] == 0:
+            if len(phi) == rows.models:
                 raise
             fitted, held = _maximise(rows, phi, phantom, PRIOR_SD**-2), True
     theta = fitted[: rows.models]
@@ -168,7 +168,7 @@ def _maximise(rows: Rows, phi: Floats, phantom: float, ridge: float) -> Floats:
 
 def _check_bounds(rows: Rows, phi: Floats, phantom: float) -> None:
     """Refuse a fit with a direction of which the battles say nothing."""
-    if rows.x.shape[1] == 0:
+    if len(phi) == rows.models:
         return
     matrix = _information(rows, phi, phantom, 0.0)
     scale = np.sqrt(np.diag(matrix))
@@ -185,7 +185,8 @@ def _log_likelihood(rows: Rows, phi: Floats, phantom: float, ridge: float) -> fl
     if len(phi) > k:
         battles += rows.counts[:, 1].sum() * phi[-1]
     prior = 0.5 * theta.sum() - np.logaddexp(0.0, theta).sum()
-    return float(battles + phantom * prior - 0.5 * ridge * gamma @ gamma)
+    terms = phi[rows.models :]
+    return float(battles + phantom * prior - 0.5 * ridge * terms @ terms)
 
 
 def _gradient(rows: Rows, phi: Floats, phantom: float, ridge: float) -> Floats:
@@ -195,9 +196,10 @@ def _gradient(rows: Rows, phi: Floats, phantom: float, ridge: float) -> Floats:
     gradient = np.zeros(len(phi))
     gradient[:n] = np.bincount(rows.i, missing, n) - np.bincount(rows.j, missing, n)
     gradient[:n] += phantom * (0.5 - expit(phi[:n]))
-    gradient[n:k] = rows.x.T @ missing - ridge * phi[n:k]
+    gradient[n:k] = rows.x.T @ missing
     if len(phi) > k:
         gradient[-1] = rows.counts[:, 1].sum() - battles @ chances.tie
+    gradient[n:] -= ridge * phi[n:]
     return gradient
 
 
@@ -213,7 +215,8 @@ def _information(rows: Rows, phi: Floats, phantom: float, ridge: float) -> Float
     matrix[:n, :n] += 0.0 if phantom else level
     theta = phi[:n]
     matrix[np.arange(n), np.arange(n)] += phantom * expit(theta) * expit(-theta)
-    matrix[np.arange(n, k), np.arange(n, k)] += ridge
+    rest = np.arange(n, len(phi))
+    matrix[rest, rest] += ridge
     return matrix
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.cells import Cells, count_cells
+from scoring.cells import Cells, count_cells, select_models
+from scoring.fragility import find_fall
 from scoring.ratings import Anchor, Method, chances_better, rate
 from scoring.rows import Rows, count_rows
 from tests.support.battles import draw_battles
@@ -216,6 +217,53 @@ def test_every_tournament_has_a_table(rows: list[tuple[int, int, float, int]]) -
         assert (table.high - table.low)[members].min() > 1
         assert (table.best <= table.place)[members].all()
         assert (table.place <= table.worst)[members].all()
+
+
+@settings(max_examples=120, deadline=None)
+@given(tournaments, st.booleans(), st.booleans(), st.booleans(), st.booleans())
+def test_every_tournament_has_a_table_whatever_the_way(
+    rows: list[tuple[int, int, float, int]],
+    davidson: bool,
+    style: bool,
+    drawn: bool,
+    shared: bool,
+) -> None:
+    a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
+    x = np.column_stack([y - 0.5, np.sin(np.arange(len(a)))]) if style else None
+    battles = count_rows(
+        a, (a + step) % 6, outcome=y, models=6, x=x, seat=True, cluster=video if shared else None
+    )
+    method = Method(davidson=davidson, rounds=20 * drawn, simultaneous=drawn)
+    table = rate(battles, method)
+    for members, pieces, fit in zip(table.components, table.clusters, table.fits, strict=True):
+        assert table.rating[members].mean() == pytest.approx(1000)
+        assert (table.high - table.low)[members].min() > 1
+        assert np.isfinite(table.high[members]).all() == (pieces > 1)
+        assert fit.terms is not None
+        assert np.isfinite(fit.terms.gamma).all()
+        assert (fit.errors > 0).all()
+        assert (table.best <= table.place)[members].all()
+        assert (table.place <= table.worst)[members].all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(tournaments, st.booleans())
+def test_every_tournament_can_be_drawn_again(
+    rows: list[tuple[int, int, float, int]], shared: bool
+) -> None:
+    a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
+    cells = count_cells(a, (a + step) % 6, outcome=y, models=6, cluster=video if shared else None)
+    table = rate(cells, Method(rounds=30, simultaneous=True))
+    chances = chances_better(table)
+    for members in table.components:
+        assert (table.high - table.low)[members].min() > 1
+        assert (table.low <= table.rating)[members].all()
+        assert (table.rating <= table.high)[members].all()
+        within = chances[np.ix_(members, members)]
+        assert within + within.T == pytest.approx(np.ones_like(within))
+        part = select_models(cells, members)
+        fall = find_fall(part, table.theta[members])
+        assert fall is None or 0 < fall.votes <= part.counts.sum()
 
 
 @settings(max_examples=50, deadline=None)
