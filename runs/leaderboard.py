@@ -24,7 +24,6 @@ from runs.leaderboard_rating import (
 )
 from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
 from runs.leaderboard_text import Table, render, summarize
-from runs.reading import STAND_INS
 
 __all__ = ["Rated", "Table", "build", "render", "summarize"]
 
@@ -72,6 +71,9 @@ def build(
     Raises:
         BadInput: the method's anchor is no model of the run.
     """
+    # What reads a run opens stores, which cost more to import than a file of battles to rate.
+    from runs.reading import STAND_INS
+
     names = list(dict.fromkeys([*roster, *_seen(battles)]))
     decided = [battle for battle in battles if battle.verdict in DECIDED]
     verdicts: Counter[str] = Counter(battle.verdict for battle in battles)

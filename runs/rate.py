@@ -77,26 +77,31 @@ def read_battles(sheet: Sheet, method: Method) -> Read:
         BadInput: a column that is missing, or a row that cannot be used.
     """
     winner = _find_columns(sheet)
-    verdict = _read_verdicts(sheet, winner)
-    decided = ~np.isin(verdict, UNDECIDED)
+    column, verdicts = sheet.columns[winner], _read_verdicts(sheet, winner)
+    decided = np.array([verdict not in UNDECIDED for verdict in verdicts])[column.codes]
     names, a, b = _read_models(sheet, decided)
     features, style = _read_style(sheet, method, decided)
-    fallen = Counter[str]()
-    for seat, codes in (("forfeit_a", a), ("forfeit_b", b)):
-        fallen.update(names[k] for k in codes[verdict == seat] if names[k] is not None)
-    points = np.where(verdict == "a", 1.0, np.where(verdict == "b", 0.0, 0.5))
     place, order = _keep_named(names)
     bouts = Bouts(
         order,
         place[a[decided]],
         place[b[decided]],
-        points[decided],
+        np.array([_given(verdict) for verdict in verdicts])[column.codes][decided],
         _read_videos(sheet, decided),
         style,
         features,
     )
-    kinds, counts = np.unique(verdict, return_counts=True)
-    return Read(bouts, Counter(dict(zip(map(str, kinds), counts.tolist(), strict=True))), fallen)
+    counted, fallen = Counter[str](), Counter[str]()
+    for k, times in enumerate(np.bincount(column.codes, minlength=len(verdicts)).tolist()):
+        counted[verdicts[k]] += times
+        if times and (seat := {"forfeit_a": a, "forfeit_b": b}.get(verdicts[k])) is not None:
+            fallen.update(names[who] for who in seat[column.codes == k].tolist())
+    return Read(bouts, counted, fallen)
+
+
+def _given(verdict: str) -> float:
+    """What a verdict gives model a."""
+    return {"a": 1.0, "b": 0.0}.get(verdict, 0.5)
 
 
 def _wanted(method: Method) -> Any:
@@ -118,17 +123,18 @@ def _find_columns(sheet: Sheet) -> str:
     return winner
 
 
-def _read_verdicts(sheet: Sheet, name: str) -> NDArray[np.str_]:
-    column, wrong, verdicts = sheet.columns[name], dict[int, str](), list[str]()
-    for k, value in enumerate(column.values):
+def _read_verdicts(sheet: Sheet, name: str) -> list[str]:
+    """The verdict that each value of the column means; one for a column without any."""
+    wrong, verdicts = dict[int, str](), list[str]()
+    for k, value in enumerate(sheet.columns[name].values):
         verdict = _verdict(value)
         verdicts.append(verdict or "")
-        if verdict is None:
-            wrong[k] = "is missing" if is_gap(value) else (
-                f"is {quoted(value)}; it may be model_a, model_b or tie, a or b, 1, 0 or 0.5"
-            )  # fmt: skip
+        if verdict is None and is_gap(value):
+            wrong[k] = "is missing"
+        elif verdict is None:
+            wrong[k] = f"is {quoted(value)}; it may be model_a, model_b or tie, a or b, 1, 0 or 0.5"
     sheet.check(name, wrong)
-    return np.array(verdicts or [""])[column.codes]
+    return verdicts or ["void"]
 
 
 def _verdict(value: Any) -> str | None:

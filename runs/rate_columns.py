@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from memory.errors import BadInput
-from runs.reading import one_line
+from runs.console import safe
 from scoring.cells import Floats, Ints
 
 
@@ -78,8 +78,12 @@ class Coder:
 
 
 def quoted(value: Any) -> str:
-    """Return a value for a message: short, and harmless once `safe` has seen it."""
-    return f'"{one_line(str(value), 40)}"'
+    """Return a value for a message: short, on one line, and harmless to a terminal."""
+    flat = safe(" ".join(str(value).split()))
+    return f'"{flat if len(flat) <= _SHOWN else flat[: _SHOWN - 3] + "..."}"'
+
+
+_SHOWN = 40
 
 
 def read_numbers(sheet: Sheet, name: str) -> Floats:

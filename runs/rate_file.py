@@ -133,13 +133,15 @@ def _read_parquet(file: Path, wanted: Wanted) -> Sheet:
             f"{file}: Parquet needs pyarrow; install it with pip install 'videoautoarena[parquet]'"
         ) from None
     try:
-        names = pq.read_schema(file).names
-        table = pq.read_table(file, columns=[name for name in names if wanted(name)])
+        schema = pq.read_schema(file)
+        chosen = [name for name in schema.names if wanted(name)]
+        texts = [name for name in chosen if pa.types.is_string(schema.field(name).type)]
+        table = pq.read_table(file, columns=chosen, read_dictionary=texts)
         columns = {name: _decode(table[name]) for name in table.column_names}
     except (pa.ArrowException, OSError, ValueError) as wrong:
         first = (str(wrong).splitlines() or ["unreadable"])[0]
         raise BadInput(f"{file} is no Parquet file that can be read: {quoted(first)}") from None
-    return Sheet(str(file), "row", 1, columns, names)
+    return Sheet(str(file), "row", 1, columns, schema.names)
 
 
 def _decode(column: Any) -> Coded:
