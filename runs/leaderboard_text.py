@@ -72,6 +72,8 @@ def summarize(table: Table) -> str:
     if len(level) > 1:
         unit = evidence(table["settings"])[1]
         return f"{lead}; no number of {unit}s is sure to part them."
+    if table["settings"].get("simultaneous"):
+        return f"{lead}, {_at_once(group)}"
     rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
     if len(rivals) == 0:
         return f"{lead}, and its interval meets no other."
@@ -80,6 +82,13 @@ def summarize(table: Table) -> str:
     unclear = _listed([safe(group[k]["model"]) for k in rivals])
     outlook = _outlook(more, len(rivals), unit)
     return f"{lead}, but {unclear} cannot be told apart from it; {outlook}"
+
+
+def _at_once(group: list[dict[str, Any]]) -> str:
+    rivals = [safe(row["model"]) for row in group if row["rank"] != 1 and row["rank_best"] == 1]
+    if not rivals:
+        return "and all comparisons at once leave it the first place."
+    return f"but all comparisons at once do not part {_listed(rivals)} from it."
 
 
 def _opening(table: Table, level: list[str]) -> str:

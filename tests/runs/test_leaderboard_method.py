@@ -13,7 +13,7 @@ from rich.console import Console
 
 from memory.errors import BadInput
 from memory.records import Battle
-from runs.leaderboard import Table, build, render
+from runs.leaderboard import Table, build, render, summarize
 from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_forms import pasted
 from runs.leaderboard_method import Method, read_anchor
@@ -159,6 +159,13 @@ def test_ranges_that_hold_at_once_say_so() -> None:
     table = board(Method(simultaneous=True))
     assert table["settings"]["simultaneous"] is True
     assert "hold all at once" in shown(table)
+    assert summarize(table) == "hawk leads, and all comparisons at once leave it the first place."
+
+
+def test_the_last_sentence_says_the_same_as_ranges_that_hold_at_once() -> None:
+    table = board(Method(simultaneous=True), videos=12)
+    assert table["models"][1]["rank_best"] == 1
+    assert summarize(table) == "hawk leads, but all comparisons at once do not part owl from it."
 
 
 def test_elo_stands_in_every_row_and_below_the_table() -> None:
