@@ -19,6 +19,7 @@ from agents.estimates import Estimates
 from agents.faults import Fault
 from agents.layout import fragment
 from agents.models import Model
+from agents.money import Boundless, Hold, Purse
 from agents.rows import NO_USAGE, replied, row_of
 from agents.tries import Listener, Tries
 from agents.turns import Turns
@@ -69,44 +70,6 @@ class Journal(Protocol):
         """Return when the row is safe on disk."""
 
 
-class Hold(Protocol):
-    """Money set aside for one call under way."""
-
-
-class Purse(Protocol):
-    """What may be spent."""
-
-    async def hold(self, model: Model, request: Request) -> Hold | None:
-        """Set aside what a call may cost at most, once there is enough; None: the cap is reached.
-
-        Waits while calls under way hold what is missing, since most cost less than they may.
-        """
-
-    async def renew(self, hold: Hold, fault: str) -> bool:
-        """Set as much aside for another try, and count what the last one may have cost.
-
-        Waits like `hold`; False where the cap is reached.
-        """
-
-    def settle(self, hold: Hold, row: CallRow | None) -> None:
-        """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
-
-
-class Boundless:
-    """A purse without a bottom."""
-
-    async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
-        """Return at once."""
-        return self
-
-    async def renew(self, hold: Hold, fault: str) -> bool:  # noqa: ARG002
-        """Return at once."""
-        return True
-
-    def settle(self, hold: Hold, row: CallRow | None) -> None:
-        """Count nothing."""
-
-
 def _ignore(_event: Event) -> None:
     """Let an event pass."""
 
@@ -133,7 +96,11 @@ class Asker:
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
     is_broke: bool = field(default=False, init=False)
+    drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
+    """Set once `drain` was called and every call that was under way is recorded and told."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
+    _recording: int = field(default=0, init=False, repr=False)
+    """Calls that have come back and are being written down."""
     _turns: Turns = field(init=False, repr=False)
     _tries: Tries = field(init=False, repr=False)
 
@@ -202,14 +169,14 @@ class Asker:
         """Whether `drain` was called."""
         return self._turns.is_closed
 
-    @property
-    def drained(self) -> asyncio.Event:
-        """Set once `drain` was called and the last call under way has come back."""
-        return self._turns.drained
-
     def drain(self) -> None:
         """Send nothing more; calls under way are finished, all others wait until cancelled."""
         self._turns.close()
+        self._look_whether_drained()
+
+    def _look_whether_drained(self) -> None:
+        if self.is_draining and not self.under_way and not self._recording:
+            self.drained.set()
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -226,11 +193,20 @@ class Asker:
             )
             sent = replace(request, frames=ended.frames)
             row = self._costed(model, sent, row_of(key, model, sent, ended))
-            await self.journal.record(row)
+            return await self._record(model, row)
         finally:
             self.purse.settle(hold, row)
-        self.on_event(_told("finished", model, row))
-        return row
+            self._look_whether_drained()
+
+    async def _record(self, model: Model, row: CallRow) -> CallRow:
+        """Write a row down and tell of it."""
+        self._recording += 1
+        try:
+            await self.journal.record(row)
+            self.on_event(_told("finished", model, row))
+            return row
+        finally:
+            self._recording -= 1
 
     async def _go_broke(self) -> None:
         """Drain, since the cap is reached, and never come back."""
@@ -255,12 +231,13 @@ class Asker:
         def failed(fault: Fault, wait_s: float) -> None:
             event = Event("retry", model.alias, request.nonce, fault=fault.kind, seconds=wait_s)
             self.on_event(event)
+            self._look_whether_drained()
 
         async def renewed(fault: Fault) -> None:
             if not await self.purse.renew(hold, fault.kind):
                 await self._go_broke()
 
-        return Listener(started, failed, renewed)
+        return Listener(started, failed, renewed, self.purse.rank(request.nonce))
 
 
 def journal_key(model: Model, request: Request) -> str:

@@ -1,24 +1,23 @@
 """A cap on what a run spends: what a call may cost at most is set aside before it is sent.
 
-Given true upper bounds the cap is never exceeded. Calls are let through in the order in which they
-come; one that does not fit waits for those under way, since most cost less than they may.
+Given true upper bounds the cap is never exceeded. Calls of the first battles are let through first
+(`agents/course.py`), else in the order in which they come; one that does not fit waits for those
+under way, since most cost less than they may.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
-from agents.ask import Hold, Request
+from agents.ask import Request
+from agents.course import Course
 from agents.estimates import Estimates, may_be_charged
 from agents.models import Model
-from memory.records import CallRow
-
-_NANO = 1_000_000_000
+from agents.money import NANO, NOTHING, Hold, Sum, summed
+from memory.records import CallRow, Nonce
 
 
 class Caps(NamedTuple):
@@ -33,34 +32,13 @@ class Caps(NamedTuple):
         return self != Caps()
 
 
-class Sum(NamedTuple):
-    """Money in billionths of a dollar, since those add up exactly, and tokens."""
-
-    nano: int = 0
-    tokens: int = 0
-
-    def plus(self, other: Sum) -> Sum:
-        """Return both together."""
-        return Sum(self.nano + other.nano, self.tokens + other.tokens)
-
-    def minus(self, other: Sum) -> Sum:
-        """Return what is left."""
-        return Sum(self.nano - other.nano, self.tokens - other.tokens)
-
-
-_NOTHING = Sum()
-
-
-def summed(usd: float | None, tokens: int) -> Sum:
-    """Return money and tokens as a sum, rounded up; an unknown cost is left out."""
-    return Sum(math.ceil((usd or 0.0) * _NANO), tokens)
-
-
 @dataclass(eq=False)
 class Reserve:
     """What one call holds."""
 
     size: Sum
+    place: int = 0
+    """Of the battle that it is made for."""
     let_through: asyncio.Future[bool] | None = None
     """Set while it waits."""
 
@@ -72,27 +50,29 @@ class CappedPurse:
     caps: Caps
     estimates: Estimates
     _: KW_ONLY
-    spent: Sum = _NOTHING
+    spent: Sum = NOTHING
+    course: Course | None = None
+    """Which battles come first; None lets calls through as they come."""
     on_empty: Callable[[], None] | None = None
     """Called once, when the first call does not fit any more."""
-    held: Sum = field(default=_NOTHING, init=False)
+    held: Sum = field(default=NOTHING, init=False)
     is_empty: bool = field(default=False, init=False)
     """A call did not fit; since then none is let through."""
-    _waiting: deque[Reserve] = field(default_factory=deque, init=False, repr=False)
+    _waiting: list[Reserve] = field(default_factory=list, init=False, repr=False)
+    """As they came."""
 
     async def hold(self, model: Model, request: Request) -> Reserve | None:
         """Set aside what a call may cost at most; None where the cap is reached."""
         most = self.estimates.most(model, request)
-        hold = Reserve(summed(most.usd, most.tokens))
+        hold = Reserve(summed(most.usd, most.tokens), self.rank(request.nonce))
         return hold if await self._take(hold) else None
 
     async def renew(self, hold: Hold, fault: str) -> bool:
         """Count what a failed try may have cost, and set as much aside for the next one."""
         if not may_be_charged(fault) or not isinstance(hold, Reserve):
             return True
-        self.spent = self.spent.plus(hold.size)
-        self._free(hold.size)
-        again = Reserve(hold.size)
+        self._spend(hold, hold.size)
+        again = Reserve(hold.size, hold.place)
         hold.size = Sum()
         if not await self._take(again):
             return False
@@ -103,15 +83,27 @@ class CappedPurse:
         """Count what a call did cost, or may have, and free what it held."""
         if not isinstance(hold, Reserve):
             raise TypeError("another purse gave out what is settled here")
-        if row is not None:
-            self.spent = self.spent.plus(_cost_of(row, hold.size))
-        self._free(hold.size)
+        self._spend(hold, _cost_of(row, hold.size) if row is not None else NOTHING)
         hold.size = Sum()
 
+    def rank(self, nonce: Nonce) -> int:
+        """Return the place of the battle that a call is made for."""
+        return self.course.place(nonce.scope) if self.course else 0
+
+    def end(self, scope: str) -> None:
+        """Take note that the battle in whose scope calls were made is settled."""
+        if self.course:
+            self.course.end(scope)
+            self._wake()
+
+    def _spend(self, hold: Reserve, cost: Sum) -> None:
+        """Count a cost, and free all that was held for it."""
+        self.spent = self.spent.plus(cost)
+        if self.course:
+            self.course.pay(hold.place, cost)
+        self._free(hold.size)
+
     async def _take(self, hold: Reserve) -> bool:
-        if not self._waiting and self._fits(hold.size):
-            self.held = self.held.plus(hold.size)
-            return True
         hold.let_through = asyncio.get_running_loop().create_future()
         self._waiting.append(hold)
         self._wake()
@@ -135,22 +127,39 @@ class CappedPurse:
 
     def _wake(self) -> None:
         """Let through whoever is first in line, as long as there is enough."""
-        while self._waiting:
-            first = self._waiting[0]
+        while first := self._first():
             if first.let_through is None or first.let_through.done():
-                self._waiting.popleft()
+                self._waiting.remove(first)
                 continue
-            size = first.size
-            fits = self._fits(size)
+            if not self.is_empty and self._comes_too_early(first):
+                return
             # Nothing that is under way can make room for it any more.
-            if not self._under(self.spent.plus(size)):
+            if not self._under(self.spent.plus(first.size)):
                 self._close()
+            fits = self._fits(first.size)
             if not fits and not self.is_empty:
                 return
-            self._waiting.popleft()
+            self._waiting.remove(first)
             if fits:
-                self.held = self.held.plus(size)
+                self.held = self.held.plus(first.size)
+                if self.course:
+                    self.course.begin(first.place)
             first.let_through.set_result(fits)
+
+    def _first(self) -> Reserve | None:
+        """Return who is served next: calls of battles that are begun, then those of the first."""
+        course = self.course
+        if course is None:
+            return next(iter(self._waiting), None)
+        return min(self._waiting, key=lambda r: (course.is_new(r.place), r.place), default=None)
+
+    def _comes_too_early(self, hold: Reserve) -> bool:
+        """Return whether a call would begin a battle with money that others need."""
+        course = self.course
+        # When none is begun, nobody else will end and make room.
+        if course is None or not course.begun or not course.is_new(hold.place):
+            return False
+        return not self._under(self.spent.plus(course.need(hold.place, hold.size)))
 
     def _close(self) -> None:
         if not self.is_empty:
@@ -164,7 +173,7 @@ class CappedPurse:
     def _under(self, total: Sum) -> bool:
         usd, tokens = self.caps
         # Not math.ceil: a cap is rounded the other way.
-        has_money = usd is None or total.nano <= int(usd * _NANO)
+        has_money = usd is None or total.nano <= int(usd * NANO)
         return has_money and (tokens is None or total.tokens <= tokens)
 
 

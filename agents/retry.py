@@ -22,6 +22,10 @@ FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 60.0
 LONGEST_REASON = 300
 
+SHORTEST_SECRET = 12
+LONGEST_WORDS = 32
+"""What is shorter and consists of words in one case is no secret; random letters are mixed."""
+
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
 _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
 _UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
@@ -41,6 +45,8 @@ _SECRET = re.compile(
     | \bAIza[\w\-*.]{8,}
     """
 )
+_WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
+"""`not-needed`, `EMPTY`, `Any Word`."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
 
@@ -121,10 +127,38 @@ def told(text: str, *, key_env: str | None = None) -> str:
 
 
 def without_keys(text: str, *names: str) -> str:
-    """Return `text` with the value of every variable that holds a key replaced."""
+    """Return `text` with the value of every variable that holds a key replaced.
+
+    For what is told of errors, where too much may go: a key `k` takes every k with it.
+    """
+    return _replaced(text, _key_values(names))
+
+
+def reply_without_keys(reply: str, *names: str) -> str:
+    """Return a model's words with every key replaced that stands in no text by chance.
+
+    Servers that need no key are given any word, and models say words: those stay.
+    """
+    return _replaced(reply, {value for value in _key_values(names) if is_secret(value)})
+
+
+def is_secret(value: str) -> bool:
+    """Return whether the value of a key can be a secret: it is long, and no mere words.
+
+    `EMPTY`, `lm-studio` and `no-key-required` are none; what a provider gives out always is.
+    """
+    is_words = _WORDS.fullmatch(value) is not None and len(value) < LONGEST_WORDS
+    return len(value) >= SHORTEST_SECRET and not is_words
+
+
+def _key_values(names: Sequence[str]) -> set[str]:
     values = {os.environ.get(name, "").strip() for name in KEY_NAMES.union(names)}
+    return values - {""}
+
+
+def _replaced(text: str, values: set[str]) -> str:
     # The longest first, or what is left of a key that begins with another would stay.
-    for value in sorted(values - {""}, key=lambda value: (-len(value), value)):
+    for value in sorted(values, key=lambda value: (-len(value), value)):
         text = text.replace(value, "[key]")
     return text
 

@@ -9,7 +9,7 @@ from agents.estimates import may_be_charged
 from agents.faults import is_filtered
 from agents.models import Model
 from agents.prices import REFUSED, Cost, cost_of
-from agents.retry import sound, told, without_keys
+from agents.retry import reply_without_keys, sound, told
 from agents.tries import Ended
 from memory.errors import (
     CallFailed,
@@ -52,7 +52,8 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
         failure, kind = fault.reason, fault.kind
     elif received is not None and received.text.strip():
         # The reply stands in the row as it will be replayed, so a key must not get that far.
-        reply = without_keys(sound(received.text), *([model.key_env] if model.key_env else []))
+        names = [model.key_env] if model.key_env else []
+        reply = reply_without_keys(sound(received.text), *names)
     elif received is not None and received.refusal.strip():
         failure, kind = told(received.refusal, key_env=model.key_env), "refusal"
     else:

@@ -49,6 +49,8 @@ class Listener(NamedTuple):
     """A try failed, and the next comes after so many seconds."""
     renewed: Callable[[Fault], Awaitable[None]]
     """Returns when the next try may be paid for."""
+    rank: int = 0
+    """Its tries go before those of a higher one."""
 
 
 @dataclass
@@ -74,8 +76,11 @@ class Tries:
         line = self.turns.line(model)
         before: list[Attempt] = []
         while True:
-            started = None if before else listener.started
-            got, took_s = await self._once(line, key, model, request, started)
+            turn = await self.turns.take(line, tokens_of(model, request), rank=listener.rank)
+            with giving_back(self.turns, turn):
+                if not before:
+                    listener.started()
+                got, took_s = await self._once(turn, key, model, request)
             if isinstance(got, Received):
                 return Ended(got, None, tuple(before), took_s, request.frames)
             smaller = _smaller(model, request, got, before)
@@ -90,23 +95,14 @@ class Tries:
             request = smaller or request
 
     async def _once(
-        self,
-        line: Line,
-        key: str,
-        model: Model,
-        request: Request,
-        started: Callable[[], None] | None,
+        self, turn: Turn, key: str, model: Model, request: Request
     ) -> tuple[Received | Fault, float]:
         """Return what came back of one try, and after how many seconds."""
         loop = asyncio.get_running_loop()
-        turn = await self.turns.take(line, tokens_of(model, request))
-        with giving_back(self.turns, turn):
-            if started:
-                started()
-            began_s = loop.time()
-            got = await self._send(key, model, request)
-            _note(turn, got)
-            return got, loop.time() - began_s
+        began_s = loop.time()
+        got = await self._send(key, model, request)
+        _note(turn, got)
+        return got, loop.time() - began_s
 
     async def _send(self, key: str, model: Model, request: Request) -> Received | Fault:
         if model not in self._clients:

@@ -1,9 +1,10 @@
-"""Whose turn it is to send: first come, first served, as far as servers and the run allow."""
+"""Whose turn it is to send, as far as servers and the run allow: by rank, then who came first."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+from bisect import insort
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -24,9 +25,19 @@ Pause = Callable[[float], Awaitable[None]]
 class Waiter:
     """A call that wants a place."""
 
+    rank: int
     number: int
     tokens: float
     admitted: asyncio.Future[Turn]
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """What it is served by."""
+        return self.rank, self.number
+
+    def __lt__(self, other: Waiter) -> bool:
+        """Whether it is served first."""
+        return self.place < other.place
 
 
 @dataclass(eq=False)
@@ -80,8 +91,6 @@ class Turns:
     pause: Pause = asyncio.sleep
     under_way: int = 0
     is_closed: bool = False
-    drained: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once it is closed and the last call under way has come back."""
     _lines: dict[Hashable, Line] = field(default_factory=dict)
     _gates: dict[Place, Gate] = field(default_factory=dict)
     _pacers: dict[Hashable, Pacer] = field(default_factory=dict)
@@ -118,14 +127,12 @@ class Turns:
     def close(self) -> None:
         """Let nobody in any more; those who wait go on waiting until they are cancelled."""
         self.is_closed = True
-        if not self.under_way:
-            self.drained.set()
 
-    async def take(self, line: Line, tokens: float) -> Turn:
-        """Wait for a place and take it; `give_back` must follow."""
+    async def take(self, line: Line, tokens: float, *, rank: int = 0) -> Turn:
+        """Wait for a place and take it, before all of a higher rank; `give_back` must follow."""
         loop = asyncio.get_running_loop()
-        waiter = Waiter(next(self._numbers), tokens, loop.create_future())
-        line.waiting.append(waiter)
+        waiter = Waiter(rank, next(self._numbers), tokens, loop.create_future())
+        insort(line.waiting, waiter)
         self._serve()
         try:
             return await waiter.admitted
@@ -148,8 +155,6 @@ class Turns:
         if line.pacer and turn.started and turn.tokens is not None:
             line.pacer.correct(turn.started, turn.tokens)
         self._serve()
-        if self.is_closed and not self.under_way:
-            self.drained.set()
 
     async def rest(self, line: Line, pause_s: float, *, at_least_s: float) -> float:
         """Wait out a pause after a refusal and return its seconds.
@@ -174,7 +179,7 @@ class Turns:
         return pause_s if not rest.woken.done() else round(loop.time() - began_s, 3)
 
     def _serve(self) -> None:
-        """Give every place that is free to who came first, and set an alarm for the next."""
+        """Give every place that is free to who is first, and set an alarm for the next."""
         if self.is_closed:
             return
         now_s = asyncio.get_running_loop().time()
@@ -191,7 +196,7 @@ class Turns:
         ready = [
             line for line in self._lines.values() if line.waiting and line.ready_at(now_s) <= now_s
         ]
-        return min(ready, key=lambda line: line.waiting[0].number, default=None)
+        return min(ready, key=lambda line: line.waiting[0].place, default=None)
 
     def _admit(self, line: Line, waiter: Waiter, now_s: float) -> None:
         self._last = next(self._numbers)

@@ -12,14 +12,28 @@ from pathlib import Path
 from agents.ask import Asker
 from agents.purse import CappedPurse, Caps
 from graph.context import Arena
+from graph.state import base_of
 from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Frames, Slot
 from memory.store import Store
+from runs.alarm import Alarm
 from runs.assembly import Ways, assemble
 from runs.draws import Draws, WrittenDraws
-from runs.events import Audience, Begun, Draining, Drawn, Ended, Hear, Settled, Watched
+from runs.events import (
+    Audience,
+    Begun,
+    Draining,
+    Drawn,
+    Ended,
+    Happening,
+    Hear,
+    Settled,
+    Watched,
+    all_of,
+)
 from runs.footage import Footage
 from runs.opening import Opened
+from runs.order import course_of
 from runs.reading import Run, counted, damage
 from runs.schedule import blocks_of, play_blocks
 from runs.slots import Lineup
@@ -79,10 +93,11 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
 
     An interrupt lets calls under way finish, a second one stops.
     """
+    told = Audience(told.say, all_of(told.hear, Alarm(out, told.say).hear))
     with run.store as store:
         lineup = Lineup(store.slots())
         stopped = is_capped = False
-        budget = Budget.of(store, run.config)
+        budget = Budget.of(store, run.config, course=lambda: course_of(run.config, store))
         if open_slots := lineup.ids - store.settled_ids():
             # A video with nothing left to do would be read battle by battle to find that out.
             videos = {slot.video for slot in lineup.slots if slot.id in open_slots}
@@ -140,6 +155,8 @@ async def playing(
 ) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
+    if isinstance(budget.purse, CappedPurse):
+        hear = all_of(_ends_for(budget.purse), hear)
     videos = {video.id: video for video in store.videos()}
     slots = {slot.id: slot for slot in store.slots()}
     async with Decoders(FrameCache()) as decoders:
@@ -190,6 +207,16 @@ def _heard(footage: Footage, draws: WrittenDraws, store: Store, lineup: Lineup, 
         wanted=lineup.ids.__contains__,
         lineup=lineup,
     )
+
+
+def _ends_for(purse: CappedPurse) -> Hear:
+    """Return what tells a purse of every battle that needs no more money."""
+
+    def hear(event: Happening) -> None:
+        if isinstance(event, Settled):
+            purse.end(base_of(event.battle.id))
+
+    return hear
 
 
 async def _until_done(game: Game, slots: Sequence[Slot], told: Audience) -> bool:

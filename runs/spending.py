@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agents.ask import Boundless, Purse
+from agents.course import Course
 from agents.estimates import SEEN_FRAMES, Estimates, frame_tokens, may_be_charged, output_limit
 from agents.models import Model
+from agents.money import Boundless, Purse, Sum, summed
 from agents.prices import cost_of, most_usd, price_of
-from agents.purse import CappedPurse, Caps, Sum, summed
+from agents.purse import CappedPurse, Caps
 from memory.errors import BadInput
 from memory.journal import Journal
 from memory.records import CallRow
@@ -66,14 +68,20 @@ class Budget:
     estimates: Estimates = field(default_factory=Estimates)
 
     @classmethod
-    def of(cls, store: Store, config: RunConfig) -> Budget:
-        """Return the budget of a run as its file has it, with what all its processes have spent."""
+    def of(
+        cls, store: Store, config: RunConfig, *, course: Callable[[], Course] | None = None
+    ) -> Budget:
+        """Return the budget of a run as its file has it, with what all its processes have spent.
+
+        `course` is asked, where something is capped, which battles come first.
+        """
         caps = kept_caps(store)
         estimates = Estimates(seen=store.journal.frame_tokens(SEEN_FRAMES))
         if not caps:
             return cls(caps, estimates=estimates)
         spent = spent_so_far(config, store.journal)
-        return cls(caps, CappedPurse(caps, estimates, spent=spent), estimates)
+        purse = CappedPurse(caps, estimates, spent=spent, course=course() if course else None)
+        return cls(caps, purse, estimates)
 
 
 def kept_caps(store: Store) -> Caps:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.ask import Asker, Event, journal_key
+from agents.clients import Received, Sending
 from agents.contracts import SYSTEM
 from agents.models import Model
 from memory.digests import canonical_json
@@ -24,7 +25,7 @@ from memory.errors import (
     ProviderFailed,
     UnusableVideo,
 )
-from memory.records import SCHEMA, Frames
+from memory.records import SCHEMA, CallRow, Frames
 from tests.support.asking import (
     MODEL,
     REMOTE,
@@ -37,6 +38,7 @@ from tests.support.asking import (
     request_of,
     run,
 )
+from tests.support.virtual import run_virtual
 
 
 class Bench:
@@ -224,6 +226,58 @@ def test_draining_finishes_what_is_under_way_and_starts_nothing() -> None:
         return await first, len(bench.script.seen) == 1
 
     assert run(drained()) == ("under way", True)
+
+
+class SlowPages(Pages):
+    """A journal whose disk takes its time."""
+
+    async def record(self, row: CallRow) -> None:
+        await asyncio.sleep(10)
+        await super().record(row)
+
+
+def test_an_asker_is_drained_when_what_came_back_is_written_down_and_told() -> None:
+    bench = Bench("one", "two", journal=SlowPages())
+
+    async def drained() -> tuple[float, int, list[str]]:
+        calls = [asyncio.create_task(bench.asker.ask(MODEL, request_of(text))) for text in "ab"]
+        await asyncio.sleep(1)
+        bench.asker.drain()
+        await bench.asker.drained.wait()
+        at_s = asyncio.get_running_loop().time()
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        return at_s, len(bench.journal.rows), [event.kind for event in bench.events]
+
+    assert run_virtual(drained()) == (10.0, 2, ["started"] * 2 + ["finished"] * 2)
+
+
+@pytest.mark.parametrize("when", ["sent", "written down"])
+def test_a_call_that_is_cancelled_in_a_drain_is_waited_for_no_longer(when: str) -> None:
+    async def drained() -> bool:
+        asker = Asker(SlowPages(), load_bytes, make_client=Slow(1.0))
+        call = asyncio.create_task(asker.ask(MODEL, request_of()))
+        await asyncio.sleep(0.5 if when == "sent" else 5)
+        asker.drain()
+        was_drained = asker.drained.is_set()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        return not was_drained and asker.drained.is_set()
+
+    assert run_virtual(drained())
+
+
+class Slow(Script):
+    """Clients that take so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(lambda _: "words")
+        self._seconds = seconds
+
+    async def send(self, sending: Sending) -> Received:
+        await asyncio.sleep(self._seconds)
+        return await super().send(sending)
 
 
 def test_draining_an_idle_asker_is_over_at_once() -> None:

@@ -13,7 +13,8 @@ from agents.ask import Asker, Request
 from agents.clients import Received, Sending
 from agents.estimates import OUTPUT_AT_MOST, Estimates, Most
 from agents.models import Model
-from agents.purse import CappedPurse, Caps, Reserve, Sum
+from agents.money import Sum
+from agents.purse import CappedPurse, Caps, Reserve
 from memory.errors import ProviderFailed
 from memory.records import CallRow, Nonce, Price, Usage
 from tests.support.asking import Pages, frames_of, load_bytes, request_of, run

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.retry import LONGEST_REASON, fault_of, pause_s, told
+from agents.retry import LONGEST_REASON, fault_of, pause_s, reply_without_keys, told
 
 
 def error_with(**facts: object) -> Exception:
@@ -117,6 +117,36 @@ def test_of_a_key_that_begins_with_another_nothing_stays(monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_API_KEY", "abc-123")
     monkeypatch.setenv("GEMINI_API_KEY", "abc-123-rest")
     assert told("refused: abc-123-rest and abc-123") == "refused: [key] and [key]"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("k", "the", "any-word", "EMPTY", "none", "not-needed", "lm-studio", "ollama", "sk-1234"),
+        *("no-key-required", "placeholder key", "Not_Needed_Here", "does-not-matter-at-all"),
+    ],
+)
+def test_a_word_that_stands_for_a_key_stays_in_replies_and_is_told_of_no_error(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+    reply = f"They look alike: {key} and the rest"
+    assert reply_without_keys(reply, "MY_KEY") == reply
+    assert "[key]" in told(reply, key_env="MY_KEY")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("sk-planted-first-0123456789", "0123456789ab", "hunter2hunter2", "AbCdEfGhIjKl"),
+        *("abcdefghijklmnopqrstuvwxyzabcdefgh", "correct-horse-battery-9", "p@ss-word-here"),
+    ],
+)
+def test_a_key_that_can_be_a_secret_stands_in_no_reply(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+    assert reply_without_keys(f"it is {key}, I think", "MY_KEY") == "it is [key], I think"
 
 
 def test_a_long_text_is_cut_only_after_its_keys_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:

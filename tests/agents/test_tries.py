@@ -198,6 +198,9 @@ class Coins:
     def settle(self, _hold: object, _row: CallRow | None) -> None:
         self.out -= 1
 
+    def rank(self, _nonce: object) -> int:
+        return 0
+
 
 def test_an_empty_purse_drains_the_run_and_every_hold_is_settled() -> None:
     async def broke() -> tuple[int, int, bool]:

@@ -97,21 +97,39 @@ def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
     assert run_virtual(left()) == (0, 0)
 
 
-def test_once_closed_it_lets_nobody_in_and_says_when_it_is_empty() -> None:
-    async def closing() -> list[bool]:
+def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() -> None:
+    async def order() -> list[str]:
+        turns, went = Turns(1), list[str]()
+
+        async def go(model: Model, name: str, rank: int) -> None:
+            turn = await turns.take(turns.line(model), 0.0, rank=rank)
+            went.append(name)
+            await asyncio.sleep(1)
+            turns.give_back(turn)
+
+        calls = [(FAR, "first", 9), (NEAR, "late", 7), (FAR, "soon", 2), (FAR, "late too", 7)]
+        calls += [(NEAR, "soon too", 2), (STAND_IN, "at once", 1)]
+        await asyncio.gather(*[go(*call) for call in calls])
+        return went
+
+    assert run_virtual(order()) == ["first", "at once", "soon", "soon too", "late", "late too"]
+
+
+def test_once_closed_it_lets_nobody_in_and_those_who_are_in_come_out() -> None:
+    async def closing() -> list[bool | int]:
         turns = Turns(4)
         turn = await take(turns, FAR)
         turns.close()
         late = asyncio.create_task(take(turns, FAR))
         await settle()
-        told = [late.done(), turns.drained.is_set()]
+        told: list[bool | int] = [late.done(), turns.under_way]
         turns.give_back(turn)
         await settle()
-        told += [late.done(), turns.drained.is_set()]
+        told += [late.done(), turns.under_way]
         late.cancel()
         return told
 
-    assert run_virtual(closing()) == [False, False, False, True]
+    assert run_virtual(closing()) == [False, 1, False, 0]
 
 
 async def refused(turns: Turns, *, hint_s: float, own_s: float) -> float:

@@ -49,10 +49,13 @@ def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(tmp_path: Path) -> N
         (tmp_path / "arena.toml").write_text(toml)
         for line in lines:
             done = typed(line, tmp_path)
-            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-            said[" ".join(shlex.split(line)[:2])] = done.stdout
+            # What answers here knows no question but an arena's, and the doctor notices.
+            expected = 1 if "--live" in line else 0
+            assert done.returncode == expected, f"{line}\n{done.stdout}{done.stderr}"
+            said[line if "--live" in line else " ".join(shlex.split(line)[:2])] = done.stdout
         sent = [event["model"] for event in server.events("arrived")]
     assert set(sent) == set(NAMES.values())
+    assert said["arena doctor --live"].count("does NOT see what it is shown") == len(NAMES)
     board = said["arena leaderboard"]
     assert re.search(r"^1.*\bone\b", board, re.M)
     assert re.search(r"\btwo\b", board)
@@ -64,5 +67,5 @@ def test_nothing_of_the_file_is_to_be_replaced_but_what_the_readme_says() -> Non
     toml, lines = first_run()
     assert set(re.findall(r"[A-Z][A-Z-]{3,}", toml)) == set(NAMES)
     assert [shlex.split(line)[0] for line in lines] == [
-        "arena", "arena", "simulate", "arena", "arena",
+        "arena", "arena", "arena", "simulate", "arena", "arena",
     ]  # fmt: skip

@@ -16,10 +16,10 @@ from tests.support.small_runs import battles_of, play, play_again
 
 
 class Stage:
-    """One video, two rounds, and models that cost something."""
+    """A few videos, two rounds, and models that cost something."""
 
-    def __init__(self, folder: Path, server: Loopback) -> None:
-        self.videos = draw_folder(folder / "videos", 1, seconds=2)
+    def __init__(self, folder: Path, server: Loopback, videos: int = 1) -> None:
+        self.videos = draw_folder(folder / "videos", videos, seconds=2)
         self.config = write_arena(folder / "arena.toml", server.openai_url, 2.0)
         self.said: list[str] = []
 
@@ -54,3 +54,21 @@ def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
     assert battles_of(tmp_path / "out") == battles_of(tmp_path / "whole")
     assert not play_again(tmp_path / "out").differences
     assert any("the cap is reached" in line for line in stage.said)
+
+
+@pytest.mark.parametrize("places", [1, 16])
+def test_a_cap_buys_about_its_share_of_the_battles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: int
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
+    with serving(tmp_path / "log", brain=brain) as server:
+        stage = Stage(tmp_path, server, videos=4)
+        whole = stage.play(tmp_path / "whole", rounds=3, concurrency=16)
+        for share in (2 / 27, 0.5 / 5, 0.5):
+            out = tmp_path / f"of-{share}"
+            cap = share * whole.spent.usd
+            found = stage.play(out, rounds=3, concurrency=places, max_usd=cap)
+            assert found.is_capped
+            assert found.settled >= 0.6 * share * whole.total
+            kept = {battle.id: battle for battle in battles_of(tmp_path / "whole")}
+            assert all(kept[battle.id] == battle for battle in battles_of(out))

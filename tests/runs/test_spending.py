@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from agents.models import Model
-from agents.purse import Caps, Sum
+from agents.money import Sum
+from agents.purse import Caps
 from memory.errors import BadInput
 from memory.records import Attempt, CallRow, Nonce, Usage
 from memory.store import Store

@@ -91,9 +91,15 @@ def frames_of(count: int, *, video: str = "0123456789ab", step_s: float = 0.5) -
     return Frames(video=video, width_px=64, height_px=36, frames=tuple(found))
 
 
-def request_of(text: str = "Look.", *, frames: Frames | None = None, ordinal: int = 0) -> Request:
+def request_of(
+    text: str = "Look.",
+    *,
+    frames: Frames | None = None,
+    ordinal: int = 0,
+    scope: str = "0123456789ab-p1-r0",
+) -> Request:
     """Return a contestant's request."""
-    nonce = Nonce(scope="0123456789ab-p1-r0", role="contestant", ordinal=ordinal)
+    nonce = Nonce(scope=scope, role="contestant", ordinal=ordinal)
     return Request("contestant", text, frames, nonce, prompt="p" * 64)
 
 

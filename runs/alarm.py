@@ -1,0 +1,48 @@
+"""Saying at once that a model can do no more, since its account is empty or its key is refused."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from agents.ask import Event
+from runs.console import safe
+from runs.events import Happening, Say
+
+HOPELESS = {
+    "quota": "its provider's quota or money is used up",
+    "http-401": "its key is refused",
+    "http-403": "its key is refused, or may not do this",
+}
+"""Faults that the next call will meet as well, and what they mean."""
+_BAD_KEY = "API key not valid"
+"""How Gemini says with a 400 that a key is wrong."""
+
+
+class Alarm:
+    """Says one line, the first time that a model fails so."""
+
+    def __init__(self, out: Path, say: Say) -> None:
+        self._out = shlex.quote(str(out))
+        self._say = say
+        self._named: set[str] = set()
+
+    def hear(self, event: Happening) -> None:
+        """Say what failed, what becomes of the run, and what to do."""
+        if not isinstance(event, Event) or event.kind != "finished" or event.alias in self._named:
+            return
+        if why := _why(event):
+            self._named.add(event.alias)
+            self._say(
+                safe(
+                    f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run goes "
+                    "on, and what needs it ends void or forfeit; Ctrl-C stops; afterwards arena "
+                    f"resume {self._out} --retry-failed plays that again and keeps what is paid"
+                )
+            )
+
+
+def _why(event: Event) -> str | None:
+    """Return why every call of a model will fail; None where that is not so."""
+    fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
+    return HOPELESS.get(fault or "")
