@@ -149,14 +149,18 @@ def _decode(column: Any) -> Coded:
     """A column of Arrow, without making a Python value of every cell."""
     import pyarrow as pa
 
-    whole = column.combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
-    if not pa.types.is_dictionary(whole.type):
-        whole = whole.dictionary_encode()
-    values: Sequence[Any] = whole.dictionary.to_pylist()
-    codes = whole.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
-    return Coded([_cell(value) for value in [*values, None]], codes)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    pieces = column.unify_dictionaries().chunks
+    values: Sequence[Any] = pieces[0].dictionary.to_pylist() if pieces else []
+    codes = [
+        piece.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+        for piece in pieces
+    ]
+    return Coded(
+        [_cell(value) for value in [*values, None]],
+        np.concatenate(codes) if codes else np.empty(0, dtype=np.int64),
+    )
 
 
 @contextmanager

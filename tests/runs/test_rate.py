@@ -254,6 +254,16 @@ def test_parquet_may_hold_categories_in_many_pieces_and_numbers_for_videos(tmp_p
     assert rate_file(tmp_path / "b.parquet") == plain
 
 
+def test_gaps_in_parquet_are_no_names_however_many_there_are(tmp_path: Path) -> None:
+    for models in (2, 127, 128, 256, 300):
+        names = pa.array([f"m{k}" for k in range(models)] + [None]).dictionary_encode()
+        others = pa.array(["other"] * (models + 1))
+        table = pa.table([names, others, pa.array(["a"] * (models + 1))], names=list(HEADER))
+        pq.write_table(table, tmp_path / "b.parquet")
+        said = refused(tmp_path / "b.parquet")
+        assert said == f", row {models + 1}: model_a is missing"
+
+
 def test_an_empty_parquet_rates_nobody(tmp_path: Path) -> None:
     empty = pa.table([pa.array([], pa.string())] * 3, names=list(HEADER))
     pq.write_table(empty, tmp_path / "b.parquet")
@@ -287,6 +297,41 @@ def test_an_unbeaten_model_and_two_islands_are_said(tmp_path: Path) -> None:
     assert flags["x"] == ["one-sided"]
     assert flags["p"] == ["not comparable"]
     assert "2 groups of models never met" in " ".join(table["settings"]["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "flagged"),
+    [
+        (["hub a", "hub b", "hub c"], {"hub", "a", "b", "c"}),
+        (["a b", "b c", "c d"], {"a", "b", "c", "d"}),
+    ],
+)
+def test_a_star_and_a_chain_of_wins_are_held_and_flagged(
+    tmp_path: Path, pairs: list[str], flagged: set[str]
+) -> None:
+    rows = [(*pair.split(), "a") for pair in pairs for _ in range(4)]
+    file = written(tmp_path / "b.csv", rows)
+    models = rate_file(file)["models"]
+    assert {row["model"] for row in models if row["flags"] == ["one-sided"]} == flagged
+    assert models[0]["model"] == pairs[0].split()[0]
+    assert all(row["low"] + 100 < row["rating"] < row["high"] - 100 for row in models)
+    assert invoke("rate", file).output.count("one-sided") == 4
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_an_even_star_needs_nothing_to_hold_it(tmp_path: Path, tied: bool) -> None:
+    winners = ["tie"] * 6 if tied else ["a", "b"] * 3
+    rows = [("hub", leaf, winner) for leaf in "abc" for winner in winners]
+    models = rate_file(written(tmp_path / "b.csv", rows))["models"]
+    assert {row["rating"] for row in models} == {1000.0}
+    assert all(not row["flags"] and row["rank_worst"] == 4 for row in models)
+    assert all(row["high"] - row["low"] > 50 for row in models)
+
+
+def test_one_battle_leaves_every_place_open_and_has_no_interval(tmp_path: Path) -> None:
+    models = rate_file(written(tmp_path / "b.csv", [("x", "y", "a")]))["models"]
+    assert [row["low"] for row in models] == [None, None]
+    assert [(row["rank_best"], row["rank_worst"]) for row in models] == [(1, 2), (1, 2)]
 
 
 @pytest.mark.parametrize(
