@@ -1,60 +1,19 @@
-"""Files of anybody's battles: what is read alike, what is refused with its row, what comes out."""
+"""Anybody's battles rated: what a row may say, what is refused, what comes out."""
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from memory.errors import BadInput
 from runs.cli import arena_main
 from runs.leaderboard_method import Method
 from runs.rate import MOST_MODELS, rate_file
 from tests.support.played import invoke, lineage, play, video
-
-HEADER = ("model_a", "model_b", "winner")
-
-
-def written(path: Path, rows: Sequence[Sequence[Any]], header: Sequence[str] = HEADER) -> Path:
-    """A file of rows in the form that its name asks for."""
-    if path.suffix in (".jsonl", ".ndjson"):
-        objects = [dict(zip(header, row, strict=True)) for row in rows]
-        path.write_text("".join(json.dumps(found) + "\n" for found in objects))
-    elif path.suffix == ".parquet":
-        columns = list(zip(*rows, strict=True)) or [()] * len(header)
-        arrays = [pa.array(list(column)) for column in columns]
-        pq.write_table(pa.table(arrays, names=list(header)), path)
-    else:
-        with path.open("w", newline="") as stream:
-            writer = csv.writer(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
-            writer.writerow(header)
-            writer.writerows(rows)
-    return path
-
-
-def season(battles: int = 300) -> list[tuple[str, str, str, str]]:
-    """Battles of three, the earlier in the alphabet the better, on thirty videos."""
-    rng, rows = np.random.default_rng(5), []
-    for k in range(battles):
-        a, b = map(str, rng.permutation(["ant", "bee", "cat"])[:2])
-        first = rng.random() < 1 / (1 + np.exp(-(ord(b[0]) - ord(a[0]))))
-        winner = "tie" if rng.random() < 0.1 else "model_a" if first else "model_b"
-        rows.append((a, b, winner, f"v{k % 30}"))
-    return rows
-
-
-def refused(file: Path, method: Method | None = None) -> str:
-    with pytest.raises(BadInput) as wrong:
-        rate_file(file, method or Method())
-    return str(wrong.value).removeprefix(f"{file}")
+from tests.support.votes import HEADER, refused, season, written
 
 
 def test_ten_wins_to_one_are_four_hundred_points(tmp_path: Path) -> None:
@@ -62,21 +21,6 @@ def test_ten_wins_to_one_are_four_hundred_points(tmp_path: Path) -> None:
     table = rate_file(written(tmp_path / "b.csv", rows))
     assert [(row["model"], row["rating"]) for row in table["models"]] == [("x", 1200), ("y", 800)]
     assert table["models"][0]["win_rate"] == pytest.approx(10 / 11, abs=1e-6)
-
-
-def test_every_form_of_the_same_battles_gives_the_same_table(tmp_path: Path) -> None:
-    header = (*HEADER, "video")
-    names = ("b.csv", "b.tsv", "b.jsonl", "b.ndjson", "b.parquet", "B.CSV")
-    files = [written(tmp_path / name, season(), header) for name in names[:-1]]
-    files.append(written(tmp_path / names[-1], season(), header))
-    tables = [rate_file(file) for file in files]
-    assert all(table == tables[0] for table in tables)
-    assert tables[0]["components"] == [["ant", "bee", "cat"]]
-    assert tables[0]["settings"]["videos"] == [30]
-    assert list(tables[0]["models"][0]) == [
-        "model", "rating", "low", "high", "rank", "rank_best", "rank_worst",
-        "battles", "wins", "losses", "ties", "win_rate", "forfeits", "flags",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -173,115 +117,6 @@ def test_voids_and_forfeits_are_counted_and_not_rated(tmp_path: Path) -> None:
 )
 def test_a_wrong_row_is_named(tmp_path: Path, rows: list[tuple[str, ...]], said: str) -> None:
     assert refused(written(tmp_path / "b.csv", rows)).startswith(said)
-
-
-@pytest.mark.parametrize(
-    ("name", "where"), [("b.jsonl", "line 3"), ("b.parquet", "row 3"), ("b.tsv", "row 3")]
-)
-def test_the_row_is_counted_in_every_form(tmp_path: Path, name: str, where: str) -> None:
-    rows = [("x", "y", "a"), ("x", "y", "b"), ("x", None, "a")]
-    assert refused(written(tmp_path / name, rows)) == f", {where}: model_b is missing"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('{"model_a": "x"\n', ', line 1: no JSON: "{\\"model_a'),
-        ("[1, 2]\n", ', line 1: no JSON object: "[1, 2]"'),
-        ('{"model_a": "x", "model_b": "y", "winner": "a"}\n\n', ", line 2: blank"),
-        ('{"model_a": 3, "model_b": "y", "winner": "a"}\n', ', line 1: model_a is no name: "3"'),
-        ('{"model_a": "x", "model_b": ["y"], "winner": true}\n', ', line 1: winner is "true"'),
-        ('{"model_a": "x", "model_b": "y", "winner": NaN}\n', ", line 1: winner is missing"),
-        ('{"model_a": NaN, "model_b": "y", "winner": 1}\n', ", line 1: model_a is missing"),
-        ("[" * 100_000 + "\n", ", line 1: no JSON"),
-        ('{"model_a": "x", "winner": "a"}\n', " has no column model_b; it has"),
-    ],
-)
-def test_a_wrong_line_is_named(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "b.jsonl").write_text(text)
-    assert refused(tmp_path / "b.jsonl").replace('"{"', '"{\\"').startswith(said)
-
-
-def test_columns_that_come_late_are_gaps_before(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("runs.rate_file._PORTION", 2)
-    rows = [{"model_a": "x", "model_b": "y", "winner": "a"} for _ in range(5)]
-    rows[4]["video"] = "v"
-    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert refused(tmp_path / "b.jsonl") == (
-        ", line 1: video is missing; name it, or drop the column"
-    )
-
-
-def test_portions_and_blank_lines_change_nothing(tmp_path: Path, monkeypatch: Any) -> None:
-    file = written(tmp_path / "b.csv", season(), (*HEADER, "video"))
-    whole = rate_file(file)
-    file.write_text(file.read_text().replace("\n", "\n\n\n\n"))
-    monkeypatch.setattr("runs.rate_file._PORTION", 7)
-    assert rate_file(file) == whole
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", " is empty; it needs the columns"),
-        (b"\n\n\n", " is blank; it needs columns"),
-        (b"model_a,model_b\nx,y\n", ' has no column winner; it has "model_a", "model_b"'),
-        (b"a,a,winner\nx,y,a\n", ' has two columns called "a"'),
-        (b"model_a,model_b,winner\nx,\xff\xfe,a\n", " is not UTF-8 text"),
-        (b'model_a,model_b,winner\nx,"y"z,a\n', ", after row 0: "),
-        (b'"model_a"x,model_b,winner\n', ", header: "),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", " is not UTF-8 text"),
-    ],
-)
-def test_a_file_that_is_no_table_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
-    (tmp_path / "b.csv").write_bytes(content)
-    assert refused(tmp_path / "b.csv").startswith(said)
-
-
-def test_a_parquet_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "b.parquet").write_bytes(b"PAR1 and then nothing")
-    assert " is no Parquet file that can be read" in refused(tmp_path / "b.parquet")
-
-
-def test_parquet_may_hold_categories_in_many_pieces_and_numbers_for_videos(tmp_path: Path) -> None:
-    rows = season()
-    columns = [pa.array([row[k] for row in rows]).dictionary_encode() for k in range(3)]
-    columns.append(pa.array([int(row[3][1:]) for row in rows]))
-    table = pa.table(columns, names=[*HEADER, "video"])
-    pieces = pa.concat_tables([table.slice(k, 50) for k in range(0, 300, 50)])
-    pq.write_table(pieces, tmp_path / "b.parquet", row_group_size=70)
-    plain = rate_file(written(tmp_path / "b.csv", rows, (*HEADER, "video")))
-    assert rate_file(tmp_path / "b.parquet") == plain
-
-
-def test_gaps_in_parquet_are_no_names_however_many_there_are(tmp_path: Path) -> None:
-    for models in (2, 127, 128, 256, 300):
-        names = pa.array([f"m{k}" for k in range(models)] + [None]).dictionary_encode()
-        others = pa.array(["other"] * (models + 1))
-        table = pa.table([names, others, pa.array(["a"] * (models + 1))], names=list(HEADER))
-        pq.write_table(table, tmp_path / "b.parquet")
-        said = refused(tmp_path / "b.parquet")
-        assert said == f", row {models + 1}: model_a is missing"
-
-
-def test_an_empty_parquet_rates_nobody(tmp_path: Path) -> None:
-    empty = pa.table([pa.array([], pa.string())] * 3, names=list(HEADER))
-    pq.write_table(empty, tmp_path / "b.parquet")
-    assert rate_file(tmp_path / "b.parquet")["models"] == []
-
-
-def test_without_pyarrow_parquet_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "b.parquet").write_bytes(b"PAR1")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "pip install 'videoautoarena[parquet]'" in refused(tmp_path / "b.parquet")
-
-
-def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path: Path) -> None:
-    assert " is no file" in refused(tmp_path / "none.csv")
-    (tmp_path / "b.xlsx").write_text("x")
-    assert " must end in .csv" in refused(tmp_path / "b.xlsx")
 
 
 def test_a_header_alone_rates_nobody(tmp_path: Path) -> None:
