@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,7 +25,10 @@ if TYPE_CHECKING:
 _ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason")
 """What chat models call the reason why a reply ended: OpenAI, Gemini, Anthropic, Ollama."""
 # How the clients fail on a page of HTML, a reply without choices or a field of another kind.
-_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+_MOST_TOKENS = 10**9
+_MOST_USD = 10**6
+"""What one call cannot come to; a server that says more has told nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +142,11 @@ class ChatClients:
 
 def received(message: BaseMessage) -> Received:
     """Return a chat model's message as text, tokens and ending."""
-    metadata = message.response_metadata
+    metadata, text = message.response_metadata, str(message.text)
     ending = next(filter(None, map(metadata.get, _ENDINGS)), "")
     return Received(
-        text=str(message.text),
-        usage=_usage(getattr(message, "usage_metadata", None) or {}),
+        text=text,
+        usage=_usage(getattr(message, "usage_metadata", None) or {}, is_empty=not text),
         ending=str(ending),
         refusal=_refusal(message),
         cost_usd=_cost(metadata.get("token_usage")),
@@ -164,21 +166,50 @@ def _refusal(message: BaseMessage) -> str:
 
 def _cost(counted: object) -> float | None:
     """Return the cost that some servers report beside the tokens, such as OpenRouter."""
-    cost = counted.get("cost") if isinstance(counted, dict) else None
-    if not isinstance(cost, int | float) or isinstance(cost, bool):
-        return None
-    return float(cost) if math.isfinite(cost) and cost >= 0 else None
+    return _figure(counted.get("cost"), _MOST_USD) if isinstance(counted, dict) else None
 
 
 def _name(said: object) -> str | None:
     return told(said) if isinstance(said, str) and said else None
 
 
-def _usage(counted: dict[str, Any]) -> Usage:
+def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:
+    read, details = counted.get("input_token_details") or {}, counted.get("output_token_details")
+    input_tokens, output_tokens = _sides(*map(_count, map(counted.get, _SIDES)), is_empty=is_empty)
     return Usage(
-        input_tokens=counted.get("input_tokens"),
-        output_tokens=counted.get("output_tokens"),
-        cached_tokens=(counted.get("input_token_details") or {}).get("cache_read"),
-        reasoning_tokens=(counted.get("output_token_details") or {}).get("reasoning"),
-        written_tokens=(counted.get("input_token_details") or {}).get("cache_creation"),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cached_tokens=_count(read.get("cache_read")),
+        reasoning_tokens=_count((details or {}).get("reasoning")),
+        written_tokens=_count(read.get("cache_creation")),
     )
+
+
+_SIDES = ("input_tokens", "output_tokens", "total_tokens")
+
+
+def _sides(
+    given: int | None, output: int | None, total: int | None, *, is_empty: bool
+) -> tuple[int | None, int | None]:
+    """Return input and output tokens, None where nobody counted them.
+
+    Clients put 0 for what a server leaves out, but no call is read from nothing and no text written
+    with nothing. Some servers, xAI's among them, count what a model thought in the total alone.
+    """
+    if not given:
+        return None, output or None
+    if output is not None and total is not None:
+        output = max(output, total - given)
+    return given, output if output or is_empty else None
+
+
+def _count(said: object) -> int | None:
+    figure = _figure(said, _MOST_TOKENS)
+    return int(figure) if figure is not None and figure == int(figure) else None
+
+
+def _figure(said: object, most: int) -> float | None:
+    """Return a number from 0 to `most`; None where something else was said."""
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return None
+    return said if 0 <= said <= most else None

@@ -130,3 +130,48 @@ def test_a_refusal_is_known_by_its_field_or_its_block(message: AIMessage) -> Non
 @pytest.mark.parametrize("said", [None, "", 7, {"refusal": "No."}])
 def test_any_other_value_in_that_field_is_no_refusal(said: object) -> None:
     assert received(AIMessage("Yes.", additional_kwargs={"refusal": said})).refusal == ""
+
+
+def counted(said: dict[str, Any], text: str = "So.") -> tuple[int | None, int | None]:
+    """Return what is read of a server's count: input and output."""
+    usage: Any = {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0, **said}
+    # As the clients make it, whatever the server said.
+    message = AIMessage.model_construct(
+        content=text, response_metadata={}, additional_kwargs={}, usage_metadata=usage
+    )
+    found = received(message).usage
+    return found.input_tokens, found.output_tokens
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [
+        ({"input_tokens": 32, "output_tokens": 9, "total_tokens": 41}, (32, 9)),
+        # xAI: what was thought stands in the total alone.
+        ({"input_tokens": 32, "output_tokens": 9, "total_tokens": 135}, (32, 103)),
+        ({"input_tokens": 32, "output_tokens": 9, "total_tokens": 3}, (32, 9)),
+        ({"input_tokens": 12.0, "output_tokens": 3}, (12, 3)),
+        ({}, (None, None)),
+        ({"total_tokens": 15}, (None, None)),
+        ({"input_tokens": 12}, (12, None)),
+        ({"input_tokens": -5, "output_tokens": 3}, (None, 3)),
+        ({"input_tokens": 12.5, "output_tokens": 3}, (None, 3)),
+        ({"input_tokens": 10**30, "output_tokens": 3}, (None, 3)),
+        ({"input_tokens": 12, "output_tokens": float("nan")}, (12, None)),
+        ({"input_tokens": "12", "output_tokens": True}, (None, None)),
+    ],
+)
+def test_what_no_server_can_have_counted_is_unknown(
+    said: dict[str, Any], tokens: tuple[int | None, int | None]
+) -> None:
+    assert counted(said) == tokens
+
+
+def test_a_reply_without_text_may_have_taken_no_output() -> None:
+    assert counted({"input_tokens": 12}, text="") == (12, 0)
+
+
+@pytest.mark.parametrize("cost", [1e308, 10**400, -0.1, float("nan"), float("inf"), "0.1", True])
+def test_a_cost_that_cannot_be_is_unknown(cost: object) -> None:
+    said = AIMessage("So.", response_metadata={"token_usage": {"cost": cost}})
+    assert received(said).cost_usd is None

@@ -151,7 +151,7 @@ def test_an_empty_reply_is_a_failure(provider: str, tmp_path: Path) -> None:
     assert (told.row.reply, told.row.failure_kind) == (None, "empty")
 
 
-@pytest.mark.parametrize("deed", ["html", "wrong-json", "cut-json", "no-choice"])
+@pytest.mark.parametrize("deed", ["html", "wrong-json", "cut-json", "deep-json", "no-choice"])
 def test_a_body_that_is_no_answer_never_becomes_one(
     deed: Any, provider: str, tmp_path: Path
 ) -> None:

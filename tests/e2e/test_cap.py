@@ -73,7 +73,9 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
         write_arena(config, server.openai_url, 5.0 / cost["usd"])
 
         out = tmp_path / "capped"
-        line = command("simulate", *typed, "--out", out, "--max-usd", "2", "--json")
+        trace = tmp_path / "trace"
+        cap = ("--max-usd", "2", f"--trace={trace}")
+        line = command("simulate", *typed, "--out", out, *cap, "--json")
         capped = subprocess.run(line, env=environment(), capture_output=True, text=True)
         assert capped.returncode == 4, capped.stderr[-2000:]
         assert f"arena resume {out} --max-usd 4" in capped.stderr
@@ -85,6 +87,8 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
         server.after(int(cost["calls"]) + len(keys))
         answered = {row["key"] for row in server.events("sent")[int(cost["calls"]) :]}
         assert answered == keys
+        events = [json.loads(line)["event"] for line in trace.read_text().splitlines()]
+        assert events.count("finished") == len(keys)
         assert len(battles(out)) == told["settled"] > 0
 
         again = subprocess.run(

@@ -52,7 +52,14 @@ def simulation(videos: Path, config: Path, out: Path) -> list[str]:
 
 def over_http(ground: Ground, place: Path, server: Loopback) -> Life:
     config = write_config(place / "arena.toml", "openai", server)
-    return Life(simulation(ground.videos, config, place / "out"))
+    traced = f"--trace={place / 'trace'}"
+    return Life([*simulation(ground.videos, config, place / "out"), traced])
+
+
+def told_calls(trace: Path) -> int:
+    """Return how many calls a trace tells the end of."""
+    events = [json.loads(line)["event"] for line in trace.read_text().splitlines()]
+    return events.count("finished")
 
 
 def arrived(server: Loopback) -> list[dict[str, Any]]:
@@ -81,6 +88,7 @@ def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
         assert life.end() == 130
         assert last_before_answers(server, stopping_at)
         assert committed_keys(tmp_path / "out") == {row["key"] for row in arrived(server)}
+        assert told_calls(tmp_path / "trace") == len(arrived(server))
     assert f"to go on: arena resume {tmp_path / 'out'}" in life.last_line
     assert (life.noise, life.children) == ([], [])
 

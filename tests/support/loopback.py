@@ -185,7 +185,7 @@ class Conversation(BaseHTTPRequestHandler):
         if mishap.do == "html":
             page = b"<html><h1>please try again</h1></html>"
             return self._send(mishap.status, page, kind="text/html", retry_after=wait)
-        if mishap.do in ("wrong-json", "cut-json", "no-choice"):
+        if mishap.do in ("wrong-json", "cut-json", "deep-json", "no-choice"):
             return self._send(200, self._odd(request, mishap))
         self._break(request, mishap)
         return 0
@@ -193,6 +193,8 @@ class Conversation(BaseHTTPRequestHandler):
     def _odd(self, request: wire.Request, mishap: Mishap) -> bytes:
         if mishap.do == "no-choice":
             return wire.no_choice(request)
+        if mishap.do == "deep-json":
+            return b"[" * 100_000
         good = self._reply(request, None)
         return b'{"ok": [true, null]}' if mishap.do == "wrong-json" else good[: len(good) // 2]
 

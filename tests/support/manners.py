@@ -33,6 +33,7 @@ Deed = Literal[
     "html",
     "wrong-json",
     "cut-json",
+    "deep-json",
     "no-choice",
     # Something that happens to the connection.
     "close",
@@ -61,10 +62,10 @@ class Mishap:
             in a code fence; "filter" one that a filter took away; "other-model" one of a model
             with another name. "status" answers with `status`; "quota", "filter-error",
             "too-long" and "too-many-images" with the error of that name. "html" is a page with
-            `status`, "wrong-json" JSON of another shape, "cut-json" half of it, "no-choice" a
-            reply without candidates. "close" hangs up without a word, "half" behind the head,
-            "cut" in the middle of the body; "trickle" takes `seconds` for it, "silent" says
-            nothing for `seconds`.
+            `status`, "wrong-json" JSON of another shape, "cut-json" half of it, "deep-json" far
+            too many brackets, "no-choice" a reply without candidates. "close" hangs up without a
+            word, "half" behind the head, "cut" in the middle of the body; "trickle" takes `seconds`
+            for it, "silent" says nothing for `seconds`.
         model: which model's requests; "*" for all.
         nth: the first request it befalls, counted from 1 over those of `model`.
         times: how many requests it befalls from there on.
