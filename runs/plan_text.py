@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from agents.prices import TABLE
 from runs.console import safe
+from runs.figures import dollars, short
 from runs.plan import Line, Plan
 from runs.reading import counted, one_line
 
@@ -19,7 +20,7 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
     """Yield the lines of a plan, for a terminal of so many columns."""
     yield (
         f"{counted(plan.open_slots, 'battle')} to go, "
-        f"{counted(plan.videos, 'video')}; spent so far ${plan.spent_usd:,.4f}"
+        f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
     )
     names = ["model", *(safe(line.alias) for line in plan.lines), "all"]
     rows = [_HEADS, *map(_cells, plan.lines), _totals(plan)]
@@ -87,17 +88,3 @@ def _prices(plan: Plan, today: date) -> Iterator[str]:
         names = ", ".join(map(safe, plan.unpriced))
         yield f"nobody knows the price of {names}; write it into arena.toml (price), see the README"
 
-
-def short(number: float) -> str:
-    """Return a number of tokens in at most six characters."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= 0.9995 * size:
-            return f"{number / size:.3g}{letter}" if number < 999.5 * size else f"{number:.0e}"
-    return f"{number:.0f}"
-
-
-def dollars(usd: float | None) -> str:
-    """Return an amount, in cents and below a dollar to a hundredth of one."""
-    if usd is None:
-        return "unknown"
-    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"

@@ -147,13 +147,16 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
     )
     for note in run.notes:
         say(note)
-    videos = len({slot.video for slot in open_slots})
-    spoken = has_subtitles(run.store)
+    if not open_slots:
+        return
     for line in remote_notice(
-        config, videos=videos, open_slots=len(open_slots), has_subtitles=spoken
+        config,
+        videos=len({slot.video for slot in open_slots}),
+        open_slots=len(open_slots),
+        has_subtitles=has_subtitles(run.store),
     ):
         say(safe(line))
-    if open_slots and not config.offline:
+    if not config.offline:
         for line in money_notice(plan_of(config, work_left(config, run.store))):
             say(line)
     if caps := kept_caps(run.store):

@@ -13,7 +13,7 @@ from memory.records import CallRow, Nonce, Role, Usage
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.plan import Plan, Work, plan_of
-from runs.plan_text import as_lines, dollars, money_notice, short
+from runs.plan_text import as_lines, money_notice
 from runs.planning import plan_ahead
 from runs.reading import RUN_FILE
 from tests.support.clips import draw_folder
@@ -131,22 +131,6 @@ def test_a_plan_fits_the_terminal_whatever_models_are_called(tmp_path: Path, col
     flags = Flags(models=(names[0], names[2]), examiner="e", config=tmp_path / "arena.toml")
     plan = plan_of(resolve(flags).config, Work(first=300_000, later=9_000_000, videos=100_000))
     assert max(map(len, as_lines(plan, columns))) <= columns
-
-
-def test_numbers_are_short() -> None:
-    assert [short(n) for n in (0, 950, 1_250, 999_600, 12_345_678)] == [
-        "0",
-        "950",
-        "1.25k",
-        "1M",
-        "12.3M",
-    ]
-    assert [dollars(usd) for usd in (None, 0.0, 0.01234, 1234.5)] == [
-        "unknown",
-        "$0.00",
-        "$0.0123",
-        "$1,234.50",
-    ]
 
 
 def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:
