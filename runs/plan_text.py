@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from math import inf
 from textwrap import wrap
 
 from agents.prices import TABLE
+from agents.purse import Caps
 from runs.console import safe
 from runs.figures import dollars, short
 from runs.plan import Line, Plan
@@ -42,6 +44,27 @@ def money_notice(plan: Plan) -> Iterator[str]:
         yield (
             f"expected to cost {dollars(plan.usd)}, at most {dollars(plan.most_usd)} "
             "(see --plan; --max-usd stops it)"
+        )
+
+
+def cap_notice(plan: Plan, caps: Caps, spent: Caps) -> Iterator[str]:
+    """Yield what is to be known of caps of which less is left than one call may take."""
+    if not plan.lines:
+        return
+    hint = "where it does not fit it is not sent; a higher cap or a lower max_tokens makes room"
+    dearest = max(plan.lines, key=lambda line: line.dearest_usd)
+    left_usd = inf if caps.usd is None else max(caps.usd - (spent.usd or 0.0), 0.0)
+    if left_usd < dearest.dearest_usd:
+        yield (
+            f"one call to {safe(dearest.alias)} as {dearest.role} may cost up to "
+            f"{dollars(dearest.dearest_usd)}, and {dollars(left_usd)} of the cap is left: {hint}"
+        )
+    longest = max(plan.lines, key=lambda line: line.longest_tokens)
+    left = inf if caps.tokens is None else max(caps.tokens - (spent.tokens or 0), 0)
+    if left < longest.longest_tokens:
+        yield (
+            f"one call to {safe(longest.alias)} as {longest.role} may take up to "
+            f"{longest.longest_tokens:,} tokens, and {left:,.0f} of the cap are left: {hint}"
         )
 
 
@@ -87,4 +110,3 @@ def _prices(plan: Plan, today: date) -> Iterator[str]:
     if plan.unpriced:
         names = ", ".join(map(safe, plan.unpriced))
         yield f"nobody knows the price of {names}; write it into arena.toml (price), see the README"
-
