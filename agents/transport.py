@@ -12,12 +12,16 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 
 from agents.splice import spliced
 from memory.errors import BadInput
 
 CHUNK = 256 * 1024
 """Bytes that are handed to a socket at a time: fewer cost more turns, more cost memory."""
+
+MISDIRECTED = 421
+"""The status of an answer that comes from here and from no server."""
 
 _SOCKS = ("socks5", "socks5h")
 
@@ -27,10 +31,14 @@ class SplicingTransport:
 
     One object serves sync and async clients of both libraries; each request says which it is.
     Connections are not limited here: how many calls are under way is decided elsewhere.
+
+    Clients follow redirects. One to another host is refused with a status of its own: frames and
+    keys go to the host that was named, and to no other.
     """
 
-    def __init__(self) -> None:
-        """Open nothing yet."""
+    def __init__(self, address: str) -> None:
+        """Open nothing yet; `address` is where the model is served."""
+        self._address = address
         self._clients: dict[tuple[str, str], Any] = {}
 
     def handle_request(self, request: Any) -> Any:
@@ -38,13 +46,18 @@ class SplicingTransport:
 
         Raises:
             Astray: its body should hold frames and does not, or the other way round.
+            BadInput: the environment names hosts to call without a proxy in a way nobody can read.
         """
+        if self._leads_away(request):
+            return _refusal(request)
         pieces = spliced(request.read()) if request.method == "POST" else None
         filled = request if pieces is None else _filled(request, pieces, _Chunks(pieces))
         return self._client(request, "Client").send(filled, stream=True, follow_redirects=False)
 
     async def handle_async_request(self, request: Any) -> Any:
         """Do the same for an async client."""
+        if self._leads_away(request):
+            return _refusal(request)
         pieces = spliced(await request.aread()) if request.method == "POST" else None
         filled = request if pieces is None else _filled(request, pieces, _AsyncChunks(pieces))
         client = self._client(request, "AsyncClient")
@@ -55,8 +68,20 @@ class SplicingTransport:
         name = library.__name__, kind
         if name not in self._clients:
             limits = library.Limits(max_connections=None, max_keepalive_connections=None)
-            self._clients[name] = getattr(library, kind)(limits=limits)
+            try:
+                self._clients[name] = getattr(library, kind)(limits=limits)
+            except library.InvalidURL:
+                # What `check_proxies` lets pass; the library's words may hold half a password.
+                raise BadInput("NO_PROXY names something that is no host; mend it") from None
         return self._clients[name]
+
+    def _leads_away(self, request: Any) -> bool:
+        """Return whether a request goes to another host, or to the same without its encryption."""
+        there, home = request.url, _library(request).URL(self._address)
+        if there.host != home.host:
+            return True
+        ways = [(url.scheme, url.port) for url in (home, there)]
+        return ways[0] != ways[1] and ways != [("http", None), ("https", None)]
 
     def close(self) -> None:
         """Close the connections of sync clients."""
@@ -106,12 +131,23 @@ def check_proxies() -> None:
         scheme = address.partition("://")[0].lower() if "://" in address else "http"
         if kind not in ("http", "https", "all"):
             continue
+        if not _is_readable(address):
+            raise BadInput(f"the {kind} proxy of the environment is no address; mend it")
         if scheme not in ("http", "https", *_SOCKS):
             raise BadInput(f"the {kind} proxy of the environment is no http, https or socks5 one")
         if scheme in _SOCKS and importlib.util.find_spec("socksio") is None:
             raise BadInput(
                 f"the {kind} proxy of the environment speaks SOCKS; pip install socksio for it"
             )
+
+
+def _is_readable(address: str) -> bool:
+    """Return whether an address has a host and, if any, a number for its port."""
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        return address.isprintable() and (parts.port or 0) >= 0 and bool(parts.hostname)
+    except ValueError:
+        return False
 
 
 def splices(chat: Any) -> bool:
@@ -124,6 +160,14 @@ def splices(chat: Any) -> bool:
 def _library(request: Any) -> Any:
     """Return httpx or httpx2, whichever made the request."""
     return sys.modules[type(request).__module__.partition(".")[0]]
+
+
+def _refusal(request: Any) -> Any:
+    """Return what a client is answered instead of being led to another host."""
+    words = "the server sends calls on to another address; set base_url to the one that is meant"
+    return _library(request).Response(
+        MISDIRECTED, json={"error": {"message": words, "code": MISDIRECTED}}, request=request
+    )
 
 
 def _filled(request: Any, pieces: list[bytes], content: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from memory.records import CallRow
 from runs.cached import CacheCount
 from runs.console import safe
+from runs.figures import dollars
 from runs.reading import counted
 
 
@@ -48,7 +49,7 @@ class Calls:
     @property
     def cost(self) -> str:
         """What they cost, in words."""
-        known = f"${self.cost_usd:,.4f}" if self.unknown_cost < self.calls else "unknown"
+        known = dollars(self.cost_usd) if self.unknown_cost < self.calls else "unknown"
         partly = 0 < self.unknown_cost < self.calls
         return known + (f" and {counted(self.unknown_cost, 'call')} of unknown cost" * partly)
 
@@ -98,7 +99,7 @@ class Costs:
         if not self.total.calls:
             return []
         each = self.usd_a_battle(settled)
-        mean = f"; ${each:,.4f} a battle" if each else ""
+        mean = f"; {dollars(each)} a battle" if each else ""
         cached = self.cache.total().as_line()
         return [
             *(calls.as_line(role) for role, calls in sorted(self.by_role.items())),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from runs.canvas import Line
-from runs.plan_text import dollars, short
+from runs.figures import dollars, short
 from runs.reading import counted
 from runs.standing import Standing
 

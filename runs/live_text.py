@@ -9,6 +9,7 @@ from rich.text import Text
 
 from memory.records import Battle
 from runs.canvas import Line, Marks, cells, fit, plain
+from runs.figures import short
 from runs.leaderboard import Table
 from runs.live_budget import budget, is_told
 from runs.phrases import result, short_names, why
@@ -144,18 +145,18 @@ def _state(standing: Standing) -> str:
 
 
 def _counts(standing: Standing, size: Size, dot: str) -> Text:
-    line = Line(size.width, size.marks).add(f"calls {_short(standing.calls)}")
+    line = Line(size.width, size.marks).add(f"calls {standing.calls:,}")
     for number, thing in (
         (standing.recalled, "recalled"),
         (standing.retries, "tried again"),
         (standing.failed, "failed"),
     ):
         if number:
-            line.add(f", {_short(number)} {thing}", "yellow" if thing == "failed" else "")
+            line.add(f", {number:,} {thing}", "yellow" if thing == "failed" else "")
     # At 80 columns something is cut; it must not be what went wrong.
     line.add(dot).add(_many(standing.voids, "void"), "yellow" if standing.voids else "").add(", ")
     line.add(_many(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits))
-    tokens = f"{_short(standing.tokens_in)} in, {_short(standing.tokens_out)} out"
+    tokens = f"{short(standing.tokens_in)} in, {short(standing.tokens_out)} out"
     return line.add(f"{dot}tokens {tokens}").text
 
 
@@ -286,14 +287,6 @@ def clock(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
-
-
-def _short(number: int) -> str:
-    if number < 10_000:
-        return str(number)
-    if number < 1_000_000:
-        return f"{number / 1000:.0f}k"
-    return f"{number / 1_000_000:.1f}M"
 
 
 def _many(number: int, thing: str) -> str:

@@ -61,8 +61,15 @@ class Line:
     output_tokens: float = 0.0
     usd: float | None = None
     most_usd: float | None = None
+    longest_tokens: int = 0
+    """In and out, the most that one call can take."""
     is_measured: bool = False
     """Tokens a call as they were in this run so far."""
+
+    @property
+    def dearest_usd(self) -> float:
+        """The most that one call can cost; 0 where nobody knows."""
+        return (self.most_usd or 0.0) / self.most_calls if self.most_calls else 0.0
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
@@ -257,6 +264,7 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
     usd = cost_of(model, once).usd
     longest = words.most_text + frames * (each.most + LABEL_TOKENS)
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
+    line.longest_tokens = round(longest) + limit
     line.usd = None if usd is None else line.calls * usd
     line.most_usd = None if most is None else line.most_calls * most
     return line

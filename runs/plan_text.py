@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from math import inf
 from textwrap import wrap
 
 from agents.prices import TABLE
+from agents.purse import Caps
 from runs.console import safe
+from runs.figures import dollars, short
 from runs.plan import Line, Plan
 from runs.reading import counted, one_line
 
@@ -19,7 +22,7 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
     """Yield the lines of a plan, for a terminal of so many columns."""
     yield (
         f"{counted(plan.open_slots, 'battle')} to go, "
-        f"{counted(plan.videos, 'video')}; spent so far ${plan.spent_usd:,.4f}"
+        f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
     )
     names = ["model", *(safe(line.alias) for line in plan.lines), "all"]
     rows = [_HEADS, *map(_cells, plan.lines), _totals(plan)]
@@ -41,6 +44,27 @@ def money_notice(plan: Plan) -> Iterator[str]:
         yield (
             f"expected to cost {dollars(plan.usd)}, at most {dollars(plan.most_usd)} "
             "(see --plan; --max-usd stops it)"
+        )
+
+
+def cap_notice(plan: Plan, caps: Caps, spent: Caps) -> Iterator[str]:
+    """Yield what is to be known of caps of which less is left than one call may take."""
+    if not plan.lines:
+        return
+    hint = "where it does not fit it is not sent; a higher cap or a lower max_tokens makes room"
+    dearest = max(plan.lines, key=lambda line: line.dearest_usd)
+    left_usd = inf if caps.usd is None else max(caps.usd - (spent.usd or 0.0), 0.0)
+    if left_usd < dearest.dearest_usd:
+        yield (
+            f"one call to {safe(dearest.alias)} as {dearest.role} may cost up to "
+            f"{dollars(dearest.dearest_usd)}, and {dollars(left_usd)} of the cap is left: {hint}"
+        )
+    longest = max(plan.lines, key=lambda line: line.longest_tokens)
+    left = inf if caps.tokens is None else max(caps.tokens - (spent.tokens or 0), 0)
+    if left < longest.longest_tokens:
+        yield (
+            f"one call to {safe(longest.alias)} as {longest.role} may take up to "
+            f"{longest.longest_tokens:,} tokens, and {left:,.0f} of the cap are left: {hint}"
         )
 
 
@@ -86,18 +110,3 @@ def _prices(plan: Plan, today: date) -> Iterator[str]:
     if plan.unpriced:
         names = ", ".join(map(safe, plan.unpriced))
         yield f"nobody knows the price of {names}; write it into arena.toml (price), see the README"
-
-
-def short(number: float) -> str:
-    """Return a number of tokens in at most six characters."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= 0.9995 * size:
-            return f"{number / size:.3g}{letter}" if number < 999.5 * size else f"{number:.0e}"
-    return f"{number:.0f}"
-
-
-def dollars(usd: float | None) -> str:
-    """Return an amount, in cents and below a dollar to a hundredth of one."""
-    if usd is None:
-        return "unknown"
-    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"

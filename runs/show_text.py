@@ -12,6 +12,7 @@ from rich.text import Text
 
 from memory.records import Battle, CallRow, Evolution, Judging
 from runs.console import safe
+from runs.figures import dollars
 from runs.reading import named, one_line, outcome
 from runs.show import Shown
 
@@ -215,24 +216,22 @@ def _provenance(shown: Shown) -> Iterator[RenderableType]:
 
 
 def _calls(shown: Shown) -> Iterator[RenderableType]:
-    cost = "unknown" if shown.cost_usd is None else f"${shown.cost_usd:.4f}"
     yield from _section(
-        f"Calls of this slot: {len(shown.calls)}, cost {cost}",
+        f"Calls of this slot: {len(shown.calls)}, cost {dollars(shown.cost_usd)}",
         *(_call(row) for row in shown.calls),
     )
 
 
 def _call(row: CallRow) -> str:
     usage = row.usage
-    cost = "unknown" if row.cost_usd is None else f"${row.cost_usd:.4f}"
     tries = f", {len(row.attempts) + 1} tries" if row.attempts else ""
     failed = f", failed: {row.failure}" if row.reply is None else ""
     return (
         f"{row.nonce.role} {named(row.alias, row.model)} key {row.key[:12]}: "
-        f"{_tokens(usage.input_tokens)} in, {_tokens(usage.output_tokens)} out, cost {cost}, "
-        f"{row.latency_s:.2f} s{tries}{failed}"
+        f"{_tokens(usage.input_tokens)} in, {_tokens(usage.output_tokens)} out, "
+        f"cost {dollars(row.cost_usd)}, {row.latency_s:.2f} s{tries}{failed}"
     )
 
 
 def _tokens(count: int | None) -> str:
-    return "? tokens" if count is None else f"{count} tokens"
+    return "? tokens" if count is None else f"{count:,} tokens"

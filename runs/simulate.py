@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from agents.models import check_keys
@@ -15,7 +16,7 @@ from runs.events import Audience, Hear, Say
 from runs.notice import remote_notice
 from runs.opening import NO_CARE, Care, Opened, begin, go_on, holds_run, videos_folder
 from runs.plan import plan_of
-from runs.plan_text import money_notice
+from runs.plan_text import cap_notice, money_notice
 from runs.planning import work_left
 from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
@@ -147,14 +148,30 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
     )
     for note in run.notes:
         say(note)
-    videos = len({slot.video for slot in open_slots})
-    spoken = has_subtitles(run.store)
+    if not open_slots:
+        return
     for line in remote_notice(
-        config, videos=videos, open_slots=len(open_slots), has_subtitles=spoken
+        config,
+        videos=len({slot.video for slot in open_slots}),
+        open_slots=len(open_slots),
+        has_subtitles=has_subtitles(run.store),
     ):
         say(safe(line))
-    if open_slots and not config.offline:
-        for line in money_notice(plan_of(config, work_left(config, run.store))):
-            say(line)
-    if caps := kept_caps(run.store):
-        say(f"cap on the whole run: {told_caps(caps)}; it holds until another is given")
+    for line in _money_lines(run):
+        say(line)
+
+
+def _money_lines(run: Opened) -> Iterator[str]:
+    """Yield what is to be known of a run's money before its first call."""
+    caps = kept_caps(run.store)
+    told = f"cap on the whole run: {told_caps(caps)}; it holds until another is given"
+    if run.config.offline:
+        yield from [told] * bool(caps)
+        return
+    plan = plan_of(run.config, work_left(run.config, run.store))
+    yield from money_notice(plan)
+    if caps:
+        yield told
+        spent = run.store.journal.spent()
+        taken = Caps(spent.usd, spent.input_tokens + spent.output_tokens)
+        yield from cap_notice(plan, caps, taken)

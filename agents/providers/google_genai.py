@@ -36,7 +36,7 @@ class _GoogleGenAI(Provider):
             max_retries=1,
             vertexai=False,
             # With a transport of ours its client also stays with httpx where aiohttp is there.
-            client_args={"transport": SplicingTransport()},
+            client_args={"transport": SplicingTransport(model.url)},
             **self.sampling(model, "judge"),
         )
 

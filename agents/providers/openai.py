@@ -20,7 +20,10 @@ class _OpenAI(Provider):
         from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
         # Clients of its own: LangChain shares one across event loops, where it cannot live.
-        way: dict[str, Any] = {"timeout": model.timeout_s, "transport": SplicingTransport()}
+        way: dict[str, Any] = {
+            "timeout": model.timeout_s,
+            "transport": SplicingTransport(model.url),
+        }
         return ChatOpenAI(
             model=model.name,
             api_key=model.key() or NO_KEY,

@@ -19,9 +19,9 @@ def command(out: Path, as_json: bool) -> None:
     from runs.reading import run_file
 
     path = run_file(out)
-    say(f"compacting {safe(str(path))}, {size_of(path)} bytes")
+    say(f"compacting {safe(str(path))}, {size_of(path):,} bytes")
     before, after = compact(path)
     if as_json:
         tell(json.dumps({"schema": SCHEMA, "before_bytes": before, "after_bytes": after}))
         return
-    tell(f"{before} bytes before, {after} after: {before - after} given back")
+    tell(f"{before:,} bytes before, {after:,} after: {before - after:,} given back")

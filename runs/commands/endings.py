@@ -129,14 +129,16 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     if finished.is_capped:
         say(
             f"the cap is reached with {finished.settled} of {finished.total} battles settled; "
-            f"nothing is lost; to go on: arena resume {shown} {_more(finished.caps)}"
+            "nothing is lost"
         )
+        say(f"to go on: arena resume {shown} {_more(finished.caps)}")
         return EXIT_CAP
     if finished.interrupted:
         say(
             f"interrupted with {finished.settled} of {finished.total} battles settled; "
-            f"nothing is lost; to go on: arena resume {shown}"
+            "nothing is lost"
         )
+        say(f"to go on: arena resume {shown}")
         return EXIT_INTERRUPTED
     voids = f", {finished.voids} of them void" if finished.voids else ""
     say(f"done: {finished.settled} battles settled{voids}; see: arena leaderboard {shown}")
@@ -151,6 +153,7 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
 
 def spent_line(finished: Finished) -> str:
     """Return what the whole run has spent; empty where it cost nothing and nothing is capped."""
+    from runs.figures import dollars
     from runs.reading import counted
 
     spent, caps = finished.spent, finished.caps
@@ -159,7 +162,8 @@ def spent_line(finished: Finished) -> str:
     of_usd = f" of ${caps.usd:,.2f}" if caps.usd is not None else ""
     of_tokens = f" of {caps.tokens:,.0f}" if caps.tokens is not None else ""
     unknown = f"; {counted(spent.unknown, 'call')} of unknown cost" if spent.unknown else ""
-    known = f"${spent.usd:,.4f}{of_usd}" if spent.unknown < spent.calls or of_usd else "unknown"
+    is_known = of_usd or spent.unknown < spent.calls or not spent.calls
+    known = f"{dollars(spent.usd)}{of_usd}" if is_known else "unknown"
     tokens = spent.input_tokens + spent.output_tokens
     return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{unknown}"
 

@@ -30,10 +30,10 @@ def command(out: Path, what: str, to: Path | None, force: bool) -> None:
                 click.echo(line)
         return
     count = export(out, to, what=kind, force=force, tell=_on_terminal)
-    say(f"{count} {what} written to {safe(str(to))}")
+    say(f"{count:,} {what} written to {safe(str(to))}")
 
 
 def _on_terminal(number: int, total: int) -> None:
     """Say on one line how far it is, where somebody may be watching."""
     if sys.stderr.isatty():
-        click.echo(f"\r{number} of {total}", err=True, nl=number == total)
+        click.echo(f"\r{number:,} of {total:,}", err=True, nl=number == total)

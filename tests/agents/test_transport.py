@@ -6,17 +6,20 @@ import asyncio
 import base64
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from agents.ask import Asker
 from agents.clients import ChatClient
 from agents.models import check_keys, parse_model
 from agents.retry import fault_of
-from agents.transport import CHUNK, _Chunks, check_proxies
-from memory.errors import BadInput
-from tests.support.asking import run
+from agents.transport import CHUNK, SplicingTransport, _Chunks, check_proxies
+from memory.errors import BadInput, ProviderFailed
+from tests.support.asking import Pages, request_of, run
 from tests.support.bodies import Book, keeping
 from tests.support.certificates import self_signed
 from tests.support.film import PROVIDERS, Film, images_of, model_at, send, send_once
@@ -165,12 +168,59 @@ def test_a_call_without_frames_goes_out_as_it_is(provider: str, book: Book) -> N
     assert len(kept.parts) == 1
 
 
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_no_frame_and_no_key_goes_to_a_host_that_nobody_named(
+    host: str, provider: str, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERON_KEY", "sk-heron-of-the-lake-42")
+    with keeping() as stranger:
+        book.moved_to = f"http://{host}:{stranger.port}/v1/chat/completions"
+        model = replace(model_at(provider, book.url), key_env="HERON_KEY")
+        journal, film = Pages(), Film()
+
+        async def ask() -> None:
+            asker = Asker(journal, film.load)
+            try:
+                await asker.ask(model, request_of(frames=film.frames))
+            finally:
+                await asker.aclose()
+
+        with pytest.raises(ProviderFailed, match="set base_url"):
+            run(ask())
+        assert not stranger.requests
+    (row,) = journal.rows.values()
+    assert (row.failure_kind, row.cost_usd, row.attempts) == ("http-421", 0.0, ())
+
+
+def test_the_same_host_may_ask_for_encryption_and_not_for_less() -> None:
+    def leads_away(home: str, there: str) -> bool:
+        return SplicingTransport(home)._leads_away(httpx.Request("POST", there))
+
+    assert not leads_away("http://a.example/v1", "https://A.example/v2/chat")
+    assert not leads_away("https://a.example/v1", "https://a.example:443/v1")
+    assert leads_away("https://a.example/v1", "http://a.example/v1")
+    assert leads_away("http://a.example:8000/v1", "http://a.example:8001/v1")
+    assert leads_away("http://a.example/v1", "http://a.example.org/v1")
+
+
+def test_a_list_of_hosts_without_proxy_that_nobody_can_read_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, book: Book
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "[::1]")
+    with pytest.raises(BadInput, match="NO_PROXY"):
+        run(send_once(model_at("google_genai", book.url), Film()))
+
+
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
         ("socks5://heron:lake@127.0.0.1:1080", "pip install socksio"),
         ("SOCKS5H://127.0.0.1:1080", "pip install socksio"),
         ("ftp://heron:lake@127.0.0.1:21", "no http, https or socks5"),
+        ("http://heron:la/ke@127.0.0.1:21", "is no address"),
+        ("http://heron:lake@127.0.0.1:port", "is no address"),
+        ("http://heron:lake@[::1", "is no address"),
+        ("http://", "is no address"),
     ],
 )
 def test_a_proxy_that_cannot_be_used_is_told_of_before_any_call(

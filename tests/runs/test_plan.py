@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from agents.purse import Caps
 from memory.records import CallRow, Nonce, Role, Usage
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.plan import Plan, Work, plan_of
-from runs.plan_text import as_lines, dollars, money_notice, short
+from runs.plan_text import as_lines, cap_notice, money_notice
 from runs.planning import plan_ahead
 from runs.reading import RUN_FILE
 from tests.support.clips import draw_folder
@@ -133,20 +134,15 @@ def test_a_plan_fits_the_terminal_whatever_models_are_called(tmp_path: Path, col
     assert max(map(len, as_lines(plan, columns))) <= columns
 
 
-def test_numbers_are_short() -> None:
-    assert [short(n) for n in (0, 950, 1_250, 999_600, 12_345_678)] == [
-        "0",
-        "950",
-        "1.25k",
-        "1M",
-        "12.3M",
-    ]
-    assert [dollars(usd) for usd in (None, 0.0, 0.01234, 1234.5)] == [
-        "unknown",
-        "$0.00",
-        "$0.0123",
-        "$1,234.50",
-    ]
+def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfig) -> None:
+    plan = plan_of(config, Work(first=3, later=0, videos=1))
+    # The judge's text is the longest: 24,000 tokens, 10 frames of 112, and 1,000 of output.
+    (usd,) = cap_notice(plan, Caps(0.05, None), Caps(0.02, 0))
+    assert usd.startswith("one call to e as judge may cost up to $0.0351, and $0.0300 of the cap")
+    (tokens,) = cap_notice(plan, Caps(None, 30_000), Caps(0.0, 4_000))
+    assert "as judge may take up to 26,120 tokens, and 26,000 of the cap are left" in tokens
+    assert not [*cap_notice(plan, Caps(0.0552, 30_120), Caps(0.02, 4_000))]
+    assert not [*cap_notice(plan, Caps(None, None), Caps(9.0, 9))]
 
 
 def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:

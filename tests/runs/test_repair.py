@@ -270,7 +270,8 @@ def test_a_repair_that_is_killed_ends_as_one_that_is_not(
             committed, born = committed_keys(house.out), len(server.events())
             with Life(line) as life:
                 life.until(lambda: answered(server, born) > 2)  # noqa: B023
-            sent = {row["key"] for row in server.events()[born:]}
+            # A request that was cut off by the kill may be in the log without one.
+            sent = {row["key"] for row in server.events()[born:] if "key" in row}
             assert not committed & sent
     house.play("--retry-failed", rounds=3)
     assert current(house.out) == undisturbed

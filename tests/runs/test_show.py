@@ -97,7 +97,7 @@ def test_nothing_was_found_where_no_evolver_ran(out: Path) -> None:
 def test_calls_tell_tokens_cost_tries_and_failure(out: Path) -> None:
     page = " ".join(shown(out, IDS[1], 200).split())
     assert "Calls of this slot: 2, cost unknown" in page
-    assert "1000 tokens in, 50 tokens out, cost unknown, 0.25 s" in page
+    assert "1,000 tokens in, 50 tokens out, cost unknown, 0.25 s" in page
     assert "cost $0.2500, 0.25 s, 2 tries, failed: the server said no" in page
 
 

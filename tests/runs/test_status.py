@@ -63,7 +63,7 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
     assert "cost $0.5000 and 1 call of unknown cost" in invoke("status", mixed).output
     free = call(slot(video(), 0).id, cost_usd=0.0)
     beside = play(tmp_path / "one", lineage(video()), calls=[free, call(slot(video(), 1).id)])
-    assert "cost $0.0000 and 1 call of unknown cost" in invoke("status", beside).output
+    assert "cost $0.00 and 1 call of unknown cost" in invoke("status", beside).output
     unpriced = play(tmp_path / "two", lineage(video()), calls=[call(slot(video(), 0).id)])
     assert "cost unknown" in invoke("status", unpriced).output
 

@@ -1,0 +1,22 @@
+"""Amounts of money, tokens and bytes, as a person reads them."""
+
+from __future__ import annotations
+
+LEAST_USD = 0.0001
+
+
+def dollars(usd: float | None) -> str:
+    """Return an amount, in cents and below a dollar to a hundredth of one."""
+    if usd is None:
+        return "unknown"
+    if usd == 0 or usd >= 1:
+        return f"${usd:,.2f}"
+    return f"${usd:.4f}" if usd >= LEAST_USD / 2 else f"<${LEAST_USD}"
+
+
+def short(number: float) -> str:
+    """Return a number of tokens in at most six characters."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= 0.9995 * size:
+            return f"{number / size:.3g}{letter}" if number < 999.5 * size else f"{number:.0e}"
+    return f"{number:.0f}"
