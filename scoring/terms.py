@@ -205,7 +205,7 @@ def _gradient(rows: Rows, phi: Floats, phantom: float, ridge: float) -> Floats:
 
 def _information(rows: Rows, phi: Floats, phantom: float, ridge: float) -> Floats:
     """Minus the Hessian; without phantom battles with the common level of the strengths pinned."""
-    n, k = rows.models, rows.models + rows.x.shape[1]
+    n = rows.models
     chances, battles = _chances(rows, phi), rows.counts.sum(axis=1)
     mean, tie = chances.mean, chances.tie
     spread = mean - tie / 4.0 - mean**2
