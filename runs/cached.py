@@ -48,6 +48,8 @@ class CacheShare(NamedTuple):
             told = "unknown: no provider said" if self.unknown else ""
             return f"read from providers' caches: {told}" if told else ""
         unknown = f"; {self.unknown:,} calls did not say" if self.unknown else ""
+        if self.read is not None and self.read > self.could:
+            return f"read from providers' caches: {self.read:,} tokens, all that could be{unknown}"
         return (
             f"read from providers' caches: {self.read:,} of about {self.could:,} tokens that could "
             f"be ({self.share:.0%}){unknown}"

@@ -118,7 +118,9 @@ def entry_of(name: str, file: ArenaFile) -> CastEntry:
 def _check_url(table: str, url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(f"{table}: base_url is no http(s) address")
+        raise BadInput(
+            f"{table}: base_url is no http(s) address; write one such as http://127.0.0.1:8000/v1"
+        )
     if parts.username or parts.password or parts.query:
         raise BadInput(f"{table}: base_url carries a key; put it in a variable (key_env)")
 

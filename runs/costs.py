@@ -103,7 +103,7 @@ class Costs:
         cached = self.cache.total().as_line()
         return [
             *(calls.as_line(role) for role, calls in sorted(self.by_role.items())),
-            *(calls.as_line(f"  {name}") for name, calls in sorted(self.by_model.items())),
+            *(calls.as_line(f"model {name}") for name, calls in sorted(self.by_model.items())),
             self.total.as_line("all") + mean,
             *([cached] if cached else []),
         ]

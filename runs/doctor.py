@@ -23,6 +23,7 @@ from memory.errors import ArenaError
 from memory.records import SCHEMA
 from runs.config import Flags, RunConfig, resolve
 from runs.console import out
+from runs.doctor_live import PROXIES, hints
 from runs.notice import calls_at_most, most_frames, remote_notice
 
 US = "videoautoarena"
@@ -61,6 +62,7 @@ def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = No
         "disk": {"free_bytes": shutil.disk_usage(Path.cwd()).free},
         "terminal": _terminal(),
         "tracing": _tracing(),
+        "proxies": [name for name in PROXIES if _is_set(name)],
         "videos": found,
         "models": models,
         "calls": None if config is None else _calls(config, found),
@@ -199,12 +201,14 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
     most = {alias: most_frames(config, alias) for alias in config.cast}
     found = visit([config.model_of(alias) for alias in config.cast], most)
     for one in found:
+        model = config.model_of(one["model"])
         if not one["answered"]:
             # Its settings were found wanting already.
             if one["failure"] != "settings":
-                missing.append(f"{one['model']!a} does not answer: {one['reason']}")
+                why = "; ".join([one["failure"], *hints(one["failure"], model)])
+                missing.append(f"{one['model']!a} does not answer: {why}")
         elif one["sees"] is False:
-            missing.append(f"{one['model']!a} does not see what it is shown; {one['reason']}")
+            missing.append(f"{one['model']!a} does not see what it is shown")
         elif one["frames_taken"] == 0:
             images = f"{one['frames_asked']} images"
             missing.append(f"{one['model']!a} fails with {images}: {one['reason']}")

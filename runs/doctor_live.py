@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,13 +16,15 @@ from agents.retry import told
 from agents.tracing import is_traced, trace_host
 from memory.errors import ArenaError, BadInput, CallFailed
 from memory.records import CallRow
-from runs.reading import counted, named
+from runs.reading import counted, named, one_line
 
 AT_ONCE = 4
 """Models that are asked at the same time."""
 MOST_TRIES = 2
 LONGEST_TRY_S = 60.0
 LONGEST_PAUSE_S = 5.0
+LONGEST_QUOTE = 100
+"""Characters of a wrong answer that are shown."""
 _HINTS = {
     "unreachable": "is a server there, and is base_url right?",
     "connection": "is a server there, and is base_url right?",
@@ -35,6 +38,12 @@ _HINTS = {
     "empty": "a larger max_tokens may help, if it reasons first",
 }
 """What to look at after a kind of failure."""
+PROXIES = tuple(
+    spelt
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+    for spelt in (name, name.lower())
+)
+"""Variables that lead calls elsewhere; an address in them may hold a password."""
 
 Report = dict[str, Any]
 """JSON: see docs/records.md."""
@@ -109,6 +118,17 @@ def verdict(found: Report) -> str:
     return "; ".join([said, form, *room, f"{found['latency_s']:.1f} s", *_spent(found)])
 
 
+def hints(kind: str, model: Model) -> Iterable[str]:
+    """Yield what to look at after a kind of failure, if anything is known."""
+    if kind in _HINTS:
+        names = " or ".join(model.key_names) if kind in ("http-401", "http-403") else ""
+        yield _HINTS[kind] + (f" (in {names})" if names else "")
+    if kind in ("unreachable", "connection") and (
+        proxies := [name for name in PROXIES if os.environ.get(name, "").strip()]
+    ):
+        yield f"{' and '.join(proxies)} in the environment may lead it astray"
+
+
 def _room(found: Report) -> str:
     asked, taken = found["frames_asked"], found["frames_taken"]
     if taken == asked:
@@ -180,11 +200,12 @@ async def _ask(model: Model, count: int) -> Report:
 def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
     if row.reply is None:
         kind = row.failure_kind or "failed"
-        hint = f"; {_HINTS[kind]}" if kind in _HINTS else ""
-        found = _failed(model, kind, f"{kind}: {row.failure}{hint}")
+        reason = f"{kind}: {row.failure or 'no reason told'}"
+        found = _failed(model, kind, "; ".join([reason.rstrip("."), *hints(kind, model)]))
     else:
         sees = test.is_seen(row.reply)
-        shown = f"it said {told(row.reply)[:100]!r} to {', '.join(test.colours)}"
+        said = one_line(told(row.reply), LONGEST_QUOTE)
+        shown = f"to {', '.join(test.colours)} it said {said!r}"
         found = _failed(model, None, shown if sees is False else None)
         found |= {"answered": True, "sees": sees, "json": stripes_of(row.reply) is not None}
     return found | {

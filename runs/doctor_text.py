@@ -70,6 +70,8 @@ def _place(report: Report) -> Iterator[tuple[str, str]]:
     if tracing["on"]:
         told = f"ON ({names}): all that is sent and said also goes to {tracing['host']}"
     yield "LangSmith", told
+    proxies = ", ".join(report["proxies"])
+    yield "proxies", f"{proxies} set" if proxies else "none"
 
 
 def _videos(found: Report | None) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.prompts import PromptSet
+from agents.purse import Caps
 from graph.state import PERSONAS, slot_id
 from memory.errors import BadInput, ForeignRun
 from memory.records import Video
@@ -19,7 +20,7 @@ from runs.console import safe
 from runs.reading import RUN_FILE
 from runs.repair import failed_slots, supersede
 from runs.slots import Lineup, in_order, new_slots
-from runs.spending import priced
+from runs.spending import keep_caps, priced
 from runs.subtitles import changed_subtitles, keep_subtitles
 from video.find import Findings
 
@@ -39,6 +40,8 @@ class Care:
     """Play again what ended void or forfeit because a call had failed."""
     fsync: bool = False
     """Wait with every commit until the disk has it."""
+    caps: Caps | None = None
+    """What may be spent from now on, written down before anything else; None: as before."""
 
 
 NO_CARE = Care()
@@ -89,6 +92,8 @@ def begin(
     manifest = config.manifest(version("videoautoarena"), prompts.digests)
     store = Store.create(out / RUN_FILE, manifest, fsync=care.fsync)
     try:
+        # Before all that takes time: a run that is cut off there is not continued without its cap.
+        _cap(store, care)
         return _filled(store, config, prompts=prompts, found=found, folder=folder)
     except BaseException:
         store.close()
@@ -129,6 +134,7 @@ def go_on(
         _refuse_other_prompts(out, own, manifest)
         failed = failed_slots(store) if care.retry_failed else set()
         _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
+        _cap(store, care)
         now = {**manifest, **kept.model_dump(mode="json")}
         if now != manifest:
             store.put_manifest(now)
@@ -139,6 +145,11 @@ def go_on(
     except BaseException:
         store.close()
         raise
+
+
+def _cap(store: Store, care: Care) -> None:
+    if care.caps is not None:
+        keep_caps(store, care.caps)
 
 
 def _filled(

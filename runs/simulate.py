@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from agents.models import check_keys
@@ -22,7 +23,7 @@ from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
 from runs.reading import counted, run_file
 from runs.slots import Lineup
-from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps, told_caps
+from runs.spending import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
 from runs.subtitles import has_subtitles
 from video.find import Findings, find_videos
 
@@ -58,14 +59,13 @@ def simulate(
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     caps = _caps(out, Caps(settings.max_usd, settings.max_tokens), exists=exists)
     check_caps(settings.config, caps)
-    found = look(videos, say)
+    care, found = replace(care, caps=caps), look(videos, say)
     _load_graph()
     ready = (
         go_on(out, settings, prompts=prompts, found=found, folder=videos, care=care)
         if exists
         else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
     )
-    keep_caps(ready.store, caps)
     _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Audience(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void)
@@ -97,8 +97,8 @@ def resume(
     check_caps(config, caps)
     found = look(folder, told.say)
     _load_graph()
+    care = replace(care, caps=caps)
     run = go_on(out, None, prompts=None, found=found, folder=folder, care=care)
-    keep_caps(run.store, caps)
     _introduce(run, out, say=told.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, told=told)
 

@@ -16,7 +16,7 @@ from agents.purse import Caps
 from memory.records import DECIDED, SCHEMA, TIES, Battle, Skipped
 from runs.console import safe
 from runs.costs import Costs
-from runs.reading import damage, marks, named, one_line, open_run, run_file
+from runs.reading import counted, damage, marks, named, one_line, open_run, run_file
 from runs.repair import failed_slots
 from runs.spending import NO_CAPS, kept_caps, told_caps
 from runs.working import NO_WORK, Work, work_on
@@ -61,6 +61,8 @@ class Status:
             return f"arena status {out}"
         if self.settled < self.slots:
             return f"arena resume {out}"
+        if self.failed:
+            return f"arena resume {out} --retry-failed"
         return f"arena leaderboard {out}"
 
     def as_json(self) -> dict[str, Any]:
@@ -107,9 +109,8 @@ class Status:
         if not self.failed:
             return []
         out = safe(shlex.quote(str(self.folder)))
-        battles = "battles" if self.failed > 1 else "battle"
         return [
-            f"{self.failed} {battles} failed for a call; to play again: "
+            f"{counted(self.failed, 'battle')} failed for a call; to play again: "
             f"arena resume {out} --retry-failed"
         ]
 

@@ -30,7 +30,7 @@ class Work(NamedTuple):
     def as_line(self) -> str:
         """Return it as a line for a person."""
         pace = (
-            "" if self.calls_per_minute is None else f", {self.calls_per_minute:g} calls a minute"
+            "" if self.calls_per_minute is None else f", {self.calls_per_minute:,g} calls a minute"
         )
         return f"worked on for {spent(self.seconds)} by {_processes(self.processes)}{pace}"
 

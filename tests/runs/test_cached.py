@@ -41,6 +41,11 @@ def test_all_calls_after_the_first_could_read_all_but_their_own_text() -> None:
     assert found.as_line().endswith("1,350 of about 1,800 tokens that could be (75%)")
 
 
+def test_more_than_was_foreseen_is_told_without_a_share_of_it() -> None:
+    found = cache_share([row(0), row(950)])
+    assert found.as_line() == "read from providers' caches: 950 tokens, all that could be"
+
+
 @pytest.mark.parametrize("other", [{"scope": "v2-p1-r0"}, {"model": "openai:n"}, {"frames": 64}])
 def test_another_video_model_or_choice_of_frames_shares_nothing(other: dict[str, str]) -> None:
     found = cache_share([row(0), row(0, **other)])  # type: ignore[arg-type]

@@ -100,7 +100,8 @@ def test_a_model_that_guesses_is_found_out(terminal: Terminal, tmp_path: Path) -
         said, found = ask(terminal)
     assert said.code == 1
     assert found["guesser"]["sees"] is False
-    assert "'guesser' does not see what it is shown; it said" in said.err
+    assert "'guesser' does not see what it is shown" in said.err
+    assert found["guesser"]["reason"].startswith("to ")
 
 
 @pytest.mark.parametrize(
@@ -203,6 +204,9 @@ def test_a_wrong_key_is_shown_nowhere(
         said, found = ask(terminal)
         text = terminal.arena("doctor", "--live")
     assert found["bad"]["failure"] == "http-401"
+    assert "- 'bad' does not answer: http-401; check the key (in HOUSE_KEY)" in " ".join(
+        text.out.split()
+    )
     assert KEY not in said.out + said.err + text.out + text.err
     assert "FAILED: http-401" in " ".join(text.out.split())
 
@@ -242,3 +246,16 @@ def test_what_a_model_says_cannot_move_a_terminal(terminal: Terminal, tmp_path: 
     assert said.code == 1
     assert "\x1b" not in said.out + said.err
     assert "\u202e" not in said.out + said.err
+
+
+def test_a_server_behind_a_wrong_proxy_is_told_with_the_variable(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://heron:lake@127.0.0.1:9")
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "bad")
+        said, found = ask(terminal)
+        text = terminal.arena("doctor")
+    assert found["bad"]["reason"].endswith("HTTP_PROXY in the environment may lead it astray")
+    assert "proxies     HTTP_PROXY set" in text.out
+    assert "lake" not in said.out + said.err + text.out

@@ -197,6 +197,8 @@ def test_resuming_repairs_as_well(terminal: Terminal, ground: Path, tmp_path: Pa
     house.play(rounds=1, broken=outage("judge"))
     with house.served():
         assert terminal.arena("resume", house.out, "-q").code == 3
+        stands = json.loads(terminal.arena("status", house.out, "--json").out)
+        assert stands["next"] == f"arena resume {house.out} --retry-failed"
         assert terminal.arena("resume", house.out, "-q", "--retry-failed").code == 0
     status = json.loads(terminal.arena("status", house.out, "--json").out)
     assert (status["decided"], status["failed"]) == (3, 0)

@@ -11,11 +11,14 @@ import pytest
 
 from agents.models import Model
 from agents.money import Sum
+from agents.prompts import PromptSet
 from agents.purse import Caps
 from memory.errors import BadInput
 from memory.records import Attempt, CallRow, Nonce, Usage
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
+from runs.opening import Care, begin
+from runs.reading import RUN_FILE
 from runs.spending import (
     Budget,
     check_caps,
@@ -25,6 +28,8 @@ from runs.spending import (
     priced,
     spent_so_far,
 )
+from tests.support.runfiles import video
+from video.find import Findings
 
 
 @pytest.fixture
@@ -101,6 +106,21 @@ def test_a_cap_holds_until_another_is_given_or_it_is_lifted(store: Store) -> Non
     keep_caps(store, merged_caps(Caps(), Caps(2.0, None)))
     assert merged_caps(kept_caps(store), Caps(None, 5_000.0)) == Caps(2.0, 5_000.0)
     assert merged_caps(kept_caps(store), Caps(math.inf, None)) == Caps()
+
+
+def test_a_run_that_is_cut_off_while_it_begins_has_its_cap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(*_args: object, **_named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("runs.opening.keep_subtitles", cut_off)
+    config, care = resolve(Flags()).config, Care(caps=Caps(2.0))
+    found = Findings([video("a.mp4")], [], [])
+    with pytest.raises(KeyboardInterrupt):
+        begin(tmp_path, config, prompts=PromptSet.load(), found=found, folder=tmp_path, care=care)
+    with Store.open(tmp_path / RUN_FILE, write=False) as store:
+        assert kept_caps(store) == Caps(2.0)
 
 
 def test_a_budget_begins_with_what_was_spent_and_what_frames_were_seen_to_take(
