@@ -159,6 +159,14 @@ def test_a_body_that_is_no_answer_never_becomes_one(
     (told,) = suffer(tmp_path, provider, Manners(mishaps=(mishap,)))
     assert told.row.reply is None
     assert told.row.failure_kind in ("malformed", "empty")
+    assert len(told.arrived) == (3 if told.row.failure_kind == "malformed" else 1)
+
+
+@pytest.mark.parametrize("deed", ["html", "wrong-json", "cut-json", "no-choice"])
+def test_a_body_that_cannot_be_read_once_is_asked_for_again(deed: Any, tmp_path: Path) -> None:
+    mishap = Mishap(deed, status=200, times=2)
+    (told,) = suffer(tmp_path, "openai", Manners(mishaps=(mishap,)))
+    assert (told.row.reply, told.tried) == (SAID, ["malformed"] * 2)
 
 
 @pytest.mark.parametrize("limit", ["images", "long_images"])
