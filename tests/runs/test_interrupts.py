@@ -171,7 +171,7 @@ def test_a_run_is_interrupted_while_it_decodes(tmp_path: Path) -> None:
         life.until(lambda: len(life.children) > 1)
         life.interrupt()
         assert life.end() == 130
-    assert "0 of 3 battles settled" in life.last_line
+    assert "0 of 3 battles settled" in life.said
     assert (life.noise, life.children) == ([], [])
 
 
