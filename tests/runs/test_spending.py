@@ -89,6 +89,17 @@ def test_what_may_have_been_charged_counts_at_its_most(store: Store, config: Run
     assert spent_so_far(config, store.journal).nano == 2_000_000_000
 
 
+@pytest.mark.parametrize("usage", [Usage(input_tokens=60), Usage(output_tokens=60), Usage()])
+def test_tokens_that_were_counted_on_one_side_alone_count_at_their_most(
+    store: Store, config: RunConfig, usage: Usage
+) -> None:
+    record(store, "1", usage=usage, frames=4, text_chars=60)
+    spent = spent_so_far(config, store.journal)
+    assert spent.nano == 500_000_000
+    # 60 characters, 4 frames of 10, 100 tokens of output.
+    assert spent.tokens >= 200
+
+
 def test_tries_on_the_way_count_too_where_a_model_may_have_been_at_work(
     store: Store, config: RunConfig
 ) -> None:
