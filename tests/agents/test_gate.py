@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.gate import START, Gate, Outcome, Ticket
+from agents.gate import START, Gate, Ticket
 from agents.models import Model
+from agents.noise import Outcome
 from agents.turns import Turns
 from memory.records import CallLimits
 from tests.support.weather import Spell, Weather, endure
