@@ -98,9 +98,11 @@ def test_what_passes_is_tried_again_and_the_call_succeeds(
 def test_an_answer_that_takes_too_long_is_tried_again(
     deed: Any, provider: str, tmp_path: Path
 ) -> None:
-    mishap = Mishap(deed, nth=2, seconds=20)
-    _, told = suffer(tmp_path, provider, Manners(mishaps=(mishap,)), calls=2, timeout_s=3)
-    assert (told.row.reply, told.tried) == (SAID, ["timeout"])
+    mishap = Mishap(deed, nth=2, seconds=30)
+    both = suffer(tmp_path, provider, Manners(mishaps=(mishap,)), calls=2, timeout_s=5)
+    # On a machine under load others may take too long as well.
+    assert {kind for told in both for kind in told.tried} == {"timeout"}
+    assert [told.row.reply for told in both] == [SAID, SAID]
 
 
 def test_slow_bytes_that_come_in_time_are_an_answer(provider: str, tmp_path: Path) -> None:
