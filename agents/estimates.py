@@ -6,8 +6,9 @@ arena.toml (`frame_tokens`), and give way to what a run has seen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agents.contracts import SYSTEM
 from agents.models import Model
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 OUTPUT_AT_MOST = 16_384
 """Output tokens of a call for which no parameter sets a limit."""
 OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_REPLIES = ("n", "best_of")
+"""How many replies one call draws and pays for, of which one is read."""
 LABEL_TOKENS = 12
 """At most this many for the time above a frame, such as `t=3599.96s`."""
 MESSAGE_TOKENS = 64
@@ -66,10 +69,29 @@ def frame_tokens(model: Model) -> FrameTokens:
 
 
 def output_limit(model: Model, role: Role) -> int:
-    """Return the most output tokens of a call: what is asked for, else `OUTPUT_AT_MOST`."""
+    """Return the most output tokens of a call: what is asked for, else `OUTPUT_AT_MOST`.
+
+    What stands in `extra_body` counts as well: of several limits the highest, times the replies
+    that one call draws.
+    """
     asked = model.sampling(role)
-    found = (asked[name] for name in OUTPUT_LIMITS if isinstance(asked.get(name), int))
-    return int(next(found, OUTPUT_AT_MOST))
+    tables = (asked, extra_body(asked))
+    limits = [found for table in tables for found in _whole(table, OUTPUT_LIMITS)]
+    replies = [found for table in tables for found in _whole(table, _REPLIES)]
+    return max(limits, default=OUTPUT_AT_MOST) * max(replies, default=1)
+
+
+def extra_body(asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what parameters put into a body besides those that are known by name."""
+    more = asked.get("extra_body")
+    return more if isinstance(more, Mapping) else {}
+
+
+def _whole(table: Mapping[str, Any], names: Iterable[str]) -> Iterator[int]:
+    """Yield the values of these names that are whole numbers from 1 on."""
+    for value in map(table.get, names):
+        if isinstance(value, int) and value >= 1:
+            yield int(value)
 
 
 def may_be_charged(kind: str) -> bool:

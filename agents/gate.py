@@ -5,16 +5,20 @@ them with every round of replies until the server refuses a call (429 and its li
 until then, a little less with every refusal, are the calm places: after a cut they come back as
 quickly as replies do, and beyond them the gate feels its way, a place at a time. Refusals in a row
 with no reply between are a storm: places are halved, and single calls go out to see whether it is
-over. What a server asks a refused call to wait for is no business of the gate's.
+over. Refusals that cutting does not make fewer are noise: they bring the places back, and from then
+on only more of them than that count (`agents/noise.py`). What a server asks a refused call to wait
+for is no business of the gate's.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import NamedTuple
+
+from agents.noise import Before, Noise, Outcome, Sent
 
 START = 16
 """Places of a gate that knows nothing yet."""
@@ -27,6 +31,8 @@ AGAIN = 0.8
 """What a second refusal in a row leaves of the places."""
 STORM = 3
 """So many refusals in a row, each sent after the last was heard of, are a storm."""
+LONG = 5
+"""And so many show nothing of what happens outside storms."""
 FIRST_BREATH_S = 0.25
 LONGEST_BREATH_S = 2.0
 """Pauses between probes in a storm: short enough to lose little once it is over."""
@@ -42,15 +48,13 @@ FEWEST = 8
 """Replies whose median latency is worth looking at."""
 GOLDEN = 0.6180339887
 
-Outcome = Literal["taken", "refused", "unknown"]
-"""The server did the work or began to; it had no room; nothing is known, as after a time-out."""
-
 
 class Ticket(NamedTuple):
     """One call's place."""
 
     epoch: int
     entered_s: float
+    sent: Sent
 
 
 @dataclass
@@ -75,6 +79,12 @@ class Gate:
     _is_slow: bool = False
     _steps: int = 0
     """Beyond what was refused, since it was."""
+    _tested: Before | None = None
+    """What there was before a test of whether cuts help; None while there is none."""
+    _tested_for: int = 0
+    """Replies until it ends."""
+    noise: Noise = field(default_factory=Noise)
+    """What of its refusals has nothing to do with its places."""
 
     def __post_init__(self) -> None:
         """Begin with a few places."""
@@ -101,7 +111,9 @@ class Gate:
     def enter(self, now_s: float) -> Ticket:
         """Take a place."""
         self.under_way += 1
-        return Ticket(self._epoch, now_s)
+        sent = Sent(self._epoch, now_s, self.limit, self._calm)
+        self.noise.enter(sent)
+        return Ticket(self._epoch, now_s, sent)
 
     def leave(self, ticket: Ticket, outcome: Outcome, now_s: float) -> None:
         """Give a place back and learn from how the call ended."""
@@ -109,10 +121,32 @@ class Gate:
         self.under_way -= 1
         # What entered before the last refusal was heard of cannot tell whether that one helped.
         is_news = ticket.epoch == self._epoch
+        self.noise.leave(ticket.sent, outcome, now_s)
         if outcome == "refused" and is_news:
-            self._shrink(used, now_s)
+            self._refuse(ticket.sent, used, now_s)
         elif outcome == "taken" and (is_news or self._refusals < 2):
             self._grow(now_s - ticket.entered_s, now_s, is_news=is_news)
+
+    def _refuse(self, sent: Sent, used: int, now_s: float) -> None:
+        if self._refusals and self.noise.is_between(self._epoch, now_s):
+            # Not in a row with the last one, even if no reply has come back since.
+            self._refusals = 0 if self.noise.share else 1
+        if not self._refusals and self.noise.explains(sent, now_s):
+            return
+        self._shrink(used, now_s)
+        if self._refusals >= LONG:
+            self.noise.start_afresh()
+        if before := self.noise.find(now_s):
+            self._restore(before)
+            self._refusals, self._closed_until_s = 0, -math.inf
+        elif test := self.noise.test(now_s):
+            self._tested = Before(self.limit, self._calm)
+            places, self._tested_for = test
+            self.limit = self._calm = max(1.0, min(places, self.limit))
+
+    def _restore(self, before: Before) -> None:
+        self.limit, self._calm = before
+        self._tested = None
 
     def _shrink(self, used: int, now_s: float) -> None:
         self._epoch += 1
@@ -142,13 +176,17 @@ class Gate:
             self.limit = max(self.limit, self._calm * COMEBACK)
         if is_news:
             self._refusals = 0
+        if self._tested:
+            self._tested_for -= 1
+            if self._tested_for <= 0:
+                self._restore(self._tested)
         self._replies += 1
         self._time(latency_s, now_s)
         if not self._is_full:
             return
         if self.limit < self._calm:
             self._climb()
-        if self._replies >= ROUNDS * self.limit and not self._is_slow:
+        if self._tested is None and self._replies >= ROUNDS * self.limit and not self._is_slow:
             # One more, and after a while without a refusal more than one more.
             self._steps += 1
             more = max(1.0, self._steps / 2)

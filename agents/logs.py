@@ -13,7 +13,9 @@ from agents.retry import trace_without_keys
 LIBRARIES = (
     "google_genai",
     "httpcore",
+    "httpcore2",
     "httpx",
+    "httpx2",
     "langchain_core",
     "langchain_google_genai",
     "langchain_openai",

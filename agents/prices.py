@@ -62,7 +62,7 @@ def price_of(model: Model) -> Price | None:
     """
     if model.is_offline:
         return _FREE
-    if _is_own(model.price):
+    if is_own(model.price):
         return model.price
     found = _in_table(model)
     return found.price if found else model.price
@@ -79,7 +79,7 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> Cost:
     price = price_of(model)
     if price is None:
         return Cost(None, None)
-    found = None if _is_own(price) else _in_table(model)
+    found = None if is_own(price) else _in_table(model)
     if found is not None and not found.is_flat:
         return Cost(found.cost_usd(usage), price.source)
     return Cost(_by(price, usage), price.source)
@@ -94,7 +94,8 @@ def most_usd(model: Model, *, input_tokens: int, output_tokens: int) -> float | 
     return None if read is None or written is None else max(read, written)
 
 
-def _is_own(price: Price | None) -> bool:
+def is_own(price: Price | None) -> bool:
+    """Return whether a price is the user's and not the table's; arena.toml lets none look so."""
     return price is not None and not price.source.startswith(TABLE)
 
 

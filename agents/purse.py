@@ -17,6 +17,7 @@ from agents.course import Course
 from agents.estimates import Estimates, may_be_charged
 from agents.models import Model
 from agents.money import NANO, NOTHING, Hold, Sum, summed
+from agents.prices import REFUSED
 from memory.records import CallRow, Nonce
 
 
@@ -181,7 +182,8 @@ def _cost_of(row: CallRow, held: Sum) -> Sum:
     """Return what a finished call came to; what nobody says counts as all that was held."""
     usage = row.usage
     told = usage.input_tokens is not None and usage.output_tokens is not None
-    if row.failure_kind is not None and not told and not may_be_charged(row.failure_kind):
+    # Not by the kind: a filter that refuses costs nothing, one that ends a reply may cost all.
+    if row.cost_from == REFUSED and not told:
         return Sum()
     tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0) if told else held.tokens
     money = held.nano if row.cost_usd is None else summed(row.cost_usd, 0).nano

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -14,6 +15,8 @@ from memory.digests import unit_interval
 from memory.records import Attempt
 
 MOST_TRIES = 6
+MOST_GARBLED = 3
+"""Tries after which a server whose answers cannot be read is taken at its word."""
 PATIENCE_S = 900.0
 """Pauses, added up, after which a server that still has no room for a call is given up."""
 LONGEST_HINT_S = 120.0
@@ -65,7 +68,9 @@ def fault_of(
     said = _said(error)
     if isinstance(error, Garbled):
         # Some servers send an error with status 200, which a client finds unreadable.
-        return _fault("malformed", 400, said, told(str(error), key_env=key_env))
+        fault = _fault("malformed", 400, said, told(str(error), key_env=key_env))
+        # Any other is half an answer or a proxy's page, and may be whole the next time.
+        return replace(fault, nature="transient") if fault.nature == "permanent" else fault
     reason = told(f"{type(error).__name__}: {error}", key_env=key_env)
     status = _status(error)
     if status is not None and status >= 400:
@@ -99,12 +104,15 @@ def _said(error: Exception) -> str:
 def gives_up(fault: Fault, before: Sequence[Attempt]) -> bool:
     """Return whether a call has failed for good with this fault, given its attempts before.
 
-    A server that has no room is given 15 minutes of pauses, anything else that passes six tries.
+    A server that has no room is given 15 minutes of pauses, one whose answers cannot be read three
+    tries, anything else that passes six.
     """
     if not fault.is_transient:
         return True
     if fault.is_refusal:
         return sum(a.waited_s for a in before if a.kind in REFUSALS) >= PATIENCE_S
+    if fault.kind == "malformed" and 1 + sum(a.kind == "malformed" for a in before) >= MOST_GARBLED:
+        return True
     return 1 + sum(a.kind not in REFUSALS and a.waited_s > 0 for a in before) >= MOST_TRIES
 
 

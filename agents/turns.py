@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
-from agents.gate import Gate, Outcome, Ticket
+from agents.gate import Gate, Ticket
 from agents.models import Model
+from agents.noise import Outcome
 from agents.pace import Pacer, Started
 from memory.records import CallLimits
 

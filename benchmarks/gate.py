@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.records import CallLimits
 from tests.support.weather import Weather, endure
 
 BOUND = 0.9
-"""Of the ideal, for the lines that are held to it."""
+"""Of the ideal."""
+NOISE_BOUND = 0.85
+"""Where refusals have nothing to do with load; they take no room, so the ideal is the same."""
+MIXED_BOUND = 0.76
+"""Where some of them have: 80 % of an ideal in which each of them costs the work of a call."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class Trace:
 
     name: str
     weather: Weather
-    is_held: bool = True
+    bound: float = BOUND
     until_s: float = 300.0
     lineages: int = 64
     limits: CallLimits | None = None
@@ -66,13 +71,33 @@ TRACES = (
     ),
     Trace("queues beyond 32, refuses nobody", Weather(knee=32)),
     Trace(
-        "refuses one every 2 s, hint 89", Weather(concurrent=32, every_s=2.0, hint_s=89.0), False
+        "refuses one every 2 s, hint 89",
+        Weather(concurrent=32, every_s=2.0, hint_s=89.0),
+        NOISE_BOUND,
     ),
-    Trace("refuses 10 % at random", Weather(concurrent=32, unlucky=0.1, hint_s=1.0), False),
+    Trace("refuses 10 % at random", Weather(concurrent=32, unlucky=0.1, hint_s=1.0), NOISE_BOUND),
+    Trace(
+        "the same, Retry-After 89", Weather(concurrent=32, unlucky=0.1, hint_s=89.0), NOISE_BOUND
+    ),
+    Trace(
+        "32 at once, 5 % at random", Weather(concurrent=32, unlucky=0.05, hint_s=1.0), MIXED_BOUND
+    ),
+    Trace("600 a minute, 5 % at random", Weather(**LIMITED, unlucky=0.05, hint_s=1.0), MIXED_BOUND),
+    Trace(
+        "storm of 60 s in 10 % at random",
+        Weather(concurrent=32, unlucky=0.1, hint_s=1.0, storms=MINUTE),
+        MIXED_BOUND,
+        until_s=600,
+    ),
+    Trace(
+        "refuses 10 % at random, no limit",
+        Weather(concurrent=64, unlucky=0.1, hint_s=1.0),
+        MIXED_BOUND,
+    ),
 )
 
 
-def line(trace: Trace, seeds: int) -> tuple[float, float, int]:
+def line(trace: Trace, seeds: Iterable[int]) -> tuple[float, float, int]:
     """Return the worst share, the worst share of refusals and the places at the end."""
     model = {"limits": trace.limits} if trace.limits else {}
     spells = [
@@ -83,7 +108,7 @@ def line(trace: Trace, seeds: int) -> tuple[float, float, int]:
             seed=seed,
             model=dict(model),
         )
-        for seed in range(seeds)
+        for seed in seeds
     ]
     places = max(spell.sky.most_busy for spell in spells)
     return min(s.share for s in spells), max(s.refused for s in spells), places
@@ -93,18 +118,19 @@ def main() -> int:
     """Print the table and return 1 if a line misses its bound."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=4)
-    seeds = parser.parse_args().seeds
-    print(f"{'server':36}{'of the ideal':>14}{'refused':>10}{'most at once':>14}")
+    parser.add_argument("--first", type=int, default=0, help="the first of these seeds")
+    arguments = parser.parse_args()
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    print(f"{'server':36}{'of the ideal':>13}{'bound':>8}{'refused':>10}{'most at once':>14}")
     missed = []
     for trace in TRACES:
         share, refused, places = line(trace, seeds)
-        note = "" if trace.is_held else "  (no bound)"
-        print(f"{trace.name:36}{share:13.1%}{refused:10.1%}{places:14}{note}", flush=True)
-        if trace.is_held and share < BOUND:
+        print(
+            f"{trace.name:36}{share:13.1%}{trace.bound:8.0%}{refused:10.1%}{places:14}", flush=True
+        )
+        if share < trace.bound:
             missed.append(trace.name)
-    print(
-        f"bound: {BOUND:.0%} of the ideal; {'missed by ' + ', '.join(missed) if missed else 'kept'}"
-    )
+    print(f"bounds: {'missed by ' + ', '.join(missed) if missed else 'kept'}")
     return int(bool(missed))
 
 

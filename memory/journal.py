@@ -30,7 +30,8 @@ _FRAMES = (
 )
 _LOOSE = (
     "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
-    "json_extract(body, '$.usage.input_tokens') IS NULL"
+    "json_extract(body, '$.usage.input_tokens') IS NULL OR "
+    "json_extract(body, '$.usage.output_tokens') IS NULL"
 )
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
 

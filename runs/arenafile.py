@@ -7,8 +7,9 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from agents.prices import TABLE, is_own
 from agents.providers import Declaration
 from memory.errors import BadInput
 from memory.records import CallLimits, Price
@@ -47,6 +48,13 @@ class ModelTable(Table):
     """US dollars a million tokens; beats the price table."""
     frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
     """Tokens one frame counts as, for estimates."""
+
+    @field_validator("price")
+    @classmethod
+    def _is_own(cls, value: Price | None) -> Price | None:
+        if value is not None and not is_own(value):
+            raise ValueError(f"must not name {TABLE} as its source; leave the source out")
+        return value
 
 
 class RolesTable(Table):

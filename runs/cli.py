@@ -66,7 +66,11 @@ def load(name: str) -> click.Command:
     return command
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Options, examples and exit codes of a command: arena COMMAND --help",
+)
 @click.version_option(package_name="videoautoarena", prog_name="arena")
 def arena() -> None:
     """Find out which multimodal model understands video best."""

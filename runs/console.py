@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
@@ -42,8 +45,26 @@ def out() -> Console:
 
 
 def say(text: str) -> None:
-    """Print one line of chatter, as it is."""
+    """Print one line of chatter; on a terminal it is broken between words."""
+    if sys.stderr.isatty():
+        text = folded(text, shutil.get_terminal_size().columns)
     click.echo(text, err=True)
+
+
+def folded(text: str, columns: int) -> str:
+    """Return lines that fit a terminal; one with a command to copy stays whole."""
+    return "\n".join(
+        line
+        if len(line) <= columns or ": arena " in line
+        else textwrap.fill(
+            line,
+            columns,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in text.split("\n")
+    )
 
 
 def tell(text: str) -> None:

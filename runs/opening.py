@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from agents.prompts import PromptSet
@@ -236,12 +237,13 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
         key = different[0]
         raise ForeignRun(
             f"{out} holds another run ({key} {_brief(mine[key])}, here {_brief(theirs[key])}); "
-            "pass another --out, or the settings it began with"
+            f"pass another --out, or go on with what it began with: arena resume {quote(str(out))}"
         )
 
 
 def _brief(value: Any) -> str:
     text = ",".join(map(str, value)) if isinstance(value, list | tuple | Mapping) else str(value)
+    text = "none" if value is None else text
     return safe(text if len(text) <= 60 else text[:57] + "...")
 
 

@@ -254,17 +254,21 @@ def _announce_the_cap(asker: Asker, told: Audience) -> None:
 def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Iterator[None]:
     """Let the first interrupt drain the run and the second one stop it."""
     loop = asyncio.get_running_loop()
+    is_asked = False
 
     def stop() -> None:
-        if asker.is_draining:
+        nonlocal is_asked
+        if is_asked:
             main.cancel()
             return
+        # One interrupt costs no call that is paid for, not even where a cap has drained the run.
+        is_asked = True
         calls = counted(asker.under_way, "call")
         told.say(
             f"stopping: calls under way are being finished ({calls}); "
             "interrupt again to stop at once"
         )
-        told.hear(Draining(asker.under_way))
+        told.hear(Draining(asker.under_way, is_capped=asker.is_broke))
         asker.drain()
 
     signals = (signal.SIGINT, signal.SIGTERM)

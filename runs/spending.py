@@ -8,10 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agents.course import Course
-from agents.estimates import SEEN_FRAMES, Estimates, frame_tokens, may_be_charged, output_limit
+from agents.estimates import (
+    SEEN_FRAMES,
+    Estimates,
+    extra_body,
+    frame_tokens,
+    may_be_charged,
+    output_limit,
+)
 from agents.models import Model
 from agents.money import Boundless, Purse, Sum, summed
-from agents.prices import cost_of, most_usd, price_of
+from agents.prices import REFUSED, cost_of, is_own, most_usd, price_of
 from agents.purse import CappedPurse, Caps
 from memory.errors import BadInput
 from memory.journal import Journal
@@ -48,7 +55,8 @@ def check_caps(config: RunConfig, caps: Caps) -> None:
     """Return if the caps can be kept.
 
     Raises:
-        BadInput: dollars are to be counted of a model whose price nobody knows.
+        BadInput: dollars are to be counted of a model whose price nobody knows, or which is asked
+            for at another than the price table has.
     """
     unknown = unpriced(config) if caps.usd is not None else []
     if unknown:
@@ -57,6 +65,17 @@ def check_caps(config: RunConfig, caps: Caps) -> None:
             f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
             "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
         )
+    tiered = [alias for alias in config.cast if _is_tiered(config.model_of(alias))]
+    if caps.usd is not None and tiered:
+        raise BadInput(
+            f"--max-usd cannot be kept, since the service_tier of {', '.join(tiered)} has its own "
+            f"price; write it as price under [models.{_quoted(tiered[0])}] in arena.toml"
+        )
+
+
+def _is_tiered(model: Model) -> bool:
+    """Return whether a model costs something else than the table says, and nobody says what."""
+    return "service_tier" in extra_body(model.parameters) and not is_own(model.price)
 
 
 @dataclass(frozen=True)
@@ -127,7 +146,7 @@ def _untold(row: CallRow, model: Model | None) -> Sum:
     if row.cost_usd is None:
         found = cost_of(model, usage).usd if model and told else None
         spare = spare.plus(summed(found if told else row.may_have_cost_usd or most[0], 0))
-    if not told and may_be_charged(row.failure_kind or ""):
+    if not told and row.cost_from != REFUSED:
         spare = spare.plus(Sum(0, most[1]))
     for attempt in row.attempts:
         if may_be_charged(attempt.kind):

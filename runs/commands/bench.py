@@ -18,7 +18,10 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
 def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) -> None:
-    """Check that every byte of BENCH is as it was frozen; exit 1 and name what is not."""
+    """Check that BENCH is as it was frozen.
+
+    Every byte is read; exit code 1 where something changed, which is named.
+    """
     import json
 
     from runs import bench as benches

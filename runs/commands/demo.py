@@ -6,24 +6,23 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
 
 from runs.commands.endings import ending, run_async, shown
 
-NEXT = """
-The run lies in {out}; the clips in {clips}. What to type next:
-
-  {bin}arena leaderboard {out}              the table again
-  {bin}arena battles {out}                  every battle, one a line
-  {bin}arena show {out} {battle}   one battle whole
-  {bin}arena replay {out}                   all of it again from its journal, nothing paid
-  {bin}arena freeze {out} --to bench        a test set that outlives the run
-  {bin}simulate --videos YOUR_FOLDER --rounds 3 --out my-run    your own clips
-
-Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
---examiner openai:gpt-4.1, with their keys in the environment."""
+NEXT = (
+    ("arena leaderboard {out}", "the table again"),
+    ("arena battles {out}", "every battle, one a line"),
+    ("arena show {out} {battle}", "one battle whole"),
+    ("arena replay {out}", "all of it again, offline"),
+    ("arena freeze {out} --to bench", "a test set that outlives it"),
+    ("simulate --videos YOUR_FOLDER --out my-run", "your own clips"),
+)
+LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
+--examiner openai:gpt-4.1, with their keys in the environment; or an arena.toml, see the README."""
 
 
 @click.command(epilog="Example: arena demo --out arena-out/demo")
@@ -66,9 +65,20 @@ def command(out: Path, clips: Path, **typed: Any) -> int:
         show_leaderboard(out)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
-        shown_as = {"out": safe(str(out)), "clips": safe(str(clips)), "bin": safe(bin_folder())}
-        tell(NEXT.format(battle=battle, **shown_as))
+        places = f"The run lies in {safe(str(out))}; the clips in {safe(str(clips))}."
+        tell(f"\n{places} What to type next:")
+        tell("\n".join(["", *next_lines(out, battle), "", LAST]))
     return code
+
+
+def next_lines(out: Path, battle: str) -> list[str]:
+    """Return what may be typed next, each with what it is for."""
+    from runs.console import safe
+
+    shown_as = {"out": quote(str(out)), "battle": battle}
+    typed = [safe(bin_folder() + words.format(**shown_as)) for words, _ in NEXT]
+    room = max(map(len, typed))
+    return [f"  {words:{room}}  {what}" for words, (_, what) in zip(typed, NEXT, strict=True)]
 
 
 def bin_folder() -> str:

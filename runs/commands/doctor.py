@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from runs.doctor import Report
 
 
-@click.command("doctor", epilog="Example: arena doctor --videos clips --config arena.toml")
+@click.command(
+    "doctor",
+    epilog="""\b
+Examples:
+  arena doctor --videos clips --config arena.toml
+  arena doctor --live --frames""",
+)
 @click.option("--videos", type=click.Path(path_type=Path), help="Folder of videos to look at, too.")
 @click.option("--models", callback=names, metavar="A,B,..", help="Contestants.")
 @click.option("--examiner", metavar="M", help="As for simulate.")

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from runs.playing import Finished
 
 T = TypeVar("T")
+EXIT_CODES = """Exit codes:
+  0    done
+  1    something to act on, in one line
+  2    a wrong or missing flag or argument
+  3    done, with more voids than --max-void allows
+  4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  70   a bug, with its trace
+  130  interrupted; goes on with the same command"""
 Command = Callable[..., Any]
 
 

@@ -14,9 +14,15 @@ if TYPE_CHECKING:
 
 @click.command("export", epilog="Example: arena export arena-out --to calls.jsonl")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--what", type=click.Choice(["calls", "battles"]), default="calls", show_default=True)
+@click.option(
+    "--what",
+    type=click.Choice(["calls", "battles"]),
+    default="calls",
+    show_default=True,
+    help="What to write; battles with those that were superseded.",
+)
 @click.option("--to", type=click.Path(path_type=Path), help="File to write.  [default: stdout]")
-@click.option("--force", is_flag=True, help="Replace the file.")
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
 def command(out: Path, what: str, to: Path | None, force: bool) -> None:
     """Write the calls of the run in OUT as JSON lines, or its battles."""
     from runs.console import safe, say

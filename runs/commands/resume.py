@@ -7,15 +7,30 @@ from typing import Any
 
 import click
 
-from runs.commands.endings import capped, cared_for, ending, run_async, shown
+from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown
 
 
-@click.command(epilog="Example: arena resume arena-out")
+@click.command(
+    epilog="""\b
+Examples:
+  arena resume arena-out
+  arena resume arena-out --retry-failed --max-usd 40
+
+\b
+"""
+    + EXIT_CODES
+)
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
 )
-@click.option("--concurrency", type=click.IntRange(min=1), default=16, show_default=True)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Model calls under way at once.",
+)
 @click.option(
     "--max-void",
     type=click.FloatRange(0, 1),

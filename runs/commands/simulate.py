@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import capped, cared_for, ending, run_async, shown
+from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown
 
 PAIRINGS = ("uniform", "round-robin", "keep-pair")
 
@@ -44,18 +44,29 @@ def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tu
 
 @click.command(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Example: simulate --videos clips --rounds 3 --models openai:gpt-4o,google_genai:"
-    "gemini-2.5-flash --examiner openai:gpt-4.1 --out arena-out",
+    epilog="""\b
+Examples:
+  simulate --videos clips --rounds 3 --out my-run
+  simulate --videos clips --config arena.toml --out real-run --plan
+  simulate --videos clips --config arena.toml --out real-run --max-usd 20
+
+\b
+"""
+    + EXIT_CODES,
 )
 @click.option("--videos", type=click.Path(path_type=Path), required=True, help="Folder of videos.")
-@click.option("--rounds", type=int, help="Battles in each lineage.  [default: 3]")
+@click.option("--rounds", type=int, help="Battles in each lineage.  [default: 3, or the run's]")
 @click.option(
     "--models",
     callback=names,
     metavar="A,B,..",
     help="Contestants.  [default: arena.toml, else the offline cast]",
 )
-@click.option("--examiner", metavar="M", help="Watches, invents users, asks, evolves and grades.")
+@click.option(
+    "--examiner",
+    metavar="M",
+    help="Watches, invents users, asks, evolves and grades; competes never.",
+)
 @click.option(
     "--judge",
     callback=names,
@@ -86,7 +97,7 @@ def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tu
 @click.option(
     "--preset",
     type=click.Choice(["paper"]),
-    help="Turn every choice of ours back to VideoAutoArena's.",
+    help="Turn every choice that differs from the VideoAutoArena paper's back to it.",
 )
 @click.option("--limit", type=int, metavar="K", help="Use K of the videos, drawn by the seed.")
 @click.option(

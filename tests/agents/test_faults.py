@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agents.estimates import may_be_charged
 from agents.faults import Nature, is_filtered, most_images, nature_of
 from agents.retry import Garbled, fault_of, gives_up
 from memory.records import Attempt
@@ -160,7 +161,18 @@ def test_an_error_behind_status_200_is_still_read() -> None:
     assert fault.kind == "too-large"
     plain = fault_of(Garbled("JSONDecodeError: Expecting value"))
     assert plain is not None
-    assert (plain.kind, plain.nature) == ("malformed", "permanent")
+    assert (plain.kind, plain.nature) == ("malformed", "transient")
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_three_times() -> None:
+    fault = fault_of(Garbled("JSONDecodeError: Expecting value"))
+    assert fault is not None
+    garbled = Attempt(kind="malformed", reason="", waited_s=1.0)
+    other = Attempt(kind="http-500", reason="", waited_s=1.0)
+    told = [gives_up(fault, before) for before in ([], [garbled], [other] * 2 + [garbled] * 2)]
+    assert told == [False, False, True]
+    assert not gives_up(fault, [other] * 2)
+    assert may_be_charged(fault.kind)
 
 
 def test_a_server_without_room_is_given_fifteen_minutes() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.gate import START, Gate, Outcome, Ticket
+from agents.gate import START, Gate, Ticket
 from agents.models import Model
+from agents.noise import Outcome
 from agents.turns import Turns
 from memory.records import CallLimits
 from tests.support.weather import Spell, Weather, endure
@@ -76,6 +78,22 @@ def test_after_a_storm_places_come_back_in_a_few_rounds() -> None:
     for second in range(10, 15):
         round_of(gate, second)
     assert gate.places >= 15
+
+
+def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> None:
+    gate, places = Gate(64), []
+    for second in range(60):
+        tickets = [gate.enter(second) for _ in range(gate.free)]
+        gate.opens_at(second)
+        is_above = len(tickets) > 28
+        for number, ticket in enumerate(tickets):
+            refused = is_above and number == 0
+            gate.leave(ticket, "refused" if refused else "taken", second + (0.1 if refused else 1))
+        places.append(gate.places)
+    stretches = [len(list(some)) for is_low, some in groupby(places, lambda p: p < 25) if is_low]
+    assert sorted(stretches)[-2] <= 2 < 8 <= max(stretches) <= 16
+    assert sorted(places[-20:])[10] >= 28
+    assert gate.noise.share == 0.0
 
 
 def test_slow_answers_end_growth_and_never_cut() -> None:

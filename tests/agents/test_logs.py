@@ -51,3 +51,8 @@ def test_a_librarys_warning_is_not_printed_where_nobody_asked(
     for name in LIBRARIES:
         logging.getLogger(f"{name}.inner").warning("said the server")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["httpx2", "httpcore2"])
+def test_both_generations_of_the_http_libraries_are_kept_quiet(name: str) -> None:
+    assert name in LIBRARIES

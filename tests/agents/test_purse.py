@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from agents.ask import Asker, Request
 from agents.clients import Received, Sending
-from agents.estimates import OUTPUT_AT_MOST, Estimates, Most
+from agents.estimates import OUTPUT_AT_MOST, Estimates, Most, output_limit
 from agents.models import Model
 from agents.money import Sum
 from agents.purse import CappedPurse, Caps, Reserve
@@ -30,7 +31,7 @@ MODEL = Model(
 """A dollar a token, ten dollars a call at most."""
 
 
-def row(cost: float | None, *, fault: str | None = None) -> CallRow:
+def row(cost: float | None, *, fault: str | None = None, cost_from: str | None = None) -> CallRow:
     usage = Usage() if cost is None else Usage(input_tokens=1, output_tokens=int(cost))
     return CallRow(
         key="k",
@@ -44,6 +45,7 @@ def row(cost: float | None, *, fault: str | None = None) -> CallRow:
         failure_kind=fault,
         usage=usage,
         cost_usd=cost,
+        cost_from=cost_from,
     )
 
 
@@ -140,9 +142,27 @@ def test_what_nobody_says_counts_as_all_that_was_held_and_a_refusal_as_nothing()
         for fault, spent in (("timeout", 10.0), ("http-429", 10.0), ("http-500", 20.0)):
             hold = await of.hold(MODEL, request_of())
             assert hold is not None
-            cost = 0.0 if fault == "http-429" else None
-            of.settle(hold, row(cost, fault=fault))
+            cost, source = (0.0, "refused") if fault == "http-429" else (None, None)
+            of.settle(hold, row(cost, fault=fault, cost_from=source))
             assert dollars(of) == spent
+
+    run(play())
+
+
+@pytest.mark.parametrize(
+    ("usage_and_source", "spent"), [((None, None), 10.0), ((0.0, "refused"), 0.0)]
+)
+def test_a_filter_that_ends_a_reply_may_have_cost_all_and_one_that_refuses_nothing(
+    usage_and_source: tuple[float | None, str | None], spent: float
+) -> None:
+    async def play() -> None:
+        of, (cost, source) = purse(100), usage_and_source
+        hold = await of.hold(MODEL, request_of())
+        assert hold is not None
+        most = hold.size.tokens
+        ended = row(cost, fault="content-filter", cost_from=source)
+        of.settle(hold, ended.model_copy(update={"usage": Usage()}))
+        assert (dollars(of), of.spent.tokens) == (spent, most if spent else 0)
 
     run(play())
 
@@ -280,3 +300,22 @@ def test_a_call_without_a_limit_on_its_output_may_come_to_a_stated_one() -> None
     assert Estimates().most(free, judge) == Most(
         Estimates().most(MODEL, judge).tokens - 10 + OUTPUT_AT_MOST, float(OUTPUT_AT_MOST)
     )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "most"),
+    [
+        ({"max_tokens": 10}, 10),
+        ({"extra_body": {"max_tokens": 7}}, 7),
+        ({"max_tokens": 10, "extra_body": {"max_completion_tokens": 500}}, 500),
+        ({"max_tokens": 10, "extra_body": {"n": 4}}, 40),
+        ({"max_tokens": 10, "extra_body": {"n": 2, "best_of": 5}}, 50),
+        ({"extra_body": {"n": 3}}, 3 * OUTPUT_AT_MOST),
+        ({"max_tokens": 10, "extra_body": {"n": 0, "max_tokens": "many"}}, 10),
+    ],
+)
+def test_what_extra_body_asks_for_is_part_of_the_most(
+    parameters: dict[str, Any], most: int
+) -> None:
+    asked = Model(alias="r", provider="openai", name="x", parameters=parameters)
+    assert output_limit(asked, "judge") == most

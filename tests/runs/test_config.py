@@ -254,6 +254,11 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
         ),
         ("[models.x]\nmodel='openai:a'\nlimits={calls=1}", "calls is no key here; there are conc"),
         ("[models.x]\nmodel='openai:a'\nlimits=3", "models.x.limits must be a table"),
+        (
+            "[models.x]\nmodel='openai:a'\n"
+            "price={input_usd=1,output_usd=1,source='genai-prices of mine'}",
+            "models.x.price must not name genai-prices as its source",
+        ),
         ("[models.x]\nmodel='openai:a'\nprice={input_usd=1}", "price.output_usd is missing"),
         ("[models.x]\nmodel='openai:a'\nprice={input_usd=-1,output_usd=1}", "price.input_usd must"),
         ("[models.x]\nmodel='openai:a'\ndetail='max'", "detail must be 'low', 'high' or 'auto'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -11,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from agents.ask import Asker
+from runs.events import Audience
+from runs.playing import _interrupts
+from tests.support.asking import Pages, load_bytes
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, serving_apart
@@ -125,6 +130,28 @@ def test_a_second_interrupt_stops_at_once(ground: Ground, tmp_path: Path) -> Non
     assert (life.noise, life.children) == ([], [])
 
 
+def test_one_interrupt_while_a_cap_drains_a_run_cuts_no_call_off() -> None:
+    said: list[str] = []
+
+    async def interrupted_twice() -> bool:
+        asker = Asker(Pages(), load_bytes)
+        asker.is_broke = True
+        asker.drain()
+        main: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        with _interrupts(asker, main, Audience(said.append, lambda _event: None)):
+            signal.raise_signal(signal.SIGINT)
+            while not said:
+                await asyncio.sleep(0)
+            was_cut_off = main.cancelled()
+            signal.raise_signal(signal.SIGINT)
+            while not main.cancelled():
+                await asyncio.sleep(0)
+        return was_cut_off
+
+    assert not asyncio.run(asyncio.wait_for(interrupted_twice(), 60))
+    assert "interrupt again to stop at once" in said[0]
+
+
 def test_a_pause_before_a_retry_holds_no_exit_up(ground: Ground, tmp_path: Path) -> None:
     with (
         serving_apart(tmp_path / "log", "--mishaps", json.dumps(LATER)) as server,
@@ -144,7 +171,7 @@ def test_a_run_is_interrupted_while_it_decodes(tmp_path: Path) -> None:
         life.until(lambda: len(life.children) > 1)
         life.interrupt()
         assert life.end() == 130
-    assert "0 of 3 battles settled" in life.last_line
+    assert "0 of 3 battles settled" in life.said
     assert (life.noise, life.children) == ([], [])
 
 

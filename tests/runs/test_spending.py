@@ -14,7 +14,7 @@ from agents.money import Sum
 from agents.prompts import PromptSet
 from agents.purse import Caps
 from memory.errors import BadInput
-from memory.records import Attempt, CallRow, Nonce, Usage
+from memory.records import Attempt, CallRow, Nonce, Price, Usage
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.opening import Care, begin
@@ -85,8 +85,20 @@ def test_what_may_have_been_charged_counts_at_its_most(store: Store, config: Run
     lost = {"reply": None, "failure": "gone", "usage": Usage(), "cost_usd": None}
     record(store, "1", **lost, failure_kind="timeout", may_have_cost_usd=2.0)
     assert spent_so_far(config, store.journal).nano == 2_000_000_000
-    record(store, "22", **{**lost, "cost_usd": 0.0}, failure_kind="http-429")
+    free = {**lost, "cost_usd": 0.0, "cost_from": "refused"}
+    record(store, "22", **free, failure_kind="http-429")
     assert spent_so_far(config, store.journal).nano == 2_000_000_000
+
+
+@pytest.mark.parametrize("usage", [Usage(input_tokens=60), Usage(output_tokens=60), Usage()])
+def test_tokens_that_were_counted_on_one_side_alone_count_at_their_most(
+    store: Store, config: RunConfig, usage: Usage
+) -> None:
+    record(store, "1", usage=usage, frames=4, text_chars=60)
+    spent = spent_so_far(config, store.journal)
+    assert spent.nano == 500_000_000
+    # 60 characters, 4 frames of 10, 100 tokens of output.
+    assert spent.tokens >= 200
 
 
 def test_tries_on_the_way_count_too_where_a_model_may_have_been_at_work(
@@ -151,3 +163,27 @@ def test_a_cap_in_dollars_wants_every_price(config: RunConfig) -> None:
     with pytest.raises(BadInput, match=r"the price of a; write it under \[models\.a\]"):
         check_caps(unpriced, Caps(2.0))
     assert isinstance(unpriced.model_of("a"), Model)
+
+
+def test_a_reply_that_a_filter_ended_counts_at_its_most(store: Store, config: RunConfig) -> None:
+    lost = {"reply": None, "failure": "gone", "usage": Usage(), "failure_kind": "content-filter"}
+    record(store, "1", **lost, cost_usd=None, may_have_cost_usd=2.0, text_chars=60)
+    assert spent_so_far(config, store.journal) == Sum(2_000_000_000, 160)
+    record(store, "22", **lost, cost_usd=0.0, cost_from="refused", text_chars=60)
+    assert spent_so_far(config, store.journal) == Sum(2_000_000_000, 160)
+
+
+def test_a_cap_in_dollars_wants_the_price_of_a_service_tier(config: RunConfig) -> None:
+    entry = config.cast["openai:gpt-4o"]
+    tiered = {"parameters": {"extra_body": {"service_tier": "priority"}}}
+
+    def cast(**changed: object) -> RunConfig:
+        new = entry.model_copy(update={**tiered, **changed})
+        return config.model_copy(update={"cast": {**config.cast, "openai:gpt-4o": new}})
+
+    check_caps(cast(price=Price(input_usd=9, output_usd=9)), Caps(2.0))
+    check_caps(cast(), Caps(None, 1000.0))
+    for told in (cast(), priced(cast())):
+        with pytest.raises(BadInput, match="service_tier of openai:gpt-4o") as caught:
+            check_caps(told, Caps(2.0))
+        assert "\n" not in str(caught.value)

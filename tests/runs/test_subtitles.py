@@ -142,6 +142,7 @@ def test_whether_subtitles_are_sent_is_part_of_the_run(
     refused = terminal.simulate(*words)
     assert refused.code == 1
     assert "holds another run (subtitles False, here True)" in refused.err
+    assert "or go on with what it began with: arena resume " in refused.err
 
 
 def test_a_flag_beats_the_file_and_the_paper_keeps_subtitles(tmp_path: Path) -> None:

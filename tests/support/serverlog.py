@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 KINDS = ("arrived", "sent")
 
@@ -44,3 +45,11 @@ def most_at_once(events: list[dict[str, object]]) -> int:
         inside += (row["event"] == "arrived") - (row["event"] == "sent")
         most = max(most, inside)
     return most
+
+
+def mean_at_once(events: list[dict[str, Any]]) -> float:
+    """Return how many calls stood in the server on average, from the first to the last event."""
+    moved = [row for row in events if row["event"] in KINDS]
+    signs = {"arrived": -1, "sent": 1}
+    stayed_s = sum(signs[row["event"]] * row["at"] for row in moved)
+    return stayed_s / (moved[-1]["at"] - moved[0]["at"])
