@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from agents.clients import ChatClients, Client, Load
 from agents.contracts import SYSTEM
-from agents.estimates import Estimates
+from agents.estimates import Estimates, Most, may_be_charged
 from agents.faults import Fault
 from agents.layout import fragment
 from agents.models import Model
@@ -25,7 +25,7 @@ from agents.tries import Listener, Tries
 from agents.turns import Turns
 from memory.digests import canonical_json
 from memory.errors import JournalMiss
-from memory.records import SCHEMA, CallRow, Frames, Nonce, Role, Usage
+from memory.records import SCHEMA, CallRow, Frames, Lost, Nonce, Role, Usage
 
 _SYSTEM_JSON = canonical_json(SYSTEM)
 
@@ -68,6 +68,9 @@ class Journal(Protocol):
 
     async def record(self, row: CallRow) -> None:
         """Return when the row is safe on disk."""
+
+    def lose(self, model: str, lost: Lost) -> None:
+        """Keep what a call to `provider:model` may have cost that will have no row."""
 
 
 def _ignore(_event: Event) -> None:
@@ -186,16 +189,17 @@ class Asker:
         hold = await self.purse.hold(model, request)
         if hold is None:
             await self._go_broke()
-        row = None
+        row, charged = None, list[Most]()
         try:
-            ended = await self._tries.make(
-                key, model, request, self._listener(model, request, hold)
-            )
+            listener = self._listener(model, request, hold, charged)
+            ended = await self._tries.make(key, model, request, listener)
             sent = replace(request, frames=ended.frames)
             row = self._costed(model, sent, row_of(key, model, sent, ended))
             return await self._record(model, row)
         finally:
             self.purse.settle(hold, row)
+            if row is None and charged:
+                self.journal.lose(model.resolved, _sum_of(charged))
             self._look_whether_drained()
 
     async def _record(self, model: Model, row: CallRow) -> CallRow:
@@ -222,8 +226,17 @@ class Asker:
         most = self.estimates.most(model, request).usd
         return row.model_copy(update={"may_have_cost_usd": most})
 
-    def _listener(self, model: Model, request: Request, hold: Hold) -> Listener:
-        """Return who hears of a call's tries: the console, and the purse."""
+    def _listener(
+        self, model: Model, request: Request, hold: Hold, charged: list[Most]
+    ) -> Listener:
+        """Return who hears of a call's tries: the console, the purse, and a list.
+
+        To that is added what each try without an answer may have cost.
+        """
+
+        def lost() -> None:
+            if not model.is_offline:
+                charged.append(self.estimates.most(model, request))
 
         def started() -> None:
             self.on_event(Event("started", model.alias, request.nonce))
@@ -231,13 +244,15 @@ class Asker:
         def failed(fault: Fault, wait_s: float) -> None:
             event = Event("retry", model.alias, request.nonce, fault=fault.kind, seconds=wait_s)
             self.on_event(event)
+            if may_be_charged(fault.kind):
+                lost()
             self._look_whether_drained()
 
         async def renewed(fault: Fault) -> None:
             if not await self.purse.renew(hold, fault.kind):
                 await self._go_broke()
 
-        return Listener(started, failed, renewed, self.purse.rank(request.nonce))
+        return Listener(started, failed, lost, renewed, self.purse.rank(request.nonce))
 
 
 def journal_key(model: Model, request: Request) -> str:
@@ -259,6 +274,12 @@ def journal_key(model: Model, request: Request) -> str:
         canonical_json([nonce.scope, nonce.role, nonce.generation, nonce.ordinal]),
     )
     return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
+
+
+def _sum_of(charged: list[Most]) -> Lost:
+    """Return what some tries of one model may have cost together."""
+    usd = [most.usd for most in charged if most.usd is not None]
+    return Lost(len(charged), sum(usd) if usd else None, sum(most.tokens for most in charged))
 
 
 def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:

@@ -47,6 +47,8 @@ class Listener(NamedTuple):
     """Its first try goes out."""
     failed: Callable[[Fault, float], None]
     """A try failed, and the next comes after so many seconds."""
+    cut_off: Callable[[], None]
+    """A try was cancelled while it was under way."""
     renewed: Callable[[Fault], Awaitable[None]]
     """Returns when the next try may be paid for."""
     rank: int = 0
@@ -80,7 +82,11 @@ class Tries:
             with giving_back(self.turns, turn):
                 if not before:
                     listener.started()
-                got, took_s = await self._once(turn, key, model, request)
+                try:
+                    got, took_s = await self._once(turn, key, model, request)
+                except asyncio.CancelledError:
+                    listener.cut_off()
+                    raise
             if isinstance(got, Received):
                 return Ended(got, None, tuple(before), took_s, request.frames)
             smaller = _smaller(model, request, got, before)

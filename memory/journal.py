@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memory.bodies import read_body, write_body
 from memory.connection import Reader
 from memory.errors import StoreError
-from memory.records import CallRow
+from memory.records import CallRow, Lost
 from memory.writer import Writer
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
@@ -33,10 +33,15 @@ _LOOSE = (
     "json_extract(body, '$.usage.input_tokens') IS NULL OR "
     "json_extract(body, '$.usage.output_tokens') IS NULL"
 )
+_LOSE = "INSERT INTO lost (model, tries, usd, tokens) VALUES (?, ?, ?, ?)"
+_LOST = "SELECT total(tries), sum(usd), total(tokens) FROM lost WHERE model NOT GLOB ?"
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
 
 _AT_ONCE = 256
 """Calls that are read in one go."""
+
+
+NOTHING_LOST = Lost()
 
 
 class Spent(NamedTuple):
@@ -49,6 +54,8 @@ class Spent(NamedTuple):
     """Calls of unknown cost."""
     input_tokens: int = 0
     output_tokens: int = 0
+    lost: Lost = NOTHING_LOST
+    """In none of the figures above."""
 
 
 NOTHING_SPENT = Spent()
@@ -79,6 +86,25 @@ class Journal:
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         await self._writer.write(_RECORD, (*columns, body))
 
+    def lose(self, model: str, lost: Lost) -> None:
+        """Keep what a stopped call to `provider:model` may have cost; returns at once.
+
+        Raises:
+            StoreError: the run was opened for reading, or has been closed.
+        """
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; nothing can be lost")
+        self._writer.write_soon(_LOSE, (model, *lost))
+
+    def lost(self, *, besides: str = "") -> Lost:
+        """Return what all stopped calls may have cost, as far as it is known of each.
+
+        Those to models that the pattern `besides` fits are left out.
+        """
+        tries, usd, tokens = self._reader.row(_LOST, besides) or (0, None, 0)
+        known = None if usd is None else float(usd)
+        return Lost(int(tries), known, int(tokens)) if tries else NOTHING_LOST
+
     def calls(self, scope: str | None = None) -> list[CallRow]:
         """Return all calls, or those of one scope, in the order in which they were recorded."""
         which, *values = ("",) if scope is None else ("WHERE scope = ?", scope)
@@ -100,7 +126,8 @@ class Journal:
         """
         row = self._reader.row(_SPENT, besides)
         calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
-        return Spent(int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
+        counted = (int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
+        return Spent(*counted, self.lost(besides=besides))
 
     def loose(self) -> list[CallRow]:
         """Return the calls that `spent` does not tell all of: uncounted, or tried several times."""

@@ -46,9 +46,11 @@ def _first(db: Database) -> None:
 
 
 def _second(db: Database) -> None:
-    """How long processes have worked on the run."""
+    """How long processes have worked on the run, and what may have been paid for nothing."""
     sessions = {"place": int, "began_at_s": float, "worked_s": float}
     db.create_table("sessions", sessions, pk="place", not_null=set(sessions) - {"place"})
+    lost = {"place": int, "model": str, "tries": int, "usd": float, "tokens": int}
+    db.create_table("lost", lost, pk="place", not_null=set(lost) - {"place", "usd"})
 
 
 MIGRATIONS: tuple[Step, ...] = (_first, _second)

@@ -6,7 +6,7 @@ the seat read first and second in the first judging of a battle.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -353,6 +353,15 @@ class Attempt(Record):
     """Pause before the next try."""
     may_have_cost_usd: float | None = None
     """At most this much, where it was sent and nothing came back that says so; None: unknown."""
+
+
+class Lost(NamedTuple):
+    """What a call that was stopped before it had an answer may have been charged, at most."""
+
+    tries: int = 0
+    usd: float | None = 0.0
+    """None: unknown."""
+    tokens: int = 0
 
 
 class CallRow(Record):

@@ -64,6 +64,10 @@ class Writer:
         self._submit(_Write(sql, rows, future))
         future.result()
 
+    def write_soon(self, sql: str, *rows: Row) -> None:
+        """Do as `write`, and wait for nothing; for what a task leaves behind that is cancelled."""
+        self._submit(_Write(sql, rows, Future()))
+
     def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:
         """Write what `row` gives with every commit from now on, which makes none of its own."""
         self._with_each = (sql, row)

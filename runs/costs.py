@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory.records import CallRow
+from memory.records import CallRow, Lost
 from runs.cached import CacheCount
 from runs.console import safe
 from runs.figures import dollars
@@ -107,3 +107,10 @@ class Costs:
             self.total.as_line("all") + mean,
             *([cached] if cached else []),
         ]
+
+
+def lost_line(lost: Lost) -> str:
+    """Return for a person what stopped calls may have cost."""
+    most = "cost nobody knows how much" if lost.usd is None else f"cost up to {dollars(lost.usd)}"
+    tries = "1 try" if lost.tries == 1 else f"{lost.tries:,} tries"
+    return f"besides: {tries} of calls that were stopped, which may have {most}"

@@ -15,7 +15,7 @@ from agents.models import Model, build_chat_model, check_keys
 from agents.retry import told
 from agents.tracing import is_traced, trace_host
 from memory.errors import ArenaError, BadInput, CallFailed
-from memory.records import CallRow
+from memory.records import CallRow, Lost
 from runs.reading import counted, named, one_line
 
 AT_ONCE = 4
@@ -62,6 +62,9 @@ class _Notes:
     async def record(self, row: CallRow) -> None:
         """Keep a row."""
         self.rows[row.key] = row
+
+    def lose(self, model: str, lost: Lost) -> None:
+        """Keep nothing of a call that was stopped."""
 
 
 def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str]:

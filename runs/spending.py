@@ -132,6 +132,7 @@ def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
     """Return what counts against a cap: what calls cost, or may have where nobody says."""
     told = journal.spent(besides="offline:*")
     total = summed(told.usd, told.input_tokens + told.output_tokens)
+    total = total.plus(summed(told.lost.usd, told.lost.tokens))
     for row in journal.loose():
         if not row.model.startswith("offline:"):
             total = total.plus(_untold(row, _model_of(config, row)))

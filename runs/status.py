@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from agents.purse import Caps
-from memory.records import DECIDED, SCHEMA, TIES, Battle, Skipped
+from memory.journal import NOTHING_LOST
+from memory.records import DECIDED, SCHEMA, TIES, Battle, Lost, Skipped
 from runs.console import safe
-from runs.costs import Costs
+from runs.costs import Costs, lost_line
 from runs.reading import counted, damage, marks, named, one_line, open_run, run_file
 from runs.repair import failed_slots
 from runs.spending import NO_CAPS, kept_caps, told_caps
@@ -34,6 +35,8 @@ class Status:
     forfeits: Counter[str] = field(default_factory=Counter)
     costs: Costs = field(default_factory=Costs)
     caps: Caps = NO_CAPS
+    lost: Lost = NOTHING_LOST
+    """What calls may have cost that were stopped; in no other sum here."""
     skipped: list[Skipped] = field(default_factory=list)
     damage: list[str] = field(default_factory=list)
     """A sentence for each video of which frames could not be decoded."""
@@ -76,6 +79,7 @@ class Status:
             "void_reasons": dict(self.void_reasons.most_common()),
             "forfeits": dict(sorted(self.forfeits.items())),
             **self.costs.as_json(self.settled),
+            "lost": self.lost._asdict(),
             "max_usd": self.caps.usd,
             "max_tokens": self.caps.tokens,
             "models": _models(self.manifest),
@@ -96,6 +100,7 @@ class Status:
             *self._repair(),
             *([self.work.as_line()] if self.work.processes else []),
             *self.costs.as_lines(self.settled),
+            *([lost_line(self.lost)] if self.lost.tries else []),
             *([f"cap on the whole run: {told_caps(self.caps)}"] if self.caps else []),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
@@ -129,6 +134,7 @@ def status_of(folder: Path) -> Status:
         for row in run.store.journal.each_call():
             status.costs.add(row)
         status.caps = kept_caps(run.store)
+        status.lost = run.store.journal.lost(besides="offline:*")
         status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls)
         status.damage = damage(run.store)

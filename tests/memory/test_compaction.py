@@ -14,7 +14,7 @@ from memory.compaction import compact, size_of
 from memory.errors import RunLocked, StoreError
 from memory.store import Store
 
-TABLES = ("manifest", "files", "videos", "slots", "draws", "battles", "calls", "sessions")
+TABLES = ("manifest", "files", "videos", "slots", "draws", "battles", "calls", "sessions", "lost")
 
 
 def filled(path: Path) -> Path:

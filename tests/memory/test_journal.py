@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory.bodies import read_body, write_body
 from memory.errors import StoreError
-from memory.records import Attempt, CallRow, Skipped, Usage
+from memory.records import Attempt, CallRow, Lost, Skipped, Usage
 from memory.store import Store
 from tests.support.runfiles import call, video
 
@@ -120,3 +120,16 @@ def test_a_body_is_canonical() -> None:
     body = write_body(video("é.mp4"))
     assert body.startswith('{"codec":"h264","duration_s":12.5,')
     assert '"path":"é.mp4"' in body
+
+
+def test_what_stopped_calls_may_have_cost_is_summed_apart_from_calls(path: Path) -> None:
+    with Store.create(path, {}) as store:
+        assert store.journal.lost() == Lost()
+        for lost in (Lost(1, 0.5, 100), Lost(2, 0.25, 10), Lost(1, None, 1)):
+            store.journal.lose("openai:a", lost)
+        store.journal.lose("offline:hawk", Lost(9, 9.0, 9))
+    with Store.open(path, write=False) as store:
+        told = store.journal.spent(besides="offline:*")
+        assert (told.lost, told.calls, told.usd) == (Lost(4, 0.75, 111), 0, 0.0)
+        with pytest.raises(StoreError, match="opened for reading"):
+            store.journal.lose("openai:a", Lost(1, 0.5, 1))

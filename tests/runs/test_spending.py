@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.ask import Asker
+from agents.estimates import Estimates
 from agents.models import Model
-from agents.money import Sum
+from agents.money import NANO, Sum, summed
 from agents.prompts import PromptSet
 from agents.purse import Caps
 from memory.errors import BadInput
@@ -28,6 +30,7 @@ from runs.spending import (
     priced,
     spent_so_far,
 )
+from tests.support.asking import Script, load_bytes, request_of
 from tests.support.runfiles import video
 from video.find import Findings
 
@@ -187,3 +190,41 @@ def test_a_cap_in_dollars_wants_the_price_of_a_service_tier(config: RunConfig) -
         with pytest.raises(BadInput, match="service_tier of openai:gpt-4o") as caught:
             check_caps(told, Caps(2.0))
         assert "\n" not in str(caught.value)
+
+
+def test_stopped_and_resumed_again_and_again_a_run_keeps_to_its_cap(
+    tmp_path: Path, config: RunConfig
+) -> None:
+    """Each process is stopped in the pause behind a try that may have been charged."""
+    path, sent = tmp_path / "again" / "run.sqlite", 0
+    Store.create(path, {}).close()
+    model = config.model_of("a")
+    most = summed(Estimates().most(model, request_of()).usd, 0).nano
+    for _ in range(6):
+        with Store.open(path, write=True) as store:
+            keep_caps(store, Caps(3.5 * most / NANO))
+            sent += asyncio.run(_stopped(store, config, model))
+    with Store.open(path, write=False) as store:
+        told = store.journal.spent()
+        assert spent_so_far(config, store.journal).nano == 3 * most
+    assert (sent, told.calls, told.lost.tries) == (3, 0, 3)
+
+
+async def _stopped(store: Store, config: RunConfig, model: Model) -> int:
+    """Return how many tries one process sends."""
+    script, budget = Script(lambda _: TimeoutError("nothing came back")), Budget.of(store, config)
+    asker = Asker(
+        store.journal, load_bytes, make_client=script, purse=budget.purse, pause=_for_ever
+    )
+    call = asyncio.create_task(asker.ask(model, request_of()))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    asker.drain()
+    await asker.drained.wait()
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+    return len(script.seen)
+
+
+async def _for_ever(_seconds: float) -> None:
+    await asyncio.get_running_loop().create_future()

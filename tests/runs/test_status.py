@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory.records import Frames, Nonce, Skipped
+from memory.records import Frames, Lost, Nonce, Skipped
 from memory.store import Store
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
 
@@ -66,6 +66,22 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
     assert "cost $0.00 and 1 call of unknown cost" in invoke("status", beside).output
     unpriced = play(tmp_path / "two", lineage(video()), calls=[call(slot(video(), 0).id)])
     assert "cost unknown" in invoke("status", unpriced).output
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (Lost(2, 0.75, 900), "2 tries of calls that were stopped, which may have cost up to $0.75"),
+        (Lost(1, None, 900), "1 try of calls that were stopped, which may have cost nobody knows"),
+    ],
+)
+def test_status_tells_what_stopped_calls_may_have_cost(mixed: Path, lost: Lost, words: str) -> None:
+    assert "stopped, which" not in invoke("status", mixed).output
+    with Store.open(mixed / "run.sqlite", write=True) as store:
+        store.journal.lose("openai:a", lost)
+    status = told(mixed)
+    assert (status["lost"], status["cost_usd"]) == (lost._asdict(), 0.5)
+    assert words in " ".join(invoke("status", mixed).output.split())
 
 
 def test_the_first_line_says_how_far(mixed: Path) -> None:

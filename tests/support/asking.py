@@ -13,7 +13,7 @@ from agents.desk import Desk
 from agents.models import Model
 from agents.prompts import PromptSet
 from memory.digests import digest
-from memory.records import CallRow, Frame, Frames, Nonce, Usage
+from memory.records import CallRow, Frame, Frames, Lost, Nonce, Usage
 
 T = TypeVar("T")
 Line = str | Received | Exception
@@ -40,6 +40,7 @@ class Pages:
     """A journal without a file."""
 
     rows: dict[str, CallRow] = field(default_factory=dict)
+    lost: list[Lost] = field(default_factory=list)
 
     def find(self, key: str) -> CallRow | None:
         """Return the row of a finished call."""
@@ -49,6 +50,10 @@ class Pages:
         """Keep a row."""
         assert row.key not in self.rows
         self.rows[row.key] = row
+
+    def lose(self, model: str, lost: Lost) -> None:  # noqa: ARG002
+        """Keep what a call without a row may have come to."""
+        self.lost.append(lost)
 
 
 class Script:
