@@ -66,9 +66,10 @@ def fault_of(
     a chat model raises that is not known here, `is_foreign`, is no bug of ours.
     """
     said = _said(error)
-    if isinstance(error, Garbled):
+    garbled = next((link for link in _chain(error) if isinstance(link, Garbled)), None)
+    if garbled is not None:
         # Some servers send an error with status 200, which a client finds unreadable.
-        fault = _fault("malformed", 400, said, told(str(error), key_env=key_env))
+        fault = _fault("malformed", 400, said, told(str(garbled), key_env=key_env))
         # Any other is half an answer or a proxy's page, and may be whole the next time.
         return replace(fault, nature="transient") if fault.nature == "permanent" else fault
     reason = told(f"{type(error).__name__}: {error}", key_env=key_env)

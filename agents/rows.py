@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agents.clients import Received
 from agents.estimates import may_be_charged
 from agents.faults import is_filtered
+from agents.intake import LONGEST_REPLY
 from agents.models import Model
 from agents.prices import REFUSED, Cost, cost_of
 from agents.retry import reply_without_keys, sound, told
@@ -50,6 +51,9 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
     reply, failure, kind = None, None, None
     if fault is not None:
         failure, kind = fault.reason, fault.kind
+    elif received is not None and len(received.text) > LONGEST_REPLY:
+        failure = f"the reply holds {len(received.text)} characters; {LONGEST_REPLY} are read"
+        kind = "malformed"
     elif received is not None and received.text.strip():
         # The reply stands in the row as it will be replayed, so a key must not get that far.
         names = [model.key_env] if model.key_env else []

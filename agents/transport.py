@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from agents.intake import bounded
 from agents.splice import spliced
 from memory.errors import BadInput
 
@@ -33,7 +34,8 @@ class SplicingTransport:
     Connections are not limited here: how many calls are under way is decided elsewhere.
 
     Clients follow redirects. One to another host is refused with a status of its own: frames and
-    keys go to the host that was named, and to no other.
+    keys go to the host that was named, and to no other. Of an answer no more is read than
+    `agents.intake` allows.
     """
 
     def __init__(self, address: str) -> None:
@@ -52,7 +54,9 @@ class SplicingTransport:
             return _refusal(request)
         pieces = spliced(request.read()) if request.method == "POST" else None
         filled = request if pieces is None else _filled(request, pieces, _Chunks(pieces))
-        return self._client(request, "Client").send(filled, stream=True, follow_redirects=False)
+        client = self._client(request, "Client")
+        answer = client.send(filled, stream=True, follow_redirects=False)
+        return bounded(answer, _library(request))
 
     async def handle_async_request(self, request: Any) -> Any:
         """Do the same for an async client."""
@@ -61,7 +65,8 @@ class SplicingTransport:
         pieces = spliced(await request.aread()) if request.method == "POST" else None
         filled = request if pieces is None else _filled(request, pieces, _AsyncChunks(pieces))
         client = self._client(request, "AsyncClient")
-        return await client.send(filled, stream=True, follow_redirects=False)
+        answer = await client.send(filled, stream=True, follow_redirects=False)
+        return bounded(answer, _library(request))
 
     def _client(self, request: Any, kind: str) -> Any:
         library = _library(request)

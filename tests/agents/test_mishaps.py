@@ -164,6 +164,20 @@ def test_a_body_that_is_no_answer_never_becomes_one(
     assert len(told.arrived) == (3 if told.row.failure_kind == "malformed" else 1)
 
 
+@pytest.mark.parametrize("deed", ["huge", "bomb"])
+def test_a_body_that_goes_on_is_read_no_further(deed: Any, provider: str, tmp_path: Path) -> None:
+    (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap(deed, times=99),)))
+    assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, "malformed", 3)
+    assert "longer than 32 MB" in (told.row.failure or "")
+
+
+def test_a_reply_that_goes_on_is_a_failure_and_is_not_kept(provider: str, tmp_path: Path) -> None:
+    (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap("endless", times=99),)))
+    assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, "malformed", 1)
+    assert len(told.row.failure or "") < 200
+    assert told.row.usage.output_tokens is not None
+
+
 @pytest.mark.parametrize("deed", ["html", "wrong-json", "cut-json", "no-choice"])
 def test_a_body_that_cannot_be_read_once_is_asked_for_again(deed: Any, tmp_path: Path) -> None:
     mishap = Mishap(deed, status=200, times=2)

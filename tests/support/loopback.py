@@ -7,6 +7,7 @@ model that the request names. Run it as `python -m tests.support.loopback --port
 from __future__ import annotations
 
 import argparse
+import gzip
 import itertools
 import json
 import os
@@ -32,6 +33,7 @@ from tests.support.manners import ERRORS, REPLIES, Doorkeeper, Manners, Mishap, 
 
 ROOT = Path(__file__).parents[2]
 Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
+HUGE_BYTES = 40_000_000
 PROSE = "I would rather not say."
 SPOILT: dict[str, Callable[[str], str]] = {
     "prose": lambda _good: PROSE,
@@ -39,6 +41,7 @@ SPOILT: dict[str, Callable[[str], str]] = {
     "empty": lambda _good: "",
     "thoughts": lambda good: f"<think>\nIt may be {good}, or not",
     "truncated": lambda good: good[: len(good) // 2],
+    "endless": lambda good: f"{good} " * (250_000 // len(good)),
 }
 ENDINGS: dict[str, wire.Ending] = {"truncated": "cut", "refusal": "refusal", "filter": "filter"}
 
@@ -185,6 +188,8 @@ class Conversation(BaseHTTPRequestHandler):
         if mishap.do == "html":
             page = b"<html><h1>please try again</h1></html>"
             return self._send(mishap.status, page, kind="text/html", retry_after=wait)
+        if mishap.do in ("huge", "bomb"):
+            return self._send_much(zipped=mishap.do == "bomb")
         if mishap.do in ("wrong-json", "cut-json", "deep-json", "no-choice"):
             return self._send(200, self._odd(request, mishap))
         self._break(request, mishap)
@@ -197,6 +202,13 @@ class Conversation(BaseHTTPRequestHandler):
             return b"[" * 100_000
         good = self._reply(request, None)
         return b'{"ok": [true, null]}' if mishap.do == "wrong-json" else good[: len(good) // 2]
+
+    def _send_much(self, *, zipped: bool) -> int:
+        """Send blanks, which stand before any JSON, for as long as somebody reads them."""
+        body = b" " * HUGE_BYTES
+        with suppress(ConnectionError):
+            self._send(200, gzip.compress(body) if zipped else body, zipped=zipped)
+        return 200
 
     def _break(self, request: wire.Request, mishap: Mishap) -> None:
         """Let the connection be what goes wrong."""
@@ -236,10 +248,13 @@ class Conversation(BaseHTTPRequestHandler):
         kind: str = "application/json",
         retry_after: str | None = None,
         missing: int = 0,
+        zipped: bool = False,
     ) -> int:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body) + missing))
+        if zipped:
+            self.send_header("Content-Encoding", "gzip")
         if retry_after is not None:
             self.send_header("Retry-After", retry_after)
         self.end_headers()

@@ -23,6 +23,7 @@ Deed = Literal[
     "refusal",
     "filter",
     "other-model",
+    "endless",
     # An error that says what is wrong.
     "status",
     "quota",
@@ -35,6 +36,8 @@ Deed = Literal[
     "cut-json",
     "deep-json",
     "no-choice",
+    "huge",
+    "bomb",
     # Something that happens to the connection.
     "close",
     "half",
@@ -42,8 +45,8 @@ Deed = Literal[
     "trickle",
     "silent",
 ]
-REPLIES = frozenset(get_args(Deed)[:8])
-ERRORS = frozenset(get_args(Deed)[8:13])
+REPLIES = frozenset(get_args(Deed)[:9])
+ERRORS = frozenset(get_args(Deed)[9:14])
 STORM = (None, 0.0, 0.2, "soon")
 """What the limits of a chaos ask for: nothing, no time, a little, a date."""
 MALFORMED: tuple[Deed, ...] = ("prose", "fence", "empty", "thoughts", "truncated", "refusal")
@@ -60,12 +63,13 @@ class Mishap:
         do: "prose", "empty", "thoughts" (reasoning that never ends), "truncated" (at its limit of
             tokens) and "refusal" are replies that hold no JSON or no text; "fence" is a good one
             in a code fence; "filter" one that a filter took away; "other-model" one of a model
-            with another name. "status" answers with `status`; "quota", "filter-error",
-            "too-long" and "too-many-images" with the error of that name. "html" is a page with
-            `status`, "wrong-json" JSON of another shape, "cut-json" half of it, "deep-json" far
-            too many brackets, "no-choice" a reply without candidates. "close" hangs up without a
-            word, "half" behind the head, "cut" in the middle of the body; "trickle" takes `seconds`
-            for it, "silent" says nothing for `seconds`.
+            with another name; "endless" one that goes on and on. "status" answers with `status`;
+            "quota", "filter-error", "too-long" and "too-many-images" with the error of that name.
+            "html" is a page with `status`, "wrong-json" JSON of another shape, "cut-json" half of
+            it, "deep-json" far too many brackets, "no-choice" a reply without candidates, "huge"
+            more than anybody can use, "bomb" as much, compressed. "close" hangs up without a word,
+            "half" behind the head, "cut" in the middle of the body; "trickle" takes `seconds` for
+            it, "silent" says nothing for `seconds`.
         model: which model's requests; "*" for all.
         nth: the first request it befalls, counted from 1 over those of `model`.
         times: how many requests it befalls from there on.
