@@ -78,7 +78,8 @@ class Tries:
         line = self.turns.line(model)
         before: list[Attempt] = []
         while True:
-            turn = await self.turns.take(line, tokens_of(model, request), rank=listener.rank)
+            tokens = tokens_of(model, request) if line.pacer else 0.0
+            turn = await self.turns.take(line, tokens, rank=listener.rank)
             with giving_back(self.turns, turn):
                 if not before:
                     listener.started()
