@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memory.errors import BadInput
 from memory.records import Role
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ class Provider:
 
         Raises:
             ValueError: it refuses its settings.
+            BadInput: a provider of one's own that does not say how.
         """
-        raise NotImplementedError
+        raise BadInput(f"{model.alias!a}: the provider {self.name!a} has no build(); give it one")
 
     def check(self, model: Model) -> None:
         """Return if `model` could be built here; BadInput names what stands in its way."""

@@ -166,7 +166,8 @@ def run_through(trial: Trial, *, crowd: int = 0, say: bool = False) -> Path:
 
 def test_thirty_battles_through_chaos_are_there_once_each(tmp_path: Path) -> None:
     draw_folder(tmp_path / "videos", 10, seconds=2.0)
-    run_through(Trial(tmp_path, clips=10, rounds=1, timeout_s=2.0, latency_s=("0.05", "0.3")))
+    trial = Trial(tmp_path, clips=10, rounds=1, timeout_s=2.0, latency_s=("0.05", "0.3"))
+    assert len(battles(run_through(trial))) == trial.slots == 30
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ class Nothing(BaseChatModel):
         return "nothing"
 
     def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
-        raise NotImplementedError
+        raise AssertionError(f"asked, with {args} and {kwargs}")
 
 
 def declared(name: str = "Parrot", **said: Any) -> dict[str, Any]:
@@ -225,7 +225,9 @@ def test_a_class_that_a_package_offers_is_a_provider(offer: Any) -> None:
     assert type(build_chat_model(model)).__name__ == "Parrot"
 
 
-def test_a_provider_that_a_package_offers_says_what_it_is_itself(offer: Any) -> None:
+def test_a_provider_that_a_package_offers_says_what_it_is_itself(
+    offer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     offer(
         "from agents.providers import Provider\n"
         "MINE = Provider('offered', home='https://house.invalid/v2', key_names=('HOUSE_KEY',))\n",
@@ -235,6 +237,9 @@ def test_a_provider_that_a_package_offers_says_what_it_is_itself(offer: Any) -> 
     model = parse_model("offered:x")
     assert (model.endpoint, model.key_names) == ("house.invalid", ("HOUSE_KEY",))
     assert model.sampling("contestant") == {"max_tokens": 4096}
+    monkeypatch.setenv("HOUSE_KEY", "key-of-the-house")
+    with pytest.raises(BadInput, match="'offered' has no build"):
+        build_chat_model(model)
 
 
 @pytest.mark.parametrize(
