@@ -53,7 +53,16 @@ def _second(db: Database) -> None:
     db.create_table("lost", lost, pk="place", not_null=set(lost) - {"place", "usd"})
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second)
+def _third(db: Database) -> None:
+    """What people say of battles, and judgings that decide none."""
+    labels = {"place": int, "battle": str, "labeller": str, "body": str}
+    db.create_table("labels", labels, pk="place", not_null=set(labels) - {"place"}).create_index(
+        ["battle", "labeller"], unique=True
+    )
+    db.create_table("trials", {"id": str, "body": str}, pk="id", not_null={"body"})
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third)
 
 
 def check_is_run(connection: sqlite3.Connection, name: str) -> None:

@@ -13,6 +13,7 @@ from memory.bodies import read_body, read_json, write_body
 from memory.connection import Reader, blaming, connect, open_writing, refuse_stranger, wal_of
 from memory.digests import canonical_json, digest
 from memory.errors import StoreError
+from memory.evidence import Evidence
 from memory.journal import Journal
 from memory.lock import RunLock
 from memory.migrations import migrate
@@ -52,6 +53,7 @@ class Store:
     def __init__(self, reader: Reader, writer: Writer | None, lock: RunLock | None) -> None:
         self.journal = Journal(reader, writer)
         self.sessions = Sessions(reader, writer)
+        self.evidence = Evidence(reader, writer)
         self._reader = reader
         self._writer = writer
         self._lock = lock

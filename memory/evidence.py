@@ -1,0 +1,100 @@
+"""What is known of the judges of a run beside its battles: people's labels, and trials of a judge.
+
+None of it changes a battle: a label stands beside a verdict, and a trial is a judging of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from memory.bodies import read_body, write_body
+from memory.connection import Reader
+from memory.errors import StoreError
+from memory.records import Choice, Frame, Judging, Record
+from memory.writer import Writer
+
+Standard = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
+TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
+
+
+class Label(Record):
+    """What one person says of one battle, in terms of its model_a and model_b."""
+
+    battle: str
+    labeller: str
+    verdict: Choice
+    standards: dict[Standard, Choice] = Field(default_factory=dict)
+    """Who is better by each standard; those that were not asked for are left out."""
+
+
+class Trial(Record):
+    """One judging that decides no battle: a case put to a judge to learn about the judge.
+
+    "a" and "b" mean the answers of the case; of a case that was made from a battle, its model_a
+    and model_b.
+    """
+
+    id: str
+    """Tells kind, case, judge and seating; equal trials have equal ids."""
+    kind: TrialKind
+    """Another judge's word, the same judge's second one, an answer that attacks or says nothing
+    to the point, or a case whose right answer is known."""
+    name: str = ""
+    """Of the attack, the constant answer or the kind of known truth; empty for the others."""
+    battle: str | None = None
+    """Id of the battle that the case was made from."""
+    video: str
+    """Id of the video whose frames the judge saw, or were made into what it saw."""
+    model: str
+    """`provider:model` of the judge; its name in the roster stands in `judging`."""
+    right: Literal["a", "b"] | None = None
+    """Which answer is right by construction, or attacks without deserving to win: see `kind`."""
+    texts: dict[str, str] = Field(default_factory=dict)
+    """The case, where it is not a battle's own: persona, question, answer_a, answer_b."""
+    frames: tuple[Frame, ...] = ()
+    """What the judge was shown, where those are not the run's frames of the video."""
+    judging: Judging
+
+
+class Evidence:
+    """Labels and trials of one run; without a writer they can only be read.
+
+    What is there is never overwritten.
+    """
+
+    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def labels(self) -> list[Label]:
+        """Return all labels in the order in which they were added."""
+        found = self._reader.rows("SELECT body FROM labels ORDER BY place")
+        return [read_body(Label, body) for (body,) in found]
+
+    def add_labels(self, labels: Iterable[Label]) -> None:
+        """Append labels; one labeller's second word on a battle is passed over."""
+        self._writing_only.write_now(
+            "INSERT INTO labels (battle, labeller, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            *((label.battle, label.labeller, write_body(label)) for label in labels),
+        )
+
+    def trials(self) -> list[Trial]:
+        """Return all trials by their ids."""
+        found = self._reader.rows("SELECT body FROM trials ORDER BY id")
+        return [read_body(Trial, body) for (body,) in found]
+
+    async def put_trial(self, trial: Trial) -> None:
+        """Keep a trial, unless there is one with its id."""
+        await self._writing_only.write(
+            "INSERT INTO trials (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (trial.id, write_body(trial)),
+        )
+
+    @property
+    def _writing_only(self) -> Writer:
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; nothing can be written")
+        return self._writer

@@ -1,0 +1,53 @@
+"""Labels and trials are kept beside the battles, and never overwritten."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from memory.errors import StoreError
+from memory.evidence import Label, Trial
+from memory.records import Judging
+from memory.store import Store
+
+
+def trial(id_: str, verdict: str = "a") -> Trial:
+    said = Judging.model_validate({"judge": "j", "seats": "ab", "verdict": verdict})
+    return Trial(id=id_, kind="repeat", video="v", model="offline:judge", judging=said)
+
+
+def test_labels_come_back_as_they_were_added(path: Path) -> None:
+    first = Label(battle="v-p1-r0", labeller="x", verdict="tie_bad", standards={"accuracy": "b"})
+    second = Label(battle="v-p1-r0", labeller="y", verdict="a")
+    with Store.create(path, {}) as store:
+        store.evidence.add_labels([first, second])
+    with Store.open(path, write=False) as store:
+        assert store.evidence.labels() == [first, second]
+
+
+def test_a_labellers_second_word_on_a_battle_is_passed_over(path: Path) -> None:
+    with Store.create(path, {}) as store:
+        store.evidence.add_labels([Label(battle="v-p1-r0", labeller="x", verdict="a")])
+        store.evidence.add_labels([Label(battle="v-p1-r0", labeller="x", verdict="b")])
+        assert [label.verdict for label in store.evidence.labels()] == ["a"]
+
+
+def test_trials_come_back_by_their_ids(path: Path) -> None:
+    async def put(store: Store) -> None:
+        for one in (trial("b"), trial("a"), trial("b", "b")):
+            await store.evidence.put_trial(one)
+
+    with Store.create(path, {}) as store:
+        asyncio.run(put(store))
+        assert store.evidence.trials() == [trial("a"), trial("b")]
+
+
+def test_a_run_that_is_read_takes_no_evidence(path: Path) -> None:
+    Store.create(path, {}).close()
+    with (
+        Store.open(path, write=False) as store,
+        pytest.raises(StoreError, match="opened for reading"),
+    ):
+        store.evidence.add_labels([Label(battle="v-p1-r0", labeller="x", verdict="a")])
