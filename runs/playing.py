@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +20,6 @@ from runs.draws import Draws, WrittenDraws
 from runs.events import (
     Audience,
     Begun,
-    Draining,
     Drawn,
     Ended,
     Happening,
@@ -32,9 +29,10 @@ from runs.events import (
     all_of,
 )
 from runs.footage import Footage
+from runs.interrupts import until_done
 from runs.opening import Opened
 from runs.order import course_of
-from runs.reading import Run, counted, damage
+from runs.reading import Run, damage
 from runs.schedule import blocks_of, play_blocks
 from runs.slots import Lineup
 from runs.spending import NO_CAPS, Budget
@@ -106,7 +104,7 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
             told.hear(_beginning(run, out, budget))
             places = limits.concurrency
             async with playing(run, budget, concurrency=places, hear=told.hear) as game:
-                stopped = await _until_done(game, slots, told)
+                stopped = await _play_all(game, slots, told)
                 is_capped = stopped and game.asker.is_broke
             told.hear(Ended(stopped, is_capped, store.journal.spent()))
         for line in damage(store):
@@ -219,63 +217,9 @@ def _ends_for(purse: CappedPurse) -> Hear:
     return hear
 
 
-async def _until_done(game: Game, slots: Sequence[Slot], told: Audience) -> bool:
-    """Play all blocks and return whether an interrupt ended it early."""
+async def _play_all(game: Game, slots: Sequence[Slot], told: Audience) -> bool:
+    """Play all blocks and return whether an interrupt or a cap ended it early."""
     from graph.tournament import play
 
-    _announce_the_cap(game.asker, told)
-    main = asyncio.ensure_future(play_blocks(blocks_of(slots), lambda v: play(game.arena, v)))
-    drained = asyncio.ensure_future(game.asker.drained.wait())
-    with _interrupts(game.asker, main, told):
-        await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
-    drained.cancel()
-    if not main.done():
-        main.cancel()
-    try:
-        await main
-    except asyncio.CancelledError:
-        return True
-    return False
-
-
-def _announce_the_cap(asker: Asker, told: Audience) -> None:
-    """See to it that everybody hears when a cap is reached."""
-
-    def announce() -> None:
-        calls = counted(asker.under_way, "call")
-        told.say(f"the cap is reached: calls under way are being finished ({calls})")
-        told.hear(Draining(asker.under_way, is_capped=True))
-
-    if isinstance(asker.purse, CappedPurse):
-        asker.purse.on_empty = announce
-
-
-@contextmanager
-def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Iterator[None]:
-    """Let the first interrupt drain the run and the second one stop it."""
-    loop = asyncio.get_running_loop()
-    is_asked = False
-
-    def stop() -> None:
-        nonlocal is_asked
-        if is_asked:
-            main.cancel()
-            return
-        # One interrupt costs no call that is paid for, not even where a cap has drained the run.
-        is_asked = True
-        calls = counted(asker.under_way, "call")
-        told.say(
-            f"stopping: calls under way are being finished ({calls}); "
-            "interrupt again to stop at once"
-        )
-        told.hear(Draining(asker.under_way, is_capped=asker.is_broke))
-        asker.drain()
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for number in signals:
-        loop.add_signal_handler(number, stop)
-    try:
-        yield
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
+    work = play_blocks(blocks_of(slots), lambda video: play(game.arena, video))
+    return await until_done(game.asker, work, told)

@@ -14,7 +14,7 @@ import pytest
 
 from agents.ask import Asker
 from runs.events import Audience
-from runs.playing import _interrupts
+from runs.interrupts import _interrupts
 from tests.support.asking import Pages, load_bytes
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
