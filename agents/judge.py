@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agents.contracts import JudgeReply
 from agents.desk import Desk, Task
@@ -46,6 +46,16 @@ class Case:
         }
 
 
+class Place(NamedTuple):
+    """Where one judging stands."""
+
+    scope: str
+    """The slot's id; a trial has one of its own."""
+    panel: int
+    """Which of the judges it is, from 0."""
+    seats: Seats
+
+
 async def judge(
     desk: Desk, judges: Sequence[Model], *, frames: Frames, case: Case, slot: str
 ) -> tuple[Judging, ...]:
@@ -58,7 +68,7 @@ async def judge(
     """
     seatings: tuple[Seats, ...] = ("ab", "ba") if case.swap else ("ab",)
     judgings = [
-        _judge_once(desk, model, frames=frames, case=case, place=(slot, 2 * panel, seats))
+        judge_once(desk, model, frames=frames, case=case, place=Place(slot, panel, seats))
         for panel, model in enumerate(judges)
         for seats in seatings
     ]
@@ -70,17 +80,20 @@ async def judge(
     return tuple(outcome for outcome in done if isinstance(outcome, Judging))
 
 
-async def _judge_once(
-    desk: Desk, model: Model, *, frames: Frames, case: Case, place: tuple[str, int, Seats]
+async def judge_once(
+    desk: Desk, model: Model, *, frames: Frames, case: Case, place: Place
 ) -> Judging:
-    slot, panel_ask, seats = place
-    ask = panel_ask + (seats == "ba")
-    task = Task("judge", frames, scope=slot, ask=ask, texts=case.texts(seats))
+    """Return one judge's view from one seating, "failed" with its reason where its call failed.
+
+    One model call, two where the first reply must be mended.
+    """
+    ask = 2 * place.panel + (place.seats == "ba")
+    task = Task("judge", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
     try:
         reply = await desk.ask_json(model, task, JudgeReply)
     except CallFailed as failure:
-        return Judging(judge=model.alias, seats=seats, verdict="failed", reason=str(failure))
-    return _judging(model.alias, seats, reply)
+        return Judging(judge=model.alias, seats=place.seats, verdict="failed", reason=str(failure))
+    return _judging(model.alias, place.seats, reply)
 
 
 def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
