@@ -1,4 +1,4 @@
-"""How an answer looks: its length and its markup, counted; and how two answers differ in them.
+"""How an answer looks: length, markup and names, counted; and how two answers differ in them.
 
 Ratings with style control ask what is left of a preference when the longer and the more decorated
 answer gets no credit for that.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from runs.specificity import count_names
 from scoring.cells import Floats
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -27,7 +28,7 @@ def count_style(answer: str) -> tuple[int, ...]:
 
 
 def _count(pattern: re.Pattern[str]) -> Callable[[str], int]:
-    return lambda text: sum(1 for _ in pattern.finditer(text))
+    return lambda text: len(pattern.findall(text))
 
 
 _COUNTS: dict[str, Callable[[str], int]] = {
@@ -35,9 +36,10 @@ _COUNTS: dict[str, Callable[[str], int]] = {
     "headers": _count(_HEADER),
     "lists": _count(_ITEM),
     "bold": _count(_BOLD),
+    "specificity": count_names,
 }
 FEATURES = tuple(_COUNTS)
-"""Words and signs, headings, list items, bold passages."""
+"""Words and signs, headings, list items, bold passages, names."""
 
 
 def measure_styles(answers: Iterable[str]) -> Floats:

@@ -247,7 +247,7 @@ def test_an_answers_looks_are_counted_outside_its_code() -> None:
     looks = dict(zip(FEATURES, count_style(text), strict=True))
     assert (looks["headers"], looks["lists"], looks["bold"]) == (1, 2, 2)
     assert dict(zip(FEATURES, count_style("It's two, isn't it?"), strict=True))["length"] == 10
-    assert count_style("") == (0, 0, 0, 0)
+    assert count_style("") == (0, 0, 0, 0, 0)
 
 
 def test_styles_are_compared_by_their_share_and_in_units_of_their_scatter() -> None:
