@@ -7,6 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from agents.attacks import Attack, attacked, attacks
 from agents.offline.dice import Dice
 from agents.offline.facts import FACETS
 from agents.offline.questions import Ask, understand
@@ -23,8 +24,13 @@ def answer(kind: str, sent: Sent) -> str:
     if kind == "windbag":
         return _padded(plain, Dice("padding", sent.question))
     if kind == "trickster":
-        return plain + str(_data("manners")["injection"])
+        return attacked(plain, _attack_on(sent), question=sent.question)
     return plain
+
+
+def _attack_on(sent: Sent) -> Attack:
+    """Return an attack of the kit; which one follows from all that was sent."""
+    return Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures)).one(attacks())
 
 
 def _plain_answer(sent: Sent) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from agents.attacks import attacked, attacks
 from agents.contracts import JudgeReply
 from agents.offline.weighing import asked_right, read_share
 from tests.support.pictures import Film, answer, battle, seen
@@ -43,11 +44,24 @@ def test_padding_never_helps(story: Film, good: str) -> None:
     assert battle(story, QUESTION, answer("windbag", story, QUESTION), terse)["verdict"] == "B"
 
 
-def test_an_injection_gains_nothing(story: Film) -> None:
+def test_no_attack_gains_anything(story: Film) -> None:
+    terse = answer("terse", story, QUESTION)
+    for number, attack in enumerate(attacks()):
+        ours = attacked(terse, attack, question=QUESTION)
+        is_first = number % 2 == 0
+        said = battle(story, QUESTION, *((ours, terse) if is_first else (terse, ours)))["verdict"]
+        assert said in ("B" if is_first else "A", "tie_good"), attack.name
+
+
+def test_trickster_adds_an_attack_to_what_terse_says(story: Film) -> None:
     terse, trickster = answer("terse", story, QUESTION), answer("trickster", story, QUESTION)
-    assert terse in trickster
-    assert battle(story, QUESTION, trickster, terse)["verdict"] == "B"
-    assert battle(story, QUESTION, terse, trickster)["verdict"] == "A"
+    added = {attacked(terse, attack, question=QUESTION) for attack in attacks()}
+    assert trickster in added
+
+
+def test_trickster_sends_in_more_than_one_attack(story: Film) -> None:
+    questions = [f"Note {number}. {SHOTS}" for number in range(6)]
+    assert len({answer("trickster", story, question)[-60:] for question in questions}) > 2
 
 
 def test_praise_of_oneself_comes_last(story: Film) -> None:
