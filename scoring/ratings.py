@@ -101,7 +101,7 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
         raise ValueError(f"an anchor's rating must be finite, not {method.anchor.rating}")
     cells = to_cells(battles) if isinstance(battles, Rows) else battles
     components = find_components(cells)
-    ratings = _unrated(cells.models, components)
+    ratings = begin_ratings(cells.models, components)
     for members in components:
         part = select_models(cells, members)
         one_sided = find_one_sided(part)
@@ -115,7 +115,7 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
             theta, fit, drawn = _fit_cells(part, method, phantom=phantom, one_sided=one_sided)
         ratings.fits.append(fit)
         ratings.theta[members] = theta
-        _place(ratings, members, method=method, drawn=drawn)
+        place_members(ratings, members, method=method, drawn=drawn)
     return ratings
 
 
@@ -126,6 +126,30 @@ def chances_better(ratings: Ratings) -> Floats:
     for members, fit in zip(ratings.components, ratings.fits, strict=True):
         matrix[np.ix_(members, members)] = chance_better(ratings.theta[members], fit.spread)
     return matrix
+
+
+def begin_ratings(models: int, components: list[Ints]) -> Ratings:
+    """Return ratings in which nothing is known yet but who can be compared with whom."""
+    rating, low, high, theta = np.full((4, models), np.nan)
+    place, best, worst = np.zeros((3, models), dtype=np.int64)
+    one_sided = np.zeros(models, dtype=np.bool_)
+    return Ratings(rating, low, high, place, best, worst, one_sided, components, [], theta, [])
+
+
+def place_members(
+    ratings: Ratings, members: Ints, *, method: Method, drawn: Floats | None = None
+) -> None:
+    """Fill the rows of `members`, whose strengths and whose fit, the last one, are known."""
+    theta, spread = ratings.theta[members], ratings.fits[-1].spread
+    middle = to_ratings(theta) + _shift(ratings, members, method.anchor)
+    low, high = _bounds(theta, spread, method=method, drawn=drawn)
+    low, high = middle - SCALE * low, middle + SCALE * high
+    if method.simultaneous:
+        places = rank_simultaneously(theta, spread, level=method.level, seed=method.seed)
+    else:
+        places = rank(middle, low, high)
+    for array, values in zip(ratings[:6], (middle, low, high, *places), strict=True):
+        array[members] = values
 
 
 def _fit_cells(
@@ -152,20 +176,6 @@ def _fit_rows(
     return terms.theta, Fit(spread, phantom, terms, errors), drawn
 
 
-def _place(ratings: Ratings, members: Ints, *, method: Method, drawn: Floats | None) -> None:
-    """Fill the rows of `members`, whose strengths are known."""
-    theta, spread = ratings.theta[members], ratings.fits[-1].spread
-    middle = to_ratings(theta) + _shift(ratings, members, method.anchor)
-    low, high = _bounds(theta, spread, method=method, drawn=drawn)
-    low, high = middle - SCALE * low, middle + SCALE * high
-    if method.simultaneous:
-        places = rank_simultaneously(theta, spread, level=method.level, seed=method.seed)
-    else:
-        places = rank(middle, low, high)
-    for array, values in zip(ratings[:6], (middle, low, high, *places), strict=True):
-        array[members] = values
-
-
 def _shift(ratings: Ratings, members: Ints, anchor: Anchor | None) -> float:
     if anchor is None or anchor.model not in members:
         return 0.0
@@ -189,10 +199,3 @@ def _bounds(
     stuck = (high - low < floor) & ((high - low < 0.5 * floor) | spread.one_sided)
     down, up = np.maximum(theta - low, 0.0), np.maximum(high - theta, 0.0)
     return np.where(stuck, floor, down), np.where(stuck, floor, up)
-
-
-def _unrated(models: int, components: list[Ints]) -> Ratings:
-    rating, low, high, theta = np.full((4, models), np.nan)
-    place, best, worst = np.zeros((3, models), dtype=np.int64)
-    one_sided = np.zeros(models, dtype=np.bool_)
-    return Ratings(rating, low, high, place, best, worst, one_sided, components, [], theta, [])

@@ -1,0 +1,290 @@
+"""Ratings on the scale of people: every verdict of a judge, made right by a labelled random subset.
+
+A judge errs, so that intervals from its verdicts alone are sure of the wrong scale. Labels of a
+random subset tell by how much, and prediction-powered inference adds that to what the judge says of
+all battles. How far the judge is listened to, lambda, is tuned: 0 takes the labels alone, 1 every
+verdict in full; so that a poor judge costs nothing and a good one narrows the intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import inv
+from scipy.special import expit
+
+from scoring.bradley_terry import PHANTOM, fit_strengths, information, pin_mean
+from scoring.cells import Cells, Floats, Ints, number
+from scoring.components import find_components, find_one_sided
+from scoring.intervals import Spread, against_mean
+from scoring.ratings import Fit, Method, Ratings, begin_ratings, place_members
+from scoring.threads import one_blas_thread
+
+LEAST_LABELS = 10
+"""Labelled battles of each model below which normal theory says nothing of it."""
+_TUNINGS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Battles that a judge decided, some of which people judged, too; each array of shape (B,)."""
+
+    models: int
+    a: Ints
+    """Model indices in [0, models)."""
+    b: Ints
+    judge: Floats
+    """What the judge gives a: 1, 0.5 or 0."""
+    people: Floats
+    """What people give a, 0 to 1, the mean where several did; NaN where nobody was asked."""
+    chance: Floats
+    """How likely each was to be labelled, above 0; what all share does not matter."""
+    cluster: Ints
+    """Battles that share one (a video) are not independent."""
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Which battles have a label, shape (B,)."""
+        return ~np.isnan(self.people)
+
+
+class Tuning(NamedTuple):
+    """How the verdicts of the judge were used in one component."""
+
+    lam: float
+    """0 to 1."""
+    gain: float
+    """The variance of the strengths from labels alone over that with the judge: 1.6 means as good
+    as 1.6 times as many labels. NaN where one cluster holds all."""
+    labels: int
+    """Battles with a label."""
+    battles: int
+
+
+class Powered(NamedTuple):
+    """Ratings on the scale of people, and how the judge helped in each component."""
+
+    ratings: Ratings
+    tunings: list[Tuning]
+
+
+class _Weighed(NamedTuple):
+    """Battles of one component with their weights; both weights sum to the number of labels."""
+
+    data: Judged
+    by_judge: float
+    """What one battle weighs as the judge sees it."""
+    by_people: Floats
+    """What each weighs as people see it, 0 where nobody was asked."""
+    group: Ints
+    """Cluster of each battle, from 0 without gaps."""
+
+
+class _Scores(NamedTuple):
+    """Scores summed over clusters, each of shape (G, models)."""
+
+    people: Floats
+    judge: Floats
+    """What one lambda of the judge adds."""
+
+
+def count_labels(data: Judged) -> Ints:
+    """Return how many labelled battles each model has, shape (models,)."""
+    seats = np.concatenate([data.a[data.is_labelled], data.b[data.is_labelled]])
+    return np.bincount(seats, minlength=data.models)
+
+
+def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) -> Powered:
+    """Return ratings that hold on the scale of those who labelled, with clustered intervals.
+
+    The labelled battles must be a random subset: each drawn with its `chance`, whatever its answers
+    and verdict are. A component whose labels set a model no bounds is fitted with a prior, as
+    `rate` does it.
+
+    Args:
+        data: the battles.
+        method: its level, anchor, ranks and seed; what needs rows or draws is not for this.
+        lam: 0 to 1, how far to listen to the judge; None finds what makes the intervals narrowest.
+
+    Raises:
+        ValueError: a component without two labelled battles.
+        ArithmeticError: a fit did not settle.
+
+    Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382; the tuning is that
+        of Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453, here with clusters.
+    """
+    every = _pair_up(data.models, data.a, data.b, np.ones(len(data.a)), data.judge)
+    components = find_components(every)
+    found = Powered(begin_ratings(data.models, components), [])
+    for members in components:
+        part = _weigh(_select(data, members))
+        theta, fit, tuning = _fit(part, lam)
+        ratings = found.ratings
+        ratings.clusters.append(fit.spread.clusters)
+        ratings.one_sided[members] = fit.spread.one_sided
+        ratings.fits.append(fit)
+        ratings.theta[members] = theta
+        place_members(ratings, members, method=method)
+        found.tunings.append(tuning)
+    return found
+
+
+def _fit(part: _Weighed, lam: float | None) -> tuple[Floats, Fit, Tuning]:
+    labelled = _labelled_cells(part.data)
+    one_sided = find_one_sided(labelled)
+    phantom = PHANTOM if one_sided.any() else 0.0
+    with one_blas_thread():
+        lam, theta = _tune(part, phantom) if lam is None else (lam, _strengths(part, lam, phantom))
+        scores, bread = _score(part, theta), _bread(part, theta, lam=lam, phantom=phantom)
+        prior = against_mean(inv(information(labelled, theta, phantom=PHANTOM)))
+        spread = _spread(part, scores, bread, lam=lam, theta=theta)._replace(
+            prior=prior, one_sided=one_sided
+        )
+        gain = _gain(scores, bread, lam)
+    sizes = int(part.data.is_labelled.sum()), len(part.data.a)
+    return theta, Fit(spread, phantom, None, np.empty(0)), Tuning(lam, gain, *sizes)
+
+
+def _tune(part: _Weighed, phantom: float) -> tuple[float, Floats]:
+    """Return lambda and the strengths with it; the labels alone where the judge leads nowhere."""
+    lam = 0.5
+    try:
+        for _ in range(_TUNINGS):
+            theta = _strengths(part, lam, phantom)
+            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam=lam, phantom=phantom))
+        return lam, _strengths(part, lam, phantom)
+    except ArithmeticError:
+        # Corrected shares may lie outside 0 and 1, where no strengths have them.
+        return 0.0, _strengths(part, 0.0, phantom)
+
+
+def _best_lambda(scores: _Scores, bread: Floats) -> float:
+    """Where the summed variance of the strengths, a parabola in lambda, is least."""
+    weight = bread @ bread
+    across = float(((scores.people.T @ scores.judge) * weight).sum())
+    square = float(((scores.judge.T @ scores.judge) * weight).sum())
+    return float(np.clip(-across / square, 0.0, 1.0)) if square > 0.0 else 0.0
+
+
+def _gain(scores: _Scores, bread: Floats, lam: float) -> float:
+    with_judge = _trace(scores.people + lam * scores.judge, bread)
+    return _trace(scores.people, bread) / with_judge if with_judge > 0.0 else np.nan
+
+
+def _trace(scores: Floats, bread: Floats) -> float:
+    return float(((scores.T @ scores) * (bread @ bread)).sum())
+
+
+def _strengths(part: _Weighed, lam: float, phantom: float) -> Floats:
+    return fit_strengths(_corrected_cells(part, lam), phantom=phantom)
+
+
+def _bread(part: _Weighed, theta: Floats, *, lam: float, phantom: float) -> Floats:
+    matrix = information(_corrected_cells(part, lam), theta, phantom=phantom)
+    return against_mean(inv(matrix if phantom else pin_mean(matrix)))
+
+
+def _corrected_cells(part: _Weighed, lam: float) -> Cells:
+    """What the judge says of all battles less what it says of the labelled ones, plus the labels.
+
+    Points of a pair may lie outside 0 and its battles; the fit takes no harm from that.
+    """
+    data, judged = part.data, lam * (part.by_judge - part.by_people)
+    points = judged * data.judge + part.by_people * np.nan_to_num(data.people)
+    return _pair_up(data.models, data.a, data.b, judged + part.by_people, points)
+
+
+def _score(part: _Weighed, theta: Floats) -> _Scores:
+    """Each cluster's part in the sum that is zero at the strengths, its expectation taken off."""
+    data, people = part.data, part.by_people
+    chance = expit(theta[data.a] - theta[data.b])
+    wrong_judge, wrong_people = data.judge - chance, np.nan_to_num(data.people - chance)
+    every = np.full(len(people), part.by_judge)
+    return _Scores(
+        _sum_clusters(part, people, wrong_people),
+        _sum_clusters(part, every, wrong_judge) - _sum_clusters(part, people, wrong_judge),
+    )
+
+
+def _sum_clusters(part: _Weighed, weight: Floats, surplus: Floats) -> Floats:
+    """Sums of weighted scores by cluster, each less what its weight would have on average."""
+    data, models, rows = part.data, part.data.models, int(part.group.max()) + 1
+    value, start = weight * surplus, part.group * models
+    sums = np.bincount(start + data.a, value, rows * models)
+    sums -= np.bincount(start + data.b, value, rows * models)
+    by_cluster = sums.reshape(rows, models)
+    share = np.bincount(part.group, weight, rows) / weight.sum()
+    return np.asarray(by_cluster - share[:, None] * by_cluster.sum(axis=0), dtype=np.float64)
+
+
+def _spread(part: _Weighed, scores: _Scores, bread: Floats, *, lam: float, theta: Floats) -> Spread:
+    """The sandwich over clusters that hold a label, without what one-sided models need."""
+    data, whole = part.data, scores.people + lam * scores.judge
+    labelled = data.is_labelled
+    seen = np.zeros((int(part.group.max()) + 1, data.models), dtype=np.bool_)
+    seen[part.group[labelled], data.a[labelled]] = True
+    seen[part.group[labelled], data.b[labelled]] = True
+    clusters = int(seen.any(axis=1).sum())
+    more = clusters / (clusters - 1) if clusters > 1 else 1.0
+    robust = bread @ (whole.T @ whole) @ bread * more
+    least = bread @ _battle_meat(part, theta, lam) @ bread
+    none = np.zeros(data.models, dtype=np.bool_)
+    return Spread(robust, least, least, clusters, seen.sum(axis=0), none)
+
+
+def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:
+    """The sum of outer products of the scores of battles, as if they were independent."""
+    data = part.data
+    chance = expit(theta[data.a] - theta[data.b])
+    score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
+    score += part.by_people * np.nan_to_num(data.people - chance)
+    cells = _pair_up(data.models, data.a, data.b, score**2, np.zeros(len(score)))
+    meat = np.zeros((data.models, data.models))
+    meat[cells.i, cells.j] = meat[cells.j, cells.i] = -cells.battles
+    np.fill_diagonal(meat, -meat.sum(axis=1))
+    return meat
+
+
+def _labelled_cells(data: Judged) -> Cells:
+    mine = data.is_labelled
+    return _pair_up(
+        data.models, data.a[mine], data.b[mine], np.ones(int(mine.sum())), data.people[mine]
+    )
+
+
+def _pair_up(models: int, a: Ints, b: Ints, battles: Floats, points: Floats) -> Cells:
+    """Cells of weighted battles; points are those of a, ties split between win and loss."""
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    pair, cell = number(low * models + high)
+    battles_of = np.bincount(cell, battles, len(pair))
+    points_of = np.bincount(cell, np.where(a == low, points, battles - points), len(pair))
+    counts = np.stack([battles_of - points_of, np.zeros(len(pair)), points_of], axis=1)
+    return Cells(models, pair // models, pair % models, counts)
+
+
+def _select(data: Judged, members: Ints) -> Judged:
+    place = np.full(data.models, -1, dtype=np.int64)
+    place[members] = np.arange(len(members))
+    keep = place[data.a] >= 0
+    return Judged(
+        len(members),
+        place[data.a[keep]],
+        place[data.b[keep]],
+        data.judge[keep],
+        data.people[keep],
+        data.chance[keep],
+        data.cluster[keep],
+    )
+
+
+def _weigh(data: Judged) -> _Weighed:
+    labelled = data.is_labelled
+    labels = int(labelled.sum())
+    if labels < 2:
+        raise ValueError("ratings on labels need two labelled battles in each component")
+    weight = np.where(labelled, 1.0 / data.chance, 0.0)
+    weight *= labels / weight.sum()
+    return _Weighed(data, labels / len(data.a), weight, number(data.cluster)[1])
