@@ -54,6 +54,8 @@ class Cells:
     """Shape (P, 3): losses, ties and wins of `i`."""
     parts: Parts | None = None
     """None where battles count as independent of each other."""
+    squares: Floats | None = None
+    """Shape (P,), the sum of the squared weights of a pair's battles; None where each weighs 1."""
 
     @property
     def battles(self) -> Floats:
@@ -74,7 +76,13 @@ class Cells:
 
 
 def count_cells(
-    a: ArrayLike, b: ArrayLike, *, outcome: ArrayLike, models: int, cluster: ArrayLike | None = None
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    outcome: ArrayLike,
+    models: int,
+    cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> Cells:
     """Return the battles as cells, one for each pair that met.
 
@@ -84,17 +92,24 @@ def count_cells(
         outcome: points of `a`: 1 a win, 0.5 a tie, 0 a loss.
         models: how many models there are, also those without a battle.
         cluster: whole numbers; battles that share one (a video) are not independent.
+        weight: shape (B,), above zero: how much each battle counts, 1 on average. Needs clusters,
+            from whose sums alone weighted battles tell how sure they are; each battle its own will
+            do.
 
     Raises:
         ValueError: not finite, not whole, out of range, unequal lengths, or a self-battle.
     """
     read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
+    worth = read_weights(weight, read)
     low, high = np.minimum(read.a, read.b), np.maximum(read.a, read.b)
     halves = np.where(read.a == low, read.halves, 2 - read.halves)
     pair, cell = number(low * models + high)
-    counts = count_outcomes(cell, halves, rows=len(pair))
-    parts = None if read.cluster is None else _gather_parts(cell, halves, read.cluster)
-    return Cells(models, pair // models, pair % models, counts, parts)
+    counts = count_outcomes(cell, halves, rows=len(pair), weight=worth)
+    parts = None
+    if read.cluster is not None:
+        parts = _gather_parts(cell, halves, read.cluster, worth)
+    squares = None if worth is None else sum_squares(cell, worth, rows=len(pair))
+    return Cells(models, pair // models, pair % models, counts, parts, squares)
 
 
 def read_battles(
@@ -115,6 +130,22 @@ def read_battles(
     return Battles(first, second, halves, None if cluster is None else group)
 
 
+def read_weights(weight: ArrayLike | None, battles: Battles) -> Floats | None:
+    """Return the weights of battles, checked.
+
+    Raises:
+        ValueError: not finite, not above zero, not one for each battle, or without clusters.
+    """
+    if weight is None:
+        return None
+    worth = np.asarray(weight, dtype=np.float64)
+    if worth.shape != battles.a.shape or not (np.isfinite(worth) & (worth > 0)).all():
+        raise ValueError("weight must hold a finite number above zero for every battle")
+    if battles.cluster is None:
+        raise ValueError("weighted battles need clusters; give each battle its own")
+    return worth
+
+
 def number(keys: Ints) -> tuple[Ints, Ints]:
     """Return the distinct keys, ascending, and the place of each key among them.
 
@@ -130,9 +161,15 @@ def number(keys: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(seen) + least, order[keys - least]
 
 
-def count_outcomes(row: Ints, halves: Ints, *, rows: int) -> Floats:
+def count_outcomes(row: Ints, halves: Ints, *, rows: int, weight: Floats | None = None) -> Floats:
     """Return how often each row has outcomes 0, 1 and 2 half points, shape (rows, 3)."""
-    return np.bincount(row * 3 + halves, minlength=3 * rows).reshape(-1, 3).astype(np.float64)
+    counted = np.bincount(row * 3 + halves, weight, 3 * rows)
+    return counted.reshape(-1, 3).astype(np.float64)
+
+
+def sum_squares(row: Ints, weight: Floats, *, rows: int) -> Floats:
+    """Return the sum of the squared weights of each row, shape (rows,)."""
+    return np.bincount(row, weight**2, rows).astype(np.float64)
 
 
 def select_models(cells: Cells, members: Ints) -> Cells:
@@ -151,6 +188,7 @@ def select_models(cells: Cells, members: Ints) -> Cells:
         place[cells.j[keep]],
         cells.counts[keep],
         None if cells.parts is None else _select_parts(cells.parts, keep),
+        None if cells.squares is None else cells.squares[keep],
     )
 
 
@@ -161,11 +199,12 @@ def _select_parts(parts: Parts, keep: NDArray[np.bool_]) -> Parts:
     return Parts(cluster, row[parts.cell[mine]], parts.counts[mine])
 
 
-def _gather_parts(cell: Ints, halves: Ints, cluster: Ints) -> Parts:
+def _gather_parts(cell: Ints, halves: Ints, cluster: Ints, weight: Floats | None) -> Parts:
     _, group = number(cluster)
     width = int(cell.max(initial=0)) + 1
     part, row = number(group * width + cell)
-    return Parts(part // width, part % width, count_outcomes(row, halves, rows=len(part)))
+    counts = count_outcomes(row, halves, rows=len(part), weight=weight)
+    return Parts(part // width, part % width, counts)
 
 
 def _read_models(values: ArrayLike, name: str, models: int) -> Ints:

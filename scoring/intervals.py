@@ -65,11 +65,13 @@ def measure_spread(
         bread = against_mean(inv(matrix if phantom else pin_mean(matrix)))
         meat, seen = (_cell_meat if cells.parts is None else _cluster_meat)(cells, theta)
         robust = bread @ meat @ bread
+        alone = _alone(cells, theta, bread=bread)
     if one_sided is None:
         one_sided = np.zeros(cells.models, dtype=np.bool_)
     return make_spread(
         robust,
         bread,
+        alone=alone,
         dispersion=_dispersion(cells, theta),
         clusters=cells.clusters,
         seen=seen,
@@ -81,14 +83,19 @@ def make_spread(
     sandwich: Floats,
     bread: Floats,
     *,
+    alone: Floats | None = None,
     dispersion: float,
     clusters: int,
     seen: Ints,
     one_sided: NDArray[np.bool_],
 ) -> Spread:
-    """Return the spread of a sandwich and the inverse information in it."""
+    """Return the spread of a sandwich and the inverse information in it.
+
+    `alone` is what independent battles would have where their weights differ; else it is `bread`.
+    """
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
-    return Spread(sandwich * more, bread * dispersion, bread, clusters, seen, one_sided)
+    least = bread if alone is None else alone
+    return Spread(sandwich * more, least * dispersion, bread, clusters, seen, one_sided)
 
 
 def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floats:
@@ -132,12 +139,12 @@ def gap_errors(spread: Spread) -> Floats:
     if spread.clusters < 2:
         return np.full((n, n), np.inf)
     variance = hold_up(
-        _gap_variances(spread.robust),
-        _gap_variances(spread.least),
+        gap_variances(spread.robust),
+        gap_variances(spread.least),
         seen=np.minimum(spread.seen[:, None], spread.seen[None, :]),
         clusters=spread.clusters,
     )
-    wider = np.maximum(variance, _gap_variances(spread.prior))
+    wider = np.maximum(variance, gap_variances(spread.prior))
     either = spread.one_sided[:, None] | spread.one_sided[None, :]
     return np.sqrt(np.maximum(np.where(either, wider, variance), 0.0))
 
@@ -225,7 +232,18 @@ def against_mean(matrix: Floats) -> Floats:
     return np.asarray(rows - rows.mean(axis=1, keepdims=True), dtype=np.float64)
 
 
-def _gap_variances(covariance: Floats) -> Floats:
+def _alone(cells: Cells, theta: Floats, *, bread: Floats) -> Floats | None:
+    """What independent battles of unequal weights would have; None where each weighs 1."""
+    if cells.squares is None:
+        return None
+    counts = np.zeros_like(cells.counts)
+    counts[:, 0] = cells.squares
+    squared = information(Cells(cells.models, cells.i, cells.j, counts), theta)
+    return np.asarray(bread @ squared @ bread, dtype=np.float64)
+
+
+def gap_variances(covariance: Floats) -> Floats:
+    """Return the variance of each difference of two places, of a covariance of places."""
     own = np.diag(covariance)
     return np.asarray(own[:, None] + own[None, :] - 2.0 * covariance, dtype=np.float64)
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scoring.cells import Cells, Floats, Ints, Parts, count_outcomes, number, read_battles
+from scoring.cells import (
+    Cells,
+    Floats,
+    Ints,
+    Parts,
+    count_outcomes,
+    number,
+    read_battles,
+    read_weights,
+    sum_squares,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +34,8 @@ class Rows:
     """Shape (R, K), covariates."""
     cluster: Ints | None
     """Shape (R,), from 0 without gaps; None where battles are independent."""
+    squares: Floats | None = None
+    """Shape (R,), the sum of the squared weights of a row's battles; None where each weighs 1."""
 
     @property
     def clusters(self) -> int:
@@ -42,6 +54,7 @@ def count_rows(
     x: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     seat: bool = False,
+    weight: ArrayLike | None = None,
 ) -> Rows:
     """Return battles as rows.
 
@@ -53,12 +66,13 @@ def count_rows(
         x: shape (B, K), covariates of a less those of b; None for none.
         cluster: whole numbers; battles that share one (a video) are not independent.
         seat: put a covariate of 1 before them, so that gamma[0] is what seat a is worth.
+        weight: how much each battle counts, as in `count_cells`.
 
     Raises:
         ValueError: as `count_cells`, and where a covariate is not finite.
     """
     read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
-    rows = len(read.a)
+    worth, rows = read_weights(weight, read), len(read.a)
     group = None if read.cluster is None else number(read.cluster)[1]
     given = np.empty((rows, 0)) if x is None else np.asarray(x, dtype=np.float64)
     if given.ndim != 2 or len(given) != rows or not np.isfinite(given).all():
@@ -69,16 +83,18 @@ def count_rows(
         key = key if group is None else group * pairs + key
         distinct, place = number(key)
         pair = distinct % pairs
-        counts = count_outcomes(place, read.halves, rows=len(distinct))
+        counts = count_outcomes(place, read.halves, rows=len(distinct), weight=worth)
         group = None if group is None else distinct // pairs
         first, second = pair // max(models, 1), pair % max(models, 1)
         given = np.empty((len(distinct), 0))
     else:
-        counts = count_outcomes(np.arange(rows), read.halves, rows=rows)
+        place = np.arange(rows)
+        counts = count_outcomes(place, read.halves, rows=rows, weight=worth)
         first, second = read.a, read.b
     if seat:
         given = np.column_stack([np.ones(len(first)), given])
-    return Rows(models, first, second, counts, given, group)
+    squares = None if worth is None else sum_squares(place, worth, rows=len(counts))
+    return Rows(models, first, second, counts, given, group, squares)
 
 
 def to_cells(rows: Rows) -> Cells:
@@ -106,6 +122,7 @@ def select_rows(rows: Rows, members: Ints) -> Rows:
         rows.counts[keep],
         rows.x[keep],
         None if rows.cluster is None else number(rows.cluster[keep])[1],
+        None if rows.squares is None else rows.squares[keep],
     )
 
 

@@ -7,6 +7,7 @@ Davidson: a win, a tie and a loss at gap d have weights exp(d / 2), nu and exp(-
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -97,11 +98,13 @@ def measure_terms(
         bread = inv(_information(rows, phi, phantom, ridge))
         meat, seen = _meat(rows, phi)
         sandwich = bread @ meat @ bread
+        alone = _alone(rows, phi, bread=bread)
     n, clusters = rows.models, rows.clusters
     dispersion = _dispersion(rows, phi)
     spread = make_spread(
         against_mean(sandwich[:n, :n]),
         against_mean(bread[:n, :n]),
+        alone=against_mean(alone[:n, :n]),
         dispersion=dispersion,
         clusters=clusters,
         seen=seen,
@@ -111,8 +114,18 @@ def measure_terms(
         return spread, np.full(len(phi) - n, np.inf)
     robust = np.diag(sandwich)[n:] * clusters / (clusters - 1)
     everywhere = np.full(len(robust), clusters)
-    least = np.diag(bread)[n:] * dispersion
+    least = np.diag(alone)[n:] * dispersion
     return spread, np.sqrt(hold_up(robust, least, seen=everywhere, clusters=clusters))
+
+
+def _alone(rows: Rows, phi: Floats, *, bread: Floats) -> Floats:
+    """What independent battles would have, beside the dispersion."""
+    if rows.squares is None:
+        return bread
+    counts = np.zeros_like(rows.counts)
+    counts[:, 0] = rows.squares
+    squared = _information(replace(rows, counts=counts), phi, 0.0, 0.0)
+    return np.asarray(bread @ squared @ bread, dtype=np.float64)
 
 
 def _pack(terms: Terms) -> Floats:
