@@ -1,0 +1,118 @@
+"""When a run may stop: its order is told apart, or its intervals are narrow enough.
+
+Who looks again and again until he likes what he sees sooner or later likes a mistake. The bound
+here holds at all looks together, so it is wider than the 1.96 of a single one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri, stdtr
+
+from scoring.bradley_terry import SCALE, fit_strengths
+from scoring.cells import Cells, Floats
+from scoring.components import find_components, find_one_sided
+from scoring.intervals import gap_errors, half_widths, measure_spread, place_errors
+
+WRONG = 0.05
+"""At most this share of the runs that stop once their order is apart ends with a wrong order."""
+_EXPECTED = 0.3
+"""Nats, 52 points: the gap of neighbours at which the bound is narrowest. The promise does not
+depend on it; closer and more distant neighbours take somewhat more battles."""
+_LARGEST = 37.0
+"""Normal scores beyond this have no probability that a float can hold."""
+
+
+class Separation(NamedTuple):
+    """How far models are told apart."""
+
+    ratio: float
+    """Of the pair that is least apart: its gap over the error of that gap, as a normal score.
+    0 where some models cannot be compared."""
+    bound: float
+    """What that pair's ratio must exceed; infinite where some models cannot be compared."""
+    pair: tuple[int, int] | None
+    """That pair, the model rated higher first; None where some models cannot be compared."""
+    width: float
+    """Mean width of the 95 % intervals, in rating points; infinite where one is, or where some
+    models cannot be compared."""
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether every pair is apart."""
+        return self.ratio > self.bound
+
+
+NOTHING_KNOWN = Separation(0.0, np.inf, None, np.inf)
+
+
+def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
+    """Return how far the models are apart, and how wide their intervals are on average.
+
+    Stopping at `is_separated` promises: of many such tournaments, each looked at as often as one
+    likes, at most the share `wrong` stops with a wrong order. For where an order is wrong, two
+    models that are truly next to each other stand the wrong way round, and each of the n - 1 such
+    pairs ever crosses its bound with a probability of at most `wrong` / (n - 1). That is theory for
+    many battles about many videos; errors are clustered by video, and of few videos hardly any
+    ratio is large enough (Student's t). It speaks of videos like those seen and of this judge: what
+    a judge gets wrong on every video stays wrong. Equal models are never told apart but by that
+    error, and a tournament with two of them goes on for ever.
+
+    Stopping at a `width` promises precision and no order: intervals this narrow on average, about
+    as reliable as others.
+
+    Where a model has no battle, models are in several components, or one is one-sided, nothing is
+    separated.
+
+    Args:
+        cells: all battles so far.
+        wrong: between 0 and 1.
+
+    Raises:
+        ValueError: `wrong` is not between 0 and 1.
+
+    Source: Robbins (1970), Ann. Math. Stat. 41, for the normal mixture; Waudby-Smith et al.
+        (2024), Ann. Stat. 52, for estimates in place of sums.
+    """
+    if not 0.0 < wrong < 1.0:
+        raise ValueError(f"a share of wrong orders of {wrong} is not between 0 and 1")
+    components = find_components(cells)
+    if not components or len(components[0]) < cells.models or find_one_sided(cells).any():
+        return NOTHING_KNOWN
+    theta = fit_strengths(cells)
+    spread = measure_spread(cells, theta)
+    width = 2.0 * SCALE * float(half_widths(place_errors(spread), spread.clusters).mean())
+    errors = gap_errors(spread)
+    upper = np.argsort(-theta, kind="stable")
+    i, j = (upper[k] for k in np.triu_indices(cells.models, 1))
+    ratios = as_normal((theta[i] - theta[j]) / errors[i, j], spread.clusters)
+    bounds = bound_ratios(errors[i, j], models=cells.models, wrong=wrong)
+    # The closest is the one with most of its way before it, whatever its bound.
+    k = int(np.argmin(ratios / bounds))
+    return Separation(float(ratios[k]), float(bounds[k]), (int(i[k]), int(j[k])), width)
+
+
+def bound_ratios(errors: Floats, *, models: int, wrong: float = WRONG) -> Floats:
+    """Return what the ratio of a gap to its error must exceed, at any look, to be no chance.
+
+    Args:
+        errors: shape (...), standard errors of gaps, in nats.
+        models: how many there are; n - 1 pairs share what may go wrong.
+        wrong: with which probability any of them crosses its bound though it is the other way
+            round, or equal.
+
+    Source: Robbins (1970): where the likelihood ratio of normally scattered gaps to no gap exceeds
+        1 / level.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        more = (errors / _EXPECTED) ** 2
+        known = np.log1p(1.0 / more) + 2.0 * np.log((models - 1) / wrong)
+        return np.asarray(np.sqrt((1.0 + more) * known), dtype=np.float64)
+
+
+def as_normal(ratios: Floats, clusters: int) -> Floats:
+    """Return normal scores as unlikely as these ratios are by Student's t with G - 1 degrees."""
+    likely = stdtr(max(clusters - 1, 1), -np.asarray(ratios, dtype=np.float64))
+    return np.asarray(np.minimum(-ndtri(likely), _LARGEST), dtype=np.float64)

@@ -1,0 +1,157 @@
+"""When a tournament is told apart, and how often that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr, stdtr
+
+from scoring.bradley_terry import fit_strengths
+from scoring.cells import Cells, count_cells
+from scoring.intervals import gap_errors, measure_spread
+from scoring.mix import mix_weights, pick_weighted
+from scoring.pairing import roster_pairs
+from scoring.ratings import rate
+from scoring.stopping import (
+    NOTHING_KNOWN,
+    Separation,
+    as_normal,
+    bound_ratios,
+    measure_separation,
+)
+from tests.support.tournament import fought
+
+LADDER = "A>B*45 B>A*20 B>C*40 C>B*21 A>C*48 C>A*10"
+
+
+def test_the_bound_is_robbins_normal_mixture_shared_by_all_neighbours() -> None:
+    error, models = 0.1, 11
+    likelihood_ratio = 10 / 0.05
+    width, scale = error**2, 0.3**2
+    at_bound = bound_ratios(np.array(error), models=models) ** 2
+    mixed = -0.5 * log(1 + scale / width) + 0.5 * at_bound * scale / (scale + width)
+    assert mixed == pytest.approx(log(likelihood_ratio))
+    assert bound_ratios(np.array(0.02), models=2, wrong=0.5) == pytest.approx(
+        sqrt((1 + (0.02 / 0.3) ** 2) * (log(1 + (0.3 / 0.02) ** 2) + 2 * log(2)))
+    )
+
+
+@given(st.floats(1e-4, 10), st.integers(2, 100))
+def test_the_bound_is_wider_than_one_look_at_one_pair_would_need(error: float, models: int) -> None:
+    assert bound_ratios(np.array(error), models=models) > 2.4
+
+
+def test_a_pair_of_no_known_error_is_never_apart() -> None:
+    assert bound_ratios(np.array(np.inf), models=3) == np.inf
+    assert bound_ratios(np.array(0.0), models=3) == np.inf
+
+
+def test_a_normal_score_is_as_unlikely_as_the_ratio_with_few_videos() -> None:
+    assert ndtr(-as_normal(np.array(4.0), 9)) == pytest.approx(stdtr(8, -4.0))
+    assert as_normal(np.array(4.0), 9) == pytest.approx(2.88, abs=0.01)
+    assert as_normal(np.array([0.0, 500.0]), 100_000).tolist() == pytest.approx([0.0, 37.0])
+
+
+def test_the_closest_pair_stands_beside_its_bound() -> None:
+    cells = fought(LADDER)
+    theta = fit_strengths(cells)
+    error = gap_errors(measure_spread(cells, theta))[1, 2]
+    found = measure_separation(cells)
+    assert found.pair == (1, 2)
+    assert found.ratio == pytest.approx((theta[1] - theta[2]) / error, rel=0.05)
+    assert found.bound == bound_ratios(error, models=3)
+
+
+def test_the_width_is_the_mean_of_the_intervals_of_the_table() -> None:
+    cells = fought("A>B*9@1 B>A*4@2 B>C*8@1 C>B*3@2 A>C*9@3 C>A*2@3 A>B*2@3")
+    table = rate(cells)
+    assert measure_separation(cells).width == pytest.approx(float((table.high - table.low).mean()))
+
+
+def test_more_of_the_same_battles_tell_models_apart() -> None:
+    few = fought(LADDER)
+    many = Cells(3, few.i, few.j, few.counts * 20)
+    assert not measure_separation(few).is_separated
+    assert measure_separation(many).is_separated
+    assert measure_separation(many).width == pytest.approx(
+        measure_separation(few).width / sqrt(20), rel=0.02
+    )
+
+
+def test_many_battles_about_one_video_separate_nothing() -> None:
+    found = measure_separation(fought("A>B*9000@1 B>A*4000@1"))
+    assert not found.is_separated
+    assert found.width == np.inf
+
+
+def test_equal_models_are_not_separated() -> None:
+    assert measure_separation(fought("A=B*500 B=C*500 A=C*500")).ratio == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [
+        (count_cells([], [], outcome=[], models=3), "no battle"),
+        (fought(LADDER, models=4), "a model without a battle"),
+        (fought("A>B*99 B>A*50 C>D*99 D>C*50"), "two components"),
+        (fought("A>B*99"), "a one-sided model"),
+    ],
+)
+def test_what_cannot_be_compared_is_not_separated(cells: Cells, why: str) -> None:
+    assert measure_separation(cells) == NOTHING_KNOWN, why
+    assert not measure_separation(cells).is_separated
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1.0, float("nan")])
+def test_a_share_of_wrong_orders_outside_the_unit_interval_is_refused(wrong: float) -> None:
+    with pytest.raises(ValueError, match="not between"):
+        measure_separation(fought(LADDER), wrong=wrong)
+
+
+Look = tuple[Separation, bool]
+"""What is seen at one look, and whether the order is right."""
+
+
+def play(seed: int, *, apart: float, models: int, waves: int) -> Iterator[Look]:
+    """A tournament looked at after every wave of 60 battles about twenty new videos.
+
+    Videos suit some models better; pairs are drawn by `mix`.
+    """
+    rng, pairs = np.random.default_rng(seed), roster_pairs(models)
+    strength, rows = -apart * np.arange(models), np.empty((4, 0))
+    cells = count_cells([], [], outcome=[], models=models, cluster=[])
+    for wave in range(waves):
+        weights = mix_weights(cells)
+        a, b = pairs[[pick_weighted(rng.random(), weights).pair for _ in range(60)]].T
+        video = np.repeat(np.arange(20), 3)
+        quirk = rng.normal(0, 0.5, (20, models))
+        gap = strength[a] - strength[b] + quirk[video, a] - quirk[video, b]
+        won = rng.random(60) < 1 / (1 + np.exp(-gap))
+        points = np.where(rng.random(60) < 0.07, 0.5, won)
+        rows = np.hstack([rows, [a, b, points, 20 * wave + video]])
+        cells = count_cells(rows[0], rows[1], outcome=rows[2], models=models, cluster=rows[3])
+        theta = fit_strengths(cells, phantom=0.5)
+        yield measure_separation(cells), bool((np.diff(theta) < 0).all())
+
+
+def stop(looks: Iterable[Look]) -> bool | None:
+    """Whether the order was right when it was told apart; None if it was not."""
+    return next((right for seen, right in looks if seen.is_separated), None)
+
+
+def test_orders_that_are_told_apart_are_right() -> None:
+    ends = [stop(play(seed, apart=0.5, models=3, waves=25)) for seed in range(20)]
+    assert ends.count(True) >= 15
+    assert ends.count(False) <= 4  # five and more of 20 come less than once in a hundred
+
+
+def test_equal_models_are_told_apart_one_time_in_twenty_however_often_one_looks() -> None:
+    runs = [list(play(seed, apart=0.0, models=2, waves=14)) for seed in range(40)]
+    crossed = [stop(run) for run in runs]
+    assert crossed.count(None) >= 34  # seven and more of 40 come less than once in a hundred
+    assert sum(any(seen.ratio > 1.96 for seen, _ in run) for run in runs) >= 7
