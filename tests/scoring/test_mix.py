@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from math import hypot, log, sqrt
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from scoring.bradley_terry import PHANTOM, fit_strengths
 from scoring.cells import Cells, Ints, count_cells
-from scoring.intervals import gap_errors, measure_spread
 from scoring.mix import WHOLE, measure_overlap, mix_weights, pick_weighted
 from scoring.pairing import count_pairs, roster_pairs
 from tests.support.tournament import fought
@@ -36,14 +36,20 @@ def as_weights(row: list[int]) -> Ints:
 
 
 def test_a_pair_gets_half_of_its_overlap_share_and_half_of_an_equal_share() -> None:
+    # 90 of 120 and 120 of 200 points: gaps of ln 3 and ln 1.5, held a little by the prior.
+    overlap = measure_overlap(fought("A>B*90 B>A*30 B>C*120 C>B*80"))
+    error_ab = 1 / sqrt(120 * 0.75 * 0.25)
+    error_bc = 1 / sqrt(200 * 0.60 * 0.40)
+    near = ndtr(-log(3) / error_ab), ndtr(-log(1.5) / error_bc)
+    assert overlap[[0, 2]] == pytest.approx(near, rel=0.15)
+    assert overlap[1] == pytest.approx(ndtr(-log(4.5) / hypot(error_ab, error_bc)), rel=0.15)
+
+
+def test_a_weight_is_half_of_a_share_of_what_is_open_and_half_of_an_equal_share() -> None:
     cells = drawn(0, 3, 400, videos=40)
-    theta = fit_strengths(cells, phantom=PHANTOM)
-    errors = gap_errors(measure_spread(cells, theta, phantom=PHANTOM))
-    i, j = roster_pairs(3).T
-    overlap = ndtr(-np.abs(theta[i] - theta[j]) / errors[i, j])
-    assert measure_overlap(cells) == pytest.approx(overlap)
+    overlap = measure_overlap(cells)
     share = (overlap / overlap.sum() + 1 / 3) / 2
-    # Shares of overlap are told to a millionth before they are normalised.
+    # What is open is told to a millionth before it is shared.
     assert mix_weights(cells) / WHOLE == pytest.approx(share, abs=2e-6 / overlap.sum())
 
 
@@ -86,15 +92,14 @@ def test_where_all_tie_every_pair_is_alike() -> None:
     assert np.abs(weights - WHOLE / 3).max() < 2
 
 
-def test_one_video_tells_nothing_of_another() -> None:
-    weights = mix_weights(drawn(1, 4, 300, videos=1))
-    assert np.abs(weights - WHOLE / 6).max() < 2
+def test_one_video_is_enough_to_see_what_is_open() -> None:
+    cells = fought("A>B*30@1 B>A*28@1 B>C*55@1 C>B*3@1 A>C*57@1 C>A*2@1")
+    assert mix_weights(cells)[0] > 0.6 * WHOLE
 
 
-def test_battles_of_no_known_video_count_each_on_its_own() -> None:
-    cells = drawn(1, 4, 300, videos=300)
-    alone = Cells(4, cells.i, cells.j, cells.counts)
-    assert np.ptp(mix_weights(alone)) > WHOLE / 10
+def test_videos_say_nothing_about_what_is_drawn() -> None:
+    cells = drawn(1, 4, 300, videos=7)
+    assert (mix_weights(Cells(4, cells.i, cells.j, cells.counts)) == mix_weights(cells)).all()
 
 
 def test_once_every_order_is_settled_pairs_are_alike_again() -> None:
