@@ -53,7 +53,7 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
     catch = decode(path, index, wanted=ticks, develop=develop)
     if not catch.exact and not catch.rough:
         catch.rough[ticks[0]] = develop(first[0])
-    jpegs = _with_stand_ins(ticks, catch)
+    jpegs = stand_in(ticks, catch)
     frames = tuple(
         Frame(time_s=round(index.seconds(tick), 2), digest=digest(data))
         for tick, data in zip(ticks, jpegs, strict=True)
@@ -96,7 +96,7 @@ def _thinned_cues(frames: Frames, kept: Sequence[int]) -> Subtitles | None:
     return frames.subtitles.model_copy(update={"cues": cues}) if cues else None
 
 
-def _with_stand_ins(ticks: Sequence[int], catch: Catch) -> tuple[bytes, ...]:
+def stand_in(ticks: Sequence[int], catch: Catch) -> tuple[bytes, ...]:
     """Return one picture a tick: its own, else the one before it, else the first there is."""
     had = {**catch.rough, **catch.exact}
     known = sorted(had)

@@ -40,13 +40,23 @@ def fitted_size(size: tuple[int, int], sampling: Sampling) -> tuple[int, int]:
 
 def jpeg(frame: VideoFrame, size: tuple[int, int], quality: int) -> bytes:
     """Return the frame upright at `size` as JPEG bytes, the same for the same frame."""
+    return to_jpeg(upright(frame, size), quality)
+
+
+def upright(frame: VideoFrame, size: tuple[int, int]) -> Image.Image:
+    """Return the frame as it is to be looked at, scaled to `size`."""
     turn = _turn(frame)
     width, height = size[::-1] if turn in (90, 270) else size
     # AREA on the YUV planes: 2.6 ms for 720p, against 15 ms in Pillow after conversion.
     small = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA")
-    image = small.to_image()  # type: ignore[no-untyped-call]
+    image: Image.Image = small.to_image()  # type: ignore[no-untyped-call]
     if turn:
         image = image.transpose(TURNS[turn])
+    return image
+
+
+def to_jpeg(image: Image.Image, quality: int) -> bytes:
+    """Return the picture as JPEG bytes, the same for the same pixels."""
     out = BytesIO()
     image.save(out, "JPEG", quality=quality)
     return out.getvalue()

@@ -7,13 +7,14 @@ import json
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from memory.errors import BadInput, FramesChanged, UnusableVideo
 from memory.records import Frames, Sampling, Video
 from video.cache import FrameCache, NotCached
+from video.splicing import Splice
 
 LONGEST_REPLY = 1 << 22
 # The parent's path, not its main module: a worker must not import the command line.
@@ -52,6 +53,44 @@ class Decoders:
             cached = await asyncio.to_thread(self.cache.get, video.sha256, sampling)
             return cached or await self._decode(path, video, sampling)
 
+    async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
+        """Return the frames of a spliced clip, whose JPEG bytes are then in the cache.
+
+        Raises:
+            UnusableVideo: a video of it cannot be decoded, within the deadline, or it would be
+                unclear what was set in.
+            BadInput: the cache cannot be written.
+        """
+        async with self._making.setdefault((splice.sha256, sampling), asyncio.Lock()):
+            cached = await asyncio.to_thread(self.cache.get, splice.sha256, sampling)
+            if cached:
+                return cached
+            needed = {sha256: os.fspath(files[sha256]) for sha256 in splice.videos}
+            request = {"splice": splice.model_dump(), "files": needed}
+            return await self._request(request, sampling)
+
+    async def spliced_jpegs(
+        self,
+        splice: Splice,
+        files: Mapping[str, Path],
+        *,
+        sampling: Sampling,
+        digests: Sequence[str],
+    ) -> list[bytes]:
+        """Return JPEG bytes of a spliced clip; makes it again where the cache has lost them.
+
+        Raises:
+            FramesChanged, UnusableVideo: as `jpegs` does.
+        """
+        await self.splice(splice, files, sampling)
+        try:
+            return await asyncio.to_thread(self.cache.jpegs, splice.sha256, sampling, digests)
+        except NotCached:
+            raise FramesChanged(
+                f"the spliced clip {splice.id} no longer has the frames it had before; "
+                "begin again, or go back to the versions of av and pillow it was made by"
+            ) from None
+
     async def jpegs(
         self, path: Path, video: Video, *, sampling: Sampling, digests: Sequence[str]
     ) -> list[bytes]:
@@ -86,12 +125,11 @@ class Decoders:
         await self.close()
 
     async def _decode(self, path: Path, video: Video, sampling: Sampling) -> Frames:
-        request = {
-            "path": os.fspath(path),
-            "sha256": video.sha256,
-            "sampling": sampling.model_dump(),
-            "cache": os.fspath(self.cache.folder),
-        }
+        return await self._request({"path": os.fspath(path), "sha256": video.sha256}, sampling)
+
+    async def _request(self, ask: Mapping[str, Any], sampling: Sampling) -> Frames:
+        how = {"sampling": sampling.model_dump(), "cache": os.fspath(self.cache.folder)}
+        request = {**ask, **how}
         reply = await self._ask(json.dumps(request).encode() + b"\n")
         if "UnusableVideo" in reply:
             raise UnusableVideo(reply["UnusableVideo"])

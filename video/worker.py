@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,6 +18,7 @@ from memory.records import Frames, Sampling
 from video.cache import FrameCache
 from video.find import sha256_of
 from video.frames import sample
+from video.splicing import Splice, sample_splice
 
 
 def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache) -> Frames:
@@ -26,27 +28,51 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
         UnusableVideo: no frame could be decoded, or the file no longer has these bytes.
         BadInput: the cache cannot be written.
     """
+    _refuse_changed(path, sha256)
+    sampled = sample(path, sampling=sampling, video=sha256[:12])
+    cache.put(sha256, sampling, sampled)
+    return sampled.frames
+
+
+def splice_into_cache(
+    splice: Splice, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
+) -> Frames:
+    """Return the frames of a spliced clip after putting them into the cache.
+
+    Raises:
+        UnusableVideo: a video of it cannot be decoded or has changed, or it would be unclear.
+        BadInput: the cache cannot be written.
+    """
+    for sha256 in splice.videos:
+        _refuse_changed(files[sha256], sha256)
+    sampled = sample_splice(splice, files, sampling=sampling)
+    cache.put(splice.sha256, sampling, sampled)
+    return sampled.frames
+
+
+def _refuse_changed(path: Path, sha256: str) -> None:
     try:
         actual = sha256_of(path)
     except OSError as error:
         raise UnusableVideo(f"cannot be read: {error.strerror}") from None
     if actual != sha256:
         raise UnusableVideo("has changed since it was found")
-    sampled = sample(path, sampling=sampling, video=sha256[:12])
-    cache.put(sha256, sampling, sampled)
-    return sampled.frames
 
 
 def reply_to(line: bytes) -> bytes:
     """Return the answer to one request: the frames, or why there are none."""
     ask = json.loads(line)
+    sampling = Sampling.model_validate(ask["sampling"])
+    cache = FrameCache(Path(ask["cache"]))
     try:
-        frames = decode_into_cache(
-            Path(ask["path"]),
-            ask["sha256"],
-            sampling=Sampling.model_validate(ask["sampling"]),
-            cache=FrameCache(Path(ask["cache"])),
-        )
+        if "splice" in ask:
+            files = {sha256: Path(path) for sha256, path in ask["files"].items()}
+            splice = Splice.model_validate(ask["splice"])
+            frames = splice_into_cache(splice, files, sampling=sampling, cache=cache)
+        else:
+            frames = decode_into_cache(
+                Path(ask["path"]), ask["sha256"], sampling=sampling, cache=cache
+            )
     except (UnusableVideo, BadInput) as error:
         return json.dumps({type(error).__name__: str(error)}).encode()
     return json.dumps({"frames": frames.model_dump()}).encode()
