@@ -17,12 +17,17 @@ _AHEAD = 0.05
 
 
 def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
-    """Return four analyses and a verdict; "abstain" where an asked fact could not be read."""
+    """Return four analyses and a verdict; "abstain" where an asked fact could not be read.
+
+    That is so, too, where neither the question nor an answer speaks of anything that is known.
+    """
     seen = sight(sent.pictures)
     ask = understand(blocks.get("question", ""))
     sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
     words = {standard: _analysis(standard, sheets, seen) for standard in STANDARDS}
-    return {**words, "verdict": _verdict(sheets["A"], sheets["B"])}
+    is_readable = bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
+    verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
+    return {**words, "verdict": verdict}
 
 
 def _verdict(a: Sheet, b: Sheet) -> str:

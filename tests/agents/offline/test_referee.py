@@ -110,6 +110,11 @@ def test_a_question_on_nothing_we_know_still_gets_a_verdict(story: Film) -> None
     assert judged["verdict"] == "A"
 
 
+def test_where_nothing_at_all_can_be_read_length_decides_nothing(story: Film) -> None:
+    judged = battle(story, "Who is she?", "A wonderful question!", "The hostess, who sings. " * 9)
+    assert judged["verdict"] == "abstain"
+
+
 def test_asked_facts_right_fall_with_the_frames(story: Film) -> None:
     shares = [
         asked_right(answer(kind, story, QUESTION), QUESTION, seen(story))
