@@ -30,6 +30,18 @@ class Label(Record):
     """Who is better by each standard; those that were not asked for are left out."""
 
 
+class Sample(Record):
+    """A random draw of battles that people are to label; labels of them speak for the rest."""
+
+    seed: int
+    of: tuple[str, ...]
+    """Ids of the battles it speaks for, those of earlier draws among them."""
+    chance: float = Field(gt=0, le=1)
+    """How likely it was to draw each of them that no earlier one had drawn."""
+    drawn: tuple[str, ...]
+    """Ids in the order in which they were drawn, so that the first of them are a draw, too."""
+
+
 class Trial(Record):
     """One judging that decides no battle: a case put to a judge to learn about the judge.
 
@@ -60,7 +72,7 @@ class Trial(Record):
 
 
 class Evidence:
-    """Labels and trials of one run; without a writer they can only be read.
+    """Labels, draws for them and trials of one run; without a writer they can only be read.
 
     What is there is never overwritten.
     """
@@ -79,6 +91,17 @@ class Evidence:
         self._writing_only.write_now(
             "INSERT INTO labels (battle, labeller, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             *((label.battle, label.labeller, write_body(label)) for label in labels),
+        )
+
+    def samples(self) -> list[Sample]:
+        """Return all draws in the order in which they were made."""
+        found = self._reader.rows("SELECT body FROM samples ORDER BY place")
+        return [read_body(Sample, body) for (body,) in found]
+
+    def add_samples(self, samples: Iterable[Sample]) -> None:
+        """Append draws, all of them or none."""
+        self._writing_only.write_now(
+            "INSERT INTO samples (body) VALUES (?)", *((write_body(sample),) for sample in samples)
         )
 
     def trials(self) -> list[Trial]:

@@ -60,6 +60,7 @@ def _third(db: Database) -> None:
         ["battle", "labeller"], unique=True
     )
     db.create_table("trials", {"id": str, "body": str}, pk="id", not_null={"body"})
+    db.create_table("samples", {"place": int, "body": str}, pk="place", not_null={"body"})
 
 
 MIGRATIONS: tuple[Step, ...] = (_first, _second, _third)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StoreError
-from memory.evidence import Label, Trial
+from memory.evidence import Label, Sample, Trial
 from memory.records import Judging
 from memory.store import Store
 
@@ -51,3 +51,12 @@ def test_a_run_that_is_read_takes_no_evidence(path: Path) -> None:
         pytest.raises(StoreError, match="opened for reading"),
     ):
         store.evidence.add_labels([Label(battle="v-p1-r0", labeller="x", verdict="a")])
+
+
+def test_draws_come_back_in_the_order_in_which_they_were_made(path: Path) -> None:
+    one = Sample(seed=3, of=("v-p1-r0", "w-p1-r0"), chance=0.5, drawn=("w-p1-r0",))
+    with Store.create(path, {}) as store:
+        store.evidence.add_samples([one, one])
+        store.evidence.add_samples([one.model_copy(update={"seed": 4})])
+        assert [sample.seed for sample in store.evidence.samples()] == [3, 3, 4]
+        assert store.evidence.samples()[0] == one
