@@ -53,6 +53,8 @@ class TrialCase:
     battle: str | None = None
     seats: tuple[Seats, ...] = ()
     """From which seatings it is judged; none given: from ab, and from ba where `case.swap`."""
+    only: tuple[str, ...] = ()
+    """Names of the judges that it is for; none given: all."""
     load: Load | None = None
     """Hands over the JPEG bytes by `frames.video` and digests, where `frames` are not the run's.
 
@@ -171,7 +173,11 @@ def open_seatings(
 def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[Seating]:
     """Return every judging that these cases ask for."""
     return [
-        Seating(case, model, seats) for case in cases for model in judges for seats in case.seatings
+        Seating(case, model, seats)
+        for case in cases
+        for model in judges
+        if not case.only or model.alias in case.only
+        for seats in case.seatings
     ]
 
 
