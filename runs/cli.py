@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("status", "Tell how far a run is."),
     "leaderboard": ("leaderboard", "Rate the models of a run."),
     "rate": ("rate", "Rate anybody's battles: CSV, JSON lines or Parquet."),
+    "agree": ("agree", "Tell how far two leaderboards agree."),
     "battles": ("battles", "List every battle, one a line."),
     "show": ("show", "Show one battle whole."),
     "export": ("export", "Write the calls of a run as JSON lines."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from runs.leaderboard import Table, count_verdicts, tabulate
 from runs.leaderboard_method import USUAL, Method
 from runs.leaderboard_rating import Bouts, rate_bouts
 from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
+from runs.names import outline
 from runs.rate_columns import Coded, Sheet, as_number, is_gap, merge, quoted, read_numbers
 from runs.rate_file import read_sheet
 from scoring.cells import Floats, Ints
@@ -248,18 +248,8 @@ def _without_videos(read: Read) -> Iterator[str]:
 def _look_alikes(names: Sequence[str]) -> Iterator[str]:
     alike: dict[str, list[str]] = {}
     for name in names:
-        alike.setdefault(_outline(name), []).append(name)
+        alike.setdefault(outline(name), []).append(name)
     for group in alike.values():
         if len(group) > 1:
             shown = " and ".join(quoted(name) for name in group)
             yield f"{shown} look alike and are rated apart; if they are one, spell them alike"
-
-
-def _outline(name: str) -> str:
-    """What is left of a name for a quick eye: no case, no width, no separators, no odd letters."""
-    plain = unicodedata.normalize("NFKD", name.casefold()).translate(_HOMOGLYPHS)
-    kept = (c for c in plain if unicodedata.category(c) not in ("Mn", "Cf", "Zs", "Cc"))
-    return re.sub(r"[\s_\-]+", "", "".join(kept))
-
-
-_HOMOGLYPHS = str.maketrans("аеорсухіјѕвкмнтαοερικνυχ", "aeopcyxijsbkmhtaoepikvux")

@@ -35,7 +35,7 @@ def read_sheet(file: Path, wanted: Wanted) -> Sheet:
     if read is None:
         raise BadInput(f"{file} must end in .csv, .tsv, .jsonl, .ndjson or .parquet")
     if file.stat().st_size == 0:
-        raise BadInput(f"{file} is empty; it needs the columns model_a, model_b and winner")
+        raise BadInput(f"{file} is empty; it needs a header and rows")
     return read(file, wanted)
 
 
@@ -80,7 +80,7 @@ def _read_header(file: Path, reader: Iterator[list[str]]) -> list[str]:
     try:
         return next(row for row in reader if row)
     except StopIteration:
-        raise BadInput(f"{file} is blank; it needs columns model_a, model_b and winner") from None
+        raise BadInput(f"{file} is blank; it needs a header and rows") from None
     except csv.Error as wrong:
         raise BadInput(f"{file}, header: {wrong}") from None
 

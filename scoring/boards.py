@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from scoring.cells import Floats
+from scoring.cells import Floats, Ints
 from scoring.intervals import LEVEL
 
 LEAST_MODELS = 3
@@ -47,6 +46,15 @@ class Correlation(NamedTuple):
     high: float
 
 
+class Orders(NamedTuple):
+    """Pairs of models."""
+
+    alike: int
+    turned: int
+    level: int
+    """Pairs that a board, or both, hold equal."""
+
+
 class Apart(NamedTuple):
     """What the intervals say of all pairs of models; NaN where a board gives none."""
 
@@ -78,6 +86,7 @@ class Comparison(NamedTuple):
     spearman: Correlation
     kendall: Correlation
     pearson: Correlation
+    orders: Orders
     apart: Apart
     brier: Brier
 
@@ -98,6 +107,7 @@ def compare_boards(first: Board, second: Board) -> Comparison:
         spearman=correlate_ranks(a, b),
         kendall=correlate_orders(a, b),
         pearson=correlate_ratings(a, b),
+        orders=count_orders(a, b),
         apart=compare_intervals(first, second),
         brier=score_chances(first, second),
     )
@@ -137,6 +147,21 @@ def correlate_ratings(a: Floats, b: Floats) -> Correlation:
     """
     n = len(a)
     return _bounded(_pearson(a, b), lambda _: 1.0 / (n - 3), least=4, models=n)
+
+
+def count_orders(a: Floats, b: Floats) -> Orders:
+    """Return how many pairs two boards order alike, and how many the other way round."""
+    upper = np.triu_indices(len(a), 1)
+    both = np.sign(a[:, None] - a[None, :])[upper] * np.sign(b[:, None] - b[None, :])[upper]
+    return Orders(*(int((both == sign).sum()) for sign in (1, -1, 0)))
+
+
+def find_turned(first: Board, second: Board) -> Ints:
+    """Return the pairs that are apart on both boards and ordered the other way round.
+
+    Shape (pairs, 2): the model above on the first, and the one above on the second.
+    """
+    return np.argwhere((_apart(first) > 0) & (_apart(second) < 0)).astype(np.int64)
 
 
 def compare_intervals(first: Board, second: Board) -> Apart:
@@ -249,7 +274,7 @@ def _unit(x: Floats) -> Floats:
     return np.asarray(x / np.linalg.norm(x), dtype=np.float64)
 
 
-def _apart(board: Board) -> NDArray[np.int64]:
+def _apart(board: Board) -> Ints:
     """1 where i stands wholly above j, -1 where wholly below, 0 where their intervals meet."""
     above = board.low[:, None] > board.high[None, :]
     return above.astype(np.int64) - above.T.astype(np.int64)

@@ -78,8 +78,8 @@ def test_portions_and_blank_lines_change_nothing(tmp_path: Path, monkeypatch: An
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", " is empty; it needs the columns"),
-        (b"\n\n\n", " is blank; it needs columns"),
+        (b"", " is empty; it needs a header"),
+        (b"\n\n\n", " is blank; it needs a header"),
         (b"model_a,model_b\nx,y\n", ' has no column winner; it has "model_a", "model_b"'),
         (b"a,a,winner\nx,y,a\n", ' has two columns called "a"'),
         (b"model_a,model_b,winner\nx,\xff\xfe,a\n", " is not UTF-8 text"),

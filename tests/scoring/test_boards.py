@@ -17,6 +17,8 @@ from scoring.boards import (
     correlate_orders,
     correlate_ranks,
     correlate_ratings,
+    count_orders,
+    find_turned,
     score_chances,
 )
 from scoring.cells import Floats
@@ -116,6 +118,18 @@ def test_pairs_apart_on_both_are_asked_whether_they_are_ordered_alike() -> None:
     assert found == (3, 1, 1, 3, 2 / 3, 1 / 3)
     close = compare_intervals(board(30, 20, 10, half=4), board(30, 21, 20, half=4))
     assert close == (3, 1, 2 / 3, 2, 1, 2 / 3)
+
+
+def test_pairs_that_both_part_and_turn_are_found() -> None:
+    first, second = board(30, 20, 10, half=4), board(30, 10, 20, half=4)
+    assert find_turned(first, second).tolist() == [[1, 2]]
+    assert find_turned(second, first).tolist() == [[2, 1]]
+    assert find_turned(first, board(30, 10, 20, half=5)).size == 0
+
+
+def test_pairs_are_alike_turned_or_level() -> None:
+    found = count_orders(np.array([4.0, 3.0, 2.0, 2.0]), np.array([4.0, 2.0, 3.0, 1.0]))
+    assert found == (4, 1, 1)
 
 
 def test_intervals_that_touch_are_not_apart() -> None:
