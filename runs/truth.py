@@ -1,0 +1,163 @@
+"""Cases whose right answer is known by construction: a judge is shown a spliced clip.
+
+Each clip has a pair, and every text stands once where it is right and once where it is wrong, in
+both seats. Two wordings of each answer, short and long, are crossed, so that a judge which likes
+length is right as often as it is wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from agents.judge import Case
+from memory.digests import derive
+from memory.errors import UnusableVideo
+from memory.records import Frames, Sampling, Video
+from runs.trials import Material, TrialCase
+from runs.truth_plan import Pair, Stage, plan_pair
+from runs.truth_words import KINDS, PERSONA, Form, Kind
+from video.splicing import Splice
+from video.studio import Decoders
+
+USUAL_CASES = 64
+"""Each kind of truth in each form from each seat, twice."""
+FORMS: tuple[tuple[tuple[Form, Form], ...], ...] = (
+    (("short", "long"), ("long", "short")),
+    (("short", "short"), ("long", "long")),
+)
+"""Forms of the two answers, by turns: crossed ones for every other pair of clips."""
+TRIES = 4
+"""Pairs of clips that are tried before a kind is given up."""
+
+
+@dataclass
+class Makings:
+    """What cases are made from, and what came of it."""
+
+    videos: Sequence[Video]
+    """In the order in which they are used."""
+    files: Mapping[str, Path]
+    """sha256 to where a video lies."""
+    decoders: Decoders
+    sampling: Sampling
+    fewest: int
+    """Frames that a judge is shown at least."""
+    seed: int
+    troubles: dict[Kind, str] = field(default_factory=dict)
+    """Of each kind that cannot be made, why: the last reason."""
+
+    async def pair(self, kind: Kind, number: int) -> _Made | None:
+        """Return the clips of one pair; None where no video of those tried will do."""
+        decoded = 0
+        for attempt in range(max(TRIES, len(self.videos))):
+            stage = self._stage(number, attempt)
+            try:
+                pair = plan_pair(kind, stage)
+                decoded += 1
+                shown = await asyncio.gather(*(self._frames(clip) for clip in pair.clips))
+            except UnusableVideo as trouble:
+                self.troubles[kind] = f"{stage.ground.path}: {trouble}"
+                if decoded == TRIES:
+                    break
+                continue
+            return _Made(pair, stage.ground, (shown[0], shown[1]))
+        return None
+
+    def _stage(self, number: int, attempt: int) -> Stage:
+        count = len(self.videos)
+        place = (number + attempt) % count
+        # From attempt to attempt another partner, even where the ground comes round again.
+        step = 1 + (number // count + attempt) % max(1, count - 1)
+        other = self.videos[(place + step) % count] if count > 1 else None
+        return Stage(self.videos[place], other, self.fewest, self.seed, (number, attempt))
+
+    async def _frames(self, clip: Splice) -> Frames:
+        return await self.decoders.splice(clip, self.files, self.sampling)
+
+    async def load(self, clip: Splice, _id: str, digests: list[str]) -> list[bytes]:
+        """Return JPEG bytes of a clip's frames."""
+        return await self.decoders.spliced_jpegs(
+            clip, self.files, sampling=self.sampling, digests=digests
+        )
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A pair whose clips have been sampled."""
+
+    pair: Pair
+    ground: Video
+    shown: tuple[Frames, Frames]
+
+
+async def truth_cases(material: Material) -> list[TrialCase]:
+    """Return cases of every kind that the run's videos give; calls no model.
+
+    Decodes what is not cached: seconds for each clip, of which four cases need two.
+    """
+    makings = makings_of(material)
+    wanted = USUAL_CASES if material.count is None else material.count
+    cases: list[TrialCase] = []
+    kinds, turn = list(KINDS if makings.videos else ()), 0
+    while kinds and len(cases) < wanted:
+        lacking = -(-(wanted - len(cases)) // 4)
+        made = await asyncio.gather(
+            *(makings.pair(kind, _number(kind, turn)) for kind in kinds[:lacking])
+        )
+        for kind, one in zip(tuple(kinds), made, strict=False):
+            if one is None:
+                kinds.remove(kind)
+            else:
+                cases += _cases(one, makings, turn)
+        turn += 1
+    return cases[:wanted]
+
+
+def _number(kind: Kind, turn: int) -> int:
+    """Return the place of a pair in one row of all, so that each kind goes to another video."""
+    return turn * len(KINDS) + KINDS.index(kind)
+
+
+def makings_of(material: Material) -> Makings:
+    """Return what a run's cases are made from: its videos that are at hand, in seeded order."""
+    seed = material.config.seed
+    here = [v for v in material.run.store.videos() if v.id in material.files]
+    limits = [model.frame_limit("judge") for model in material.judges]
+    return Makings(
+        videos=sorted(here, key=lambda video: derive(seed, "truth", video.sha256)),
+        files={video.sha256: material.files[video.id] for video in here},
+        decoders=material.decoders,
+        sampling=material.config.sampling,
+        fewest=min([material.config.sampling.frames, *limits]),
+        seed=seed,
+    )
+
+
+def _cases(made: _Made, makings: Makings, turn: int) -> Iterator[TrialCase]:
+    """Yield the cases of a pair: in two pairs of forms, each text with the one clip and the other.
+
+    The claim that stands first is by turns the one and the other.
+    """
+    for number, forms in enumerate(FORMS[turn % len(FORMS)]):
+        order = (0, 1) if (turn // len(FORMS) + number) % 2 == 0 else (1, 0)
+        said = [
+            made.pair.claims[which].said(form) for which, form in zip(order, forms, strict=True)
+        ]
+        case = Case(PERSONA, made.pair.question, said[0], said[1])
+        for seat, which in enumerate(order):
+            clip, frames = made.pair.clips[which], made.shown[which]
+            right, wrong = forms[seat], forms[1 - seat]
+            yield TrialCase(
+                id=f"{made.pair.kind}-{made.ground.id}-{turn}-{forms[0]}-{forms[1]}-{'ab'[seat]}",
+                kind="truth",
+                name=f"{made.pair.kind}-{right}-{wrong}",
+                video=made.ground.id,
+                frames=frames,
+                case=case,
+                right="a" if seat == 0 else "b",
+                load=partial(makings.load, clip),
+            )
