@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from scoring.cells import Floats, Ints
+from scoring.intervals import LEVEL, check_level
+
 
 class Share(NamedTuple):
     """A figure, its 95 % interval and what it stands on."""
@@ -14,3 +21,106 @@ class Share(NamedTuple):
     high: float
     n: int
     """Units: battles, judgings or pairs."""
+
+
+NOTHING = Share(np.nan, np.nan, np.nan, 0)
+"""Of no units."""
+
+
+def measure_share(
+    hits: ArrayLike, cluster: ArrayLike | None = None, *, level: float = LEVEL
+) -> Share:
+    """Return the share of hits; its interval is Wilson's, on as many units as they are worth.
+
+    Units of one cluster are worth as many as would scatter as the clusters do, and at most as many
+    as there are. Where all or none hit, that scatter tells nothing and a cluster is worth one. With
+    Student's t of as many degrees as there are clusters but one.
+
+    Args:
+        hits: shape (units,), 0 to 1; a tie may be half a hit.
+        cluster: whole numbers; units that share one (a video) are not independent.
+        level: what the interval is to cover, such as 0.95.
+
+    Returns:
+        Bounds within [0, 1], never both the value; 0 and 1 with one cluster.
+
+    Raises:
+        ValueError: a hit that is not between 0 and 1, unequal lengths, a level that is none.
+
+    Source: Wilson (1927), J. Am. Stat. Assoc. 22; the worth of clusters as in Dean and Pagano
+        (2015), J. Surv. Stat. Methodol. 3.
+    """
+    check_level(level)
+    points, groups = _read(hits), _read_clusters(cluster, np.shape(hits))
+    return _measure(points, groups, most=len(points), level=level)
+
+
+def measure_excess(
+    hits: ArrayLike, expected: ArrayLike, cluster: ArrayLike | None = None, *, level: float = LEVEL
+) -> Share:
+    """Return how far the share of hits lies above what was expected of each unit.
+
+    Args:
+        hits: shape (units,), 0 to 1.
+        expected: shape (units,), 0 to 1; taken as known.
+        cluster: as in `measure_share`.
+        level: as there.
+
+    Returns:
+        Value and bounds -1 to 1; -1 and 1 with one cluster.
+
+    Raises:
+        ValueError: as `measure_share`.
+    """
+    check_level(level)
+    points, hoped = _read(hits), _read(expected)
+    if points.shape != hoped.shape:
+        raise ValueError("there must be an expectation for each hit")
+    groups = _read_clusters(cluster, points.shape)
+    # On the scale 0 to 1 a unit can only scatter half as far.
+    found = _measure((points - hoped + 1.0) / 2.0, groups, most=4 * len(points), level=level)
+    value, low, high = (2.0 * x - 1.0 for x in found[:3])
+    return Share(value, low, high, found.n)
+
+
+def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
+    units, clusters = len(points), int(groups.max(initial=-1)) + 1
+    if units == 0:
+        return NOTHING
+    value = float(points.mean())
+    if clusters < 2:
+        return Share(value, 0.0, 1.0, units)
+    off = np.bincount(groups, weights=points - value)
+    square = clusters / (clusters - 1) * float(off @ off) / units**2
+    spread = value * (1.0 - value)
+    worth: float = clusters
+    if spread > 0.0:
+        worth = most if square <= 0.0 else min(spread / square, most)
+    return Share(value, *_wilson(value, worth, clusters, level=level), units)
+
+
+def _wilson(value: float, worth: float, clusters: int, *, level: float) -> tuple[float, float]:
+    square = float(stdtrit(clusters - 1, 0.5 + level / 2.0)) ** 2 / worth
+    half = np.sqrt(square * value * (1.0 - value) + square**2 / 4.0)
+    low, high = value + square / 2.0 - half, value + square / 2.0 + half
+    # Rounding must not move a bound across the value, nor out of what a share can be.
+    return (
+        min(max(float(low) / (1.0 + square), 0.0), value),
+        max(min(float(high) / (1.0 + square), 1.0), value),
+    )
+
+
+def _read(hits: ArrayLike) -> Floats:
+    read = np.asarray(hits, dtype=np.float64)
+    if read.ndim != 1 or not ((read >= 0.0) & (read <= 1.0)).all():
+        raise ValueError("hits and expectations must be a row of figures from 0 to 1")
+    return read
+
+
+def _read_clusters(cluster: ArrayLike | None, shape: tuple[int, ...]) -> Ints:
+    if cluster is None:
+        return np.arange(shape[0] if shape else 0)
+    read = np.asarray(cluster)
+    if read.shape != shape or (read.size and read.dtype.kind not in "iu"):
+        raise ValueError("cluster must hold a whole number for each unit")
+    return np.unique(read, return_inverse=True)[1].astype(np.int64)
