@@ -32,9 +32,10 @@ def measure_share(
 ) -> Share:
     """Return the share of hits; its interval is Wilson's, on as many units as they are worth.
 
-    Units of one cluster are worth as many as would scatter as the clusters do, and at most as many
-    as there are. Where all or none hit, that scatter tells nothing and a cluster is worth one. With
-    Student's t of as many degrees as there are clusters but one.
+    Units are worth as many as would scatter as their clusters and one more do, of which half hit,
+    and at most as many as there are. With Student's t of as many degrees as there are clusters but
+    one. Few clusters that are nearly all alike inside cover less than `level`: with ten, and a
+    correlation of 0.6, about 0.91.
 
     Args:
         hits: shape (units,), 0 to 1; a tie may be half a hit.
@@ -90,13 +91,23 @@ def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
     value = float(points.mean())
     if clusters < 2:
         return Share(value, 0.0, 1.0, units)
-    off = np.bincount(groups, weights=points - value)
-    square = clusters / (clusters - 1) * float(off @ off) / units**2
-    spread = value * (1.0 - value)
-    worth: float = clusters
-    if spread > 0.0:
-        worth = most if square <= 0.0 else min(spread / square, most)
+    worth = min(_worth(points, groups, clusters), most)
     return Share(value, *_wilson(value, worth, clusters, level=level), units)
+
+
+def _worth(points: Floats, groups: Ints, clusters: int) -> float:
+    """How many independent units would scatter as the clusters do."""
+    # A cluster more of usual size, of which half hit: few clusters in which hardly anything hits
+    # scatter less than those they were drawn from, and where nothing hits not at all.
+    usual = len(points) / clusters
+    hits = np.append(np.bincount(groups, weights=points), usual / 2.0)
+    sizes = np.append(np.bincount(groups), usual)
+    share = hits.sum() / sizes.sum()
+    off = hits - sizes * share
+    square = (clusters + 1) / clusters * float(off @ off) / sizes.sum() ** 2
+    if square <= 0.0:
+        return np.inf
+    return float(share * (1.0 - share) / square) * len(points) / float(sizes.sum())
 
 
 def _wilson(value: float, worth: float, clusters: int, *, level: float) -> tuple[float, float]:
