@@ -29,9 +29,9 @@ class Alarm:
 
     def hear(self, event: Happening) -> None:
         """Say what failed, what becomes of the run, and what to do."""
-        if not isinstance(event, Event) or event.kind != "finished" or event.alias in self._named:
+        if not isinstance(event, Event) or event.alias in self._named:
             return
-        if why := _why(event):
+        if why := why_hopeless(event):
             self._named.add(event.alias)
             self._say(
                 safe(
@@ -42,7 +42,9 @@ class Alarm:
             )
 
 
-def _why(event: Event) -> str | None:
-    """Return why every call of a model will fail; None where that is not so."""
+def why_hopeless(event: Happening) -> str | None:
+    """Return why every later call of a model will fail, too; None where that is not so."""
+    if not isinstance(event, Event) or event.kind != "finished":
+        return None
     fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
     return HOPELESS.get(fault or "")

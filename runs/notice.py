@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from agents.tracing import is_traced, trace_host
 from memory.records import Role
@@ -51,6 +51,29 @@ def remote_notice(
             f"{host} for {', '.join(aliases)}: at most {most:,} calls"
         )
     if open_slots and is_traced():
+        yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
+
+
+def judges_notice(
+    config: RunConfig, calls: Mapping[str, int], *, videos: int, has_subtitles: bool = False
+) -> Iterable[str]:
+    """Yield one line a host whose judges are sent frames: how many, and in how many calls at most.
+
+    `calls` is by name, of those that judge. The last line is LangSmith's, as above.
+    """
+    what = "frames and subtitles" if has_subtitles else "frames"
+    hosts: dict[str, list[str]] = {}
+    for alias in calls:
+        if not config.cast[alias].is_offline:
+            hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
+    for host, aliases in hosts.items():
+        most = sum(calls[alias] for alias in aliases)
+        frames = max(frames_of(config, alias, "judge") for alias in aliases)
+        yield (
+            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
+            f"{host} for {', '.join(aliases)}: at most {most:,} calls"
+        )
+    if calls and is_traced():
         yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
 
 

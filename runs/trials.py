@@ -196,6 +196,8 @@ class Tally:
     """Why judgings that were held now failed."""
     interrupted: bool = False
     is_capped: bool = False
+    hopeless: str = ""
+    """Why nothing more was asked, where a judge can do no more; may hold a provider's words."""
 
     @property
     def failed(self) -> int:
