@@ -27,7 +27,7 @@ SHORT: dict[Kind, str] = {
     "needle": "The different video breaks in at about {0} seconds.",
     "card": "The picture is plainest at about {0} seconds.",
     "order": "First comes the {0}, then the {1}, then the {2} picture.",
-    "count": "That happens {0} times: flat {colour} fills the picture {0} times.",
+    "count": "Flat {colour} fills the picture {0} times.",
 }
 _BEFORE = (
     "I went through all of the video with this question in mind, part by part, and hurried over "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agents.offline import comparing
+from agents.offline.blanks import BlankCount
 from agents.offline.colouring import ColourOrder, MainColour
 from agents.offline.cutting import (
     CutTime,
@@ -31,6 +32,7 @@ _CUTTING = (
     Span("longest", "longest shot", find=longest_shot, rivals=shots_as_long),
     Span("shortest", "shortest shot", find=shortest_shot, rivals=shots_as_long),
     Span("still", "stillest stretch", find=still_stretch, rivals=only_itself),
+    BlankCount("blanks", "number of blank pictures"),
 )
 _COLOURS = (
     MainColour("main_colour", "main colour", part=lambda seen: seen.shares.mean(axis=0)),

@@ -45,6 +45,8 @@ TOPICS = _table(
     plainest=r"plainest|emptiest|simplest|sparsest|barest|least (detail|clutter)\w*",
     shots=rf"{NUMBER}\s+(?:\w+\s+){{0,3}}?{_PIECES}\b|(number of|how many) (\w+ )?{_PIECES}"
     r"|\b(one|single) (continuous|unbroken)|never cuts|no cuts\b",
+    blanks=r"\b(flat|blank|solid)\b[^.;|]{0,30}\b(fill|cover)"
+    r"|\bblank (pictures?|frames?|screens?)\b|covered by (\w+ ){0,2}(flat|solid)\b",
     first_cut=r"(first|initial) (cut|change of (shot|scene)|edit|switch|transition|scene change)"
     r"|opening (shot|scene|segment) (ends?|lasts?|gives? way|stops?)|from the opening shot",
     last_cut=r"(last|final|concluding) (cut|change of (shot|scene)|edit|switch|transition"
@@ -83,6 +85,7 @@ COVERS: dict[str, tuple[str, ...]] = {
     "longest": ("shots", "first_cut", "last_cut", "main_colour"),
     "shortest": ("shots", "first_cut", "last_cut"),
     "still": ("shots", "liveliest"),
+    "blanks": ("main_colour", "shots"),
     "colour_order": ("open_colour", "close_colour", "main_colour", "shots"),
     "open_colour": ("main_colour", "shots"),
     "close_colour": ("main_colour", "shots"),
@@ -104,6 +107,7 @@ STEMS = _table(
     busiest=r"clutter|complex|crowd|detail|busy|busi|dens|packed|elements|full|most",
     plainest=r"simpl|empt|plain|minim|bare|spars|hardly|least|fewest",
     shots=r"shot|scene|cut|segment|clip|edit|take|part",
+    blanks=r"\bflat|blank|solid|nothing on",
     first_cut=r"\b(first|initial|opening|earliest)\b",
     last_cut=r"\b(last|final|closing|ending|concluding|latest)\b",
     longest=r"long|extended|lengthy",

@@ -26,6 +26,11 @@ _COUNTS = tuple(
         (rf"cuts {NUMBER} times", 1),
     )
 )
+_TIMES = re.compile(
+    rf"{NUMBER}\s+(?:times?|occasions?|(?:\w+\s+){{0,2}}?(?:pictures?|frames?|screens?))\b"
+    r"|(?P<often>\b(?:once|twice)\b)",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z“\"'*\d-])")
 _CLAUSE_END = re.compile(r"[,;]\s+|\s+(?:and|while|but|whereas|though)\s+")
 _BRACES = 20
@@ -143,6 +148,8 @@ def _value(key: str, text: str, duration_s: float) -> Value | None:
     kind = FACETS[key].type
     if kind == "choice":
         return next((side for side, p in SIDES[key].items() if p.search(text)), None)
+    if key == "blanks":
+        return _times(without_times(text))
     if kind == "count":
         return _count(without_times(text))
     if kind == "colour":
@@ -164,6 +171,12 @@ def _count(text: str) -> int | None:
         if match := pattern.search(text):
             return number(match[1]) + extra
     return 1 if NO_CUT.search(text) else None
+
+
+def _times(text: str) -> int | None:
+    """Return how often something is said to be."""
+    found = _TIMES.search(text)
+    return number(found[1] or found["often"]) if found else None
 
 
 def _plain_number(text: str) -> int | None:

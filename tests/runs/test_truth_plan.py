@@ -113,7 +113,7 @@ def test_the_first_claim_is_as_often_early_or_large_as_not() -> None:
     def is_less(kind: Kind, pair: Pair) -> bool:
         first, second = (c.short for c in pair.claims)
         if kind == "count":
-            return COUNTS[first.split()[2]] < COUNTS[second.split()[2]]
+            return COUNTS[first.split()[-2]] < COUNTS[second.split()[-2]]
         return float(first.split()[-2]) < float(second.split()[-2])
 
     for kind in ("card", "count"):
