@@ -61,6 +61,10 @@ class Course:
             self._paid_for += 1
             self._dearest = self._dearest.most(cost)
 
+    def has_begun_before(self, place: int) -> bool:
+        """Return whether a battle before a place is begun and has not ended."""
+        return any(other < place for other in self.begun)
+
     def need(self, place: int, size: Sum) -> Sum:
         """Return what must be left for a new battle, whose first call may come to `size`.
 

@@ -157,8 +157,11 @@ class CappedPurse:
     def _comes_too_early(self, hold: Reserve) -> bool:
         """Return whether a call would begin a battle with money that others need."""
         course = self.course
-        # When none is begun, nobody else will end and make room.
-        if course is None or not course.begun or not course.is_new(hold.place):
+        if course is None or not course.is_new(hold.place):
+            return False
+        # Where no earlier one is begun, nobody else may end and make room: those behind may wait
+        # for this battle, whose result says who meets in them.
+        if not course.has_begun_before(hold.place):
             return False
         return not self._under(self.spent.plus(course.need(hold.place, hold.size)))
 

@@ -17,11 +17,12 @@ from agents.prompts import PromptSet
 from benchmarks.shapes import ROUNDS
 from graph.context import Arena, Rules
 from memory.digests import digest
-from memory.records import CATEGORIES, Frame, Frames, Role, Usage, Video
+from memory.records import CATEGORIES, Battle, Frame, Frames, Role, Usage, Video
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.draws import Draws, WrittenDraws
 from runs.slots import new_slots
+from runs.waves import Waves, ending_of
 
 FRAMES = 128
 DEGREE = re.compile(r"degree (\d+)")
@@ -137,7 +138,13 @@ def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
         store.add_videos(films)
         store.add_slots(slots)
         asker = Asker(store.journal, load, concurrency=16, make_client=Canned)
-        draws = Draws(config, {slot.id: slot for slot in slots})
+        waves = Waves(slots, config.models)
+        draws = Draws(config, {slot.id: slot for slot in slots}, waves)
+
+        async def settle(battle: Battle) -> None:
+            await store.put_battle(battle)
+            waves.note(ending_of(battle))
+
         yield Arena(
             desk=Desk(asker, prompts),
             examiner=parse_model(config.examiner),
@@ -148,7 +155,7 @@ def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
             prompts=prompts.digests,
             frames=look,
             draw=WrittenDraws(draws, store),
-            settle=store.put_battle,
+            settle=settle,
             settled=store.battle,
             wanted=lambda _slot: True,
         )

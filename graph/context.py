@@ -29,6 +29,11 @@ def _itself(slot: str) -> str:
     return slot
 
 
+async def always(_slot: str) -> bool:
+    """Say at once that a slot is to be played."""
+    return True
+
+
 @dataclass(frozen=True)
 class Arena:
     """Everything a node may use that is not in its state."""
@@ -46,13 +51,18 @@ class Arena:
     frames: Callable[[str], Awaitable[Frames]]
     """Video id to its frames; raises UnusableVideo or FramesChanged."""
     draw: Callable[[str], Awaitable[Draw]]
-    """Slot id to the pair that meets there; written down before it is returned."""
+    """Slot id to the pair that meets there; written down before it is returned.
+
+    May take long: until battles of other lineages are settled. No call is under way meanwhile.
+    """
     settle: Callable[[Battle], Awaitable[None]]
     """Write a battle down; returns when it is safe on disk."""
     settled: Callable[[str], Battle | None]
     """Slot id to the battle already settled there."""
     wanted: Callable[[str], bool]
     """Whether a slot is to be played; a lineage ends before the first that is not."""
+    turn: Callable[[str], Awaitable[bool]] = always
+    """Whether a slot is to be played after all, asked before its question; may take long, too."""
     current: Callable[[str], str] = _itself
     """Id of the first slot in a place to that of the one which counts there now."""
 

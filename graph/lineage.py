@@ -32,6 +32,8 @@ REFUSALS = 2
 async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
     """Ask the first question of a lineage, or a fresh one."""
     arena, slot = runtime.context, _slot(state)
+    if not await arena.turn(_current(arena, state)):
+        return {"is_over": True}
     try:
         text = await put_question(
             arena.desk,
@@ -51,6 +53,8 @@ async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
 async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
     """Turn the faults of the last battle into a harder question."""
     arena, last = runtime.context, _last(state)
+    if not await arena.turn(_current(arena, state)):
+        return {"is_over": True}
     try:
         proposal = await evolve(
             arena.desk,
@@ -236,13 +240,17 @@ def opening(
     return "evolver" if has_faults else "questioner"
 
 
-def after_questioner(state: LineageState) -> Literal["draw", "void"]:
-    """Draw a pair, unless the question never came."""
+def after_questioner(state: LineageState) -> Literal["draw", "void", "__end__"]:
+    """Draw a pair, unless the question never came or the run stops here."""
+    if state.get("is_over"):
+        return "__end__"
     return "void" if state["failure"] else "draw"
 
 
-def after_evolver(state: LineageState) -> Literal["grader", "void"]:
-    """Grade the proposal, unless there is none."""
+def after_evolver(state: LineageState) -> Literal["grader", "void", "__end__"]:
+    """Grade the proposal, unless there is none or the run stops here."""
+    if state.get("is_over"):
+        return "__end__"
     return "void" if state["failure"] else "grader"
 
 

@@ -46,6 +46,8 @@ class LineageState(Settled, total=False):
     """Attempts of this round."""
     failure: str | None
     """Why this round came to no question."""
+    is_over: bool
+    """The run stops before this round."""
     question: Question | None
     draw: Draw | None
     answer_a: Answer | Forfeit | None

@@ -95,9 +95,11 @@ def settled_rounds(arena: Arena, video: str, persona: int) -> list[Battle]:
     return done
 
 
-def is_finished(arena: Arena, video: str) -> bool:
-    """Return whether every slot of a video is settled."""
-    return all(len(settled_rounds(arena, video, p)) == arena.rules.rounds for p in PERSONAS)
+def next_slot(arena: Arena, video: str) -> str | None:
+    """Return the first slot of a video that is not settled, by round; None where there is none."""
+    done = {p: len(settled_rounds(arena, video, p)) for p in PERSONAS}
+    persona = min(PERSONAS, key=lambda p: done[p])
+    return arena.slot(video, persona, done[persona]) if done[persona] < arena.rules.rounds else None
 
 
 async def play(arena: Arena, video: str) -> list[str]:
@@ -106,7 +108,9 @@ async def play(arena: Arena, video: str) -> list[str]:
     Costs 2 model calls a video, and in each slot 2 for answers, 1 a judge and seating, and 1 for a
     first question or 2 to 5 for an evolved one.
     """
-    if is_finished(arena, video):
+    first = next_slot(arena, video)
+    # Before its examiner is paid, who would speak of a video that nobody asks about.
+    if first is None or not await arena.turn(first):
         return []
     # A round with two refusals has 8 steps; the rest is room for the way in and out.
     result = await tournament.ainvoke(

@@ -38,6 +38,15 @@ class StoredFile(NamedTuple):
     text: str
 
 
+class Ending(NamedTuple):
+    """How a battle ended, without what was said in it; None where the file does not tell."""
+
+    id: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str | None
+
+
 class Store:
     """A run that is open; make it with `create` or `open`, and close it.
 
@@ -243,6 +252,21 @@ class Store:
         """Return the verdict of every battle by its id, without reading the battles into memory."""
         found = self._reader.rows("SELECT id, json_extract(body, '$.verdict') FROM battles")
         return dict((battle, verdict) for battle, verdict in found)
+
+    def endings(self) -> list[Ending]:
+        """Return how all battles ended, by the ordinals of their slots; those hold no text.
+
+        One that cannot be read has ended in no way.
+        """
+        fields = (
+            f"CASE WHEN json_valid(b.body) THEN json_extract(b.body, '$.{name}') END"
+            for name in ("model_a", "model_b", "verdict")
+        )
+        found = self._reader.rows(
+            f"SELECT b.id, {', '.join(fields)} FROM slots s JOIN battles b ON b.id = s.id "
+            "ORDER BY s.ordinal"
+        )
+        return [Ending(*row) for row in found]
 
     def settled_ids(self) -> set[str]:
         """Return the ids of all battles."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Pairing = Literal["uniform", "round-robin", "keep-pair"]
+Pairing = Literal["mix", "uniform", "round-robin", "keep-pair"]
 
 
 class Table(BaseModel):
@@ -83,6 +83,8 @@ class RunTable(Table):
     max_tokens: float | None = Field(default=None, gt=0)
     """Cap on its tokens, those of offline models aside."""
     block: int | None = Field(default=None, ge=1)
+    until: str | None = None
+    """A rule that stops the run early, as `--until`."""
 
 
 class ArenaFile(Table):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agents.ask import Asker
 from agents.desk import Desk
 from agents.prompts import PromptSet
-from graph.context import Arena, Rules
+from graph.context import Arena, Rules, always
 from memory.records import Battle, Draw, Frames, Video
 from runs.config import RunConfig
 from runs.slots import Lineup
@@ -24,6 +24,7 @@ class Ways:
     settled: Callable[[str], Battle | None]
     wanted: Callable[[str], bool]
     lineup: Lineup
+    turn: Callable[[str], Awaitable[bool]] = always
 
 
 def assemble(
@@ -53,5 +54,6 @@ def assemble(
         settle=ways.settle,
         settled=ways.settled,
         wanted=ways.wanted,
+        turn=ways.turn,
         current=ways.lineup.current,
     )

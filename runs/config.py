@@ -26,6 +26,7 @@ from runs.cast import (
     is_self_judging,
     officials,
 )
+from runs.until import parse_rule
 
 MAX_VOID = 0.05
 BLOCK = 21
@@ -50,6 +51,7 @@ class Flags:
     prompts: Path | None = None
     max_void: float | None = None
     block: int | None = None
+    until: str | None = None
     subtitles: bool | None = None
     max_usd: float | None = None
     max_tokens: float | None = None
@@ -73,12 +75,14 @@ class RunConfig(Record):
     seed: int = 0
     rounds: int = Field(ge=1)
     models: tuple[str, ...]
-    """Contestants' names in roster order."""
+    """Contestants' names in roster order; whoever joined later stands behind."""
+    joined: dict[str, int] = Field(default_factory=dict)
+    """Since which generation of slots a newcomer plays; all others play from the first."""
     examiner: str
     judges: tuple[str, ...]
     cast: dict[str, CastEntry]
     """Every name that plays any role."""
-    pairing: Pairing = "uniform"
+    pairing: Pairing = "mix"
     swap: float | Literal["all"] = 0.1
     preset: Literal["paper"] | None = None
     rules: RunRules = RunRules()
@@ -99,9 +103,13 @@ class RunConfig(Record):
             raise StoreError(f"the run's settings name {alias!a}, but not what it stands for")
         return self.cast[alias].as_model(alias)
 
+    def roster(self, generation: int) -> tuple[str, ...]:
+        """Return the contestants among whom pairs of a generation are drawn."""
+        return tuple(m for m in self.models if self.joined.get(m, 0) <= generation)
+
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to be the same one."""
-        data = self.model_dump(mode="json", exclude={"cast", "rounds"})
+        data = self.model_dump(mode="json", exclude={"cast", "rounds", "joined"})
         data["cast"] = {
             alias: entry.identity(self.sampling.frames) for alias, entry in self.cast.items()
         }
@@ -140,6 +148,10 @@ class Settings:
     """Nobody named a roster, so the offline cast plays."""
     assumed_rounds: bool
     """Nobody said how many; a run that is continued keeps its own number."""
+    assumed_pairing: bool
+    """Nobody said which; likewise."""
+    until: str | None
+    """When to stop early; None leaves the run's rule as it is."""
 
 
 def resolve(flags: Flags) -> Settings:
@@ -195,7 +207,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
     config = {
         "seed": pick("seed", 0),
         "rounds": _at_least(1, pick("rounds", 3), "--rounds"),
-        "pairing": pick("pairing", "uniform", in_paper="keep-pair"),
+        "pairing": pick("pairing", "mix", in_paper="keep-pair"),
         "swap": _share(pick("swap", 0.1, in_paper=0.0), "--swap"),
         "preset": preset,
         "limit": _at_least(1, pick("limit", None), "--limit"),
@@ -211,8 +223,16 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "max_usd": pick("max_usd", None),
         "max_tokens": pick("max_tokens", None),
         "assumed_rounds": pick("rounds", None) is None,
+        "assumed_pairing": pick("pairing", None, in_paper="keep-pair") is None,
+        "until": _rule(pick("until", None)),
     }
     return {"config": config, "process": process}
+
+
+def _rule(text: str | None) -> str | None:
+    if text is not None:
+        parse_rule(text)
+    return text
 
 
 def _at_least(least: int, value: int | None, flag: str) -> int | None:

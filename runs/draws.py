@@ -1,57 +1,90 @@
-"""Who meets in a slot: drawn from the seed and the slot's id alone, and written down first.
+"""Who meets in a slot: drawn from the seed and the slot's id, and written down first.
 
-Nothing here depends on which battle ended when, so a run draws the same pairs at any concurrency.
+`mix` also looks at results, and waits until those of the waves up to two before are whole
+(`runs/waves.py`). Nothing here depends on which battle ended when, so a run draws the same pairs at
+any concurrency.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graph.state import base_of
+from graph.state import base_of, slot_id
 from memory.digests import unit_interval
 from memory.errors import StoreError
 from memory.records import Draw, Slot
 from memory.store import Store
 from runs.config import RunConfig
-from scoring.pairing import count_pairs, deal, find_place, pick_uniform, take_seats
+from runs.waves import Waves
+from scoring.mix import pick_weighted
+from scoring.pairing import Pick, count_pairs, deal, find_place, pick_uniform, take_seats
 
 
 class Draws:
-    """Draws pairs for the slots of one run."""
+    """Draws pairs for the slots of one run, among the models that play in a slot's generation."""
 
-    def __init__(self, config: RunConfig, slots: Mapping[str, Slot]) -> None:
+    def __init__(self, config: RunConfig, slots: Mapping[str, Slot], waves: Waves) -> None:
         self._config = config
         self._slots = slots
-        self._decks: dict[int, list[float]] = {}
+        self._waves = waves
+        self._decks: dict[tuple[int, int], list[float]] = {}
 
-    def of(self, slot_id: str) -> Draw:
-        """Return the draw of a slot; the same place always gets the same one.
+    async def until_known(self, slot: str) -> None:
+        """Return once there is all that the draw of a slot looks at."""
+        basis = self.basis_of(slot)
+        if basis is not None:
+            await self._waves.until_settled(basis)
+
+    def is_known(self, slot: str) -> bool:
+        """Return whether there is all that the draw of a slot looks at."""
+        basis = self.basis_of(slot)
+        return basis is None or self._waves.is_settled(basis)
+
+    def basis_of(self, slot: str) -> int | None:
+        """Return the latest wave that the draw of a slot looks at; None where it looks at none."""
+        return self._waves.basis_of(slot) if self._config.pairing == "mix" else None
+
+    def of(self, slot: str) -> Draw:
+        """Return the draw of a slot, which must be known; the same place always gets the same one.
 
         What is played again is drawn as it was the first time: chance has no second go.
         """
-        slot, models = self._slots[base_of(slot_id)], self._config.models
-        pair, propensity = self._pair(slot)
-        seats = take_seats(pair, len(models), u=self._u("seats", self._seat_key(slot)))
+        place, basis = self._slots[base_of(slot)], self.basis_of(slot)
+        models = self._config.roster(self._joining(place))
+        pick = self._pick(place, len(models), basis)
+        seats = take_seats(pick.pair, len(models), u=self._u("seats", self._seat_key(place)))
         return Draw(
-            slot=slot_id,
+            slot=slot,
             model_a=models[seats.a],
             model_b=models[seats.b],
-            propensity=propensity,
-            swap=self._swapped(slot),
+            propensity=None if self._config.pairing == "round-robin" else pick.propensity,
+            basis=basis,
+            swap=self._swapped(place),
         )
 
-    def _pair(self, slot: Slot) -> tuple[int, float | None]:
-        n = len(self._config.models)
+    def _pick(self, slot: Slot, n: int, basis: int | None) -> Pick:
         if self._config.pairing == "round-robin":
-            return deal(slot.ordinal, n, keys=self._deck(find_place(slot.ordinal, n).deck)), None
-        key = _lineage(slot) if self._config.pairing == "keep-pair" else slot.id
-        return pick_uniform(self._u("pair", key), n)
+            keys = self._deck(find_place(slot.ordinal, n).deck, n)
+            return Pick(deal(slot.ordinal, n, keys=keys), 1.0)
+        u = self._u("pair", self._pair_key(slot))
+        if basis is None:
+            return pick_uniform(u, n)
+        return pick_weighted(u, self._waves.weights(basis, n))
 
-    def _deck(self, deck: int) -> list[float]:
-        if deck not in self._decks:
-            cards = range(count_pairs(len(self._config.models)))
-            self._decks[deck] = [self._u("deck", f"{deck}-{card}") for card in cards]
-        return self._decks[deck]
+    def _joining(self, slot: Slot) -> int:
+        """Return the generation whose models play in a slot; a pair that is kept gets no other."""
+        if self._config.pairing == "keep-pair":
+            return self._slots[slot_id(slot.video, slot.persona, 0)].generation
+        return slot.generation
+
+    def _deck(self, deck: int, n: int) -> list[float]:
+        if (deck, n) not in self._decks:
+            cards = range(count_pairs(n))
+            self._decks[deck, n] = [self._u("deck", f"{deck}-{card}") for card in cards]
+        return self._decks[deck, n]
+
+    def _pair_key(self, slot: Slot) -> str:
+        return _lineage(slot) if self._config.pairing == "keep-pair" else slot.id
 
     def _seat_key(self, slot: Slot) -> str:
         return _lineage(slot) if self._config.rules.fixed_seats else slot.id
@@ -73,18 +106,25 @@ class WrittenDraws:
         self._store = store
         self._read_only = read_only
 
-    async def __call__(self, slot_id: str) -> Draw:
+    async def __call__(self, slot: str) -> Draw:
         """Return the draw of a slot; one that was written earlier must be the same.
 
         Raises:
-            StoreError: the file holds another draw for this slot.
+            StoreError: the file holds another draw for this slot, or lacks what it was drawn by.
         """
-        draw, written = self._draws.of(slot_id), self._store.draw(slot_id)
+        if self._read_only and not self._draws.is_known(slot):
+            raise StoreError(
+                f"the draw of slot {slot} looks at wave {self._draws.basis_of(slot)}, of which the "
+                "run lacks a battle; its file was changed"
+            )
+        await self._draws.until_known(slot)
+        draw, written = self._draws.of(slot), self._store.draw(slot)
         if written is None and not self._read_only:
             await self._store.put_draw(draw)
         elif written != draw:
+            by = "its seed gives" if draw.basis is None else "its seed and battles give"
             raise StoreError(
-                f"the run holds {_told(written)} for slot {slot_id}, where its seed gives "
+                f"the run holds {_told(written)} for slot {slot}, where {by} "
                 f"{_told(draw)}; its file was changed, or another version made it"
             )
         return draw

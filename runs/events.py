@@ -15,6 +15,7 @@ from agents.purse import Caps
 from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Slot
 from runs.spending import NO_CAPS
+from runs.until import Reading
 
 Say = Callable[[str], None]
 
@@ -64,6 +65,13 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """A rule that may stop the run has looked at a wave."""
+
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
 class Draining:
     """Calls under way are being finished, nothing more is sent."""
 
@@ -84,7 +92,7 @@ class Ended:
     """What the run's file tells that its calls came to; None where nobody asked it."""
 
 
-Happening = Event | Begun | Watched | Drawn | Settled | Draining | Ended
+Happening = Event | Begun | Watched | Drawn | Settled | Looked | Draining | Ended
 Hear = Callable[[Happening], None]
 
 

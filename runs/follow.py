@@ -19,6 +19,7 @@ from runs.events import Audience, Begun, Drawn, Ended, Settled
 from runs.reading import Run, open_run, run_file
 from runs.spending import kept_caps
 from runs.status import holder
+from runs.until import kept_rule
 
 EVERY_S = 1.0
 
@@ -110,12 +111,18 @@ async def follow(folder: Path, told: Audience) -> str:
             if process is None or left.is_set():
                 break
             await _pause(left)
-    is_whole = follower.settled >= follower.total
+    is_whole = follower.settled >= follower.total or _is_stopped(folder)
     told.hear(Ended(interrupted=not is_whole))
     counts = f"{follower.settled} of {follower.total} battles settled"
     if left.is_set() and process is not None:
         return f"no longer following: {counts}; process {process} goes on with it"
     return f"{'finished' if is_whole else 'stopped, nobody is running it'}: {counts}"
+
+
+def _is_stopped(folder: Path) -> bool:
+    """Return whether a rule of the run ended it."""
+    with open_run(folder) as run:
+        return kept_rule(run.store).met is not None
 
 
 def _played_s(lock: Path) -> float:

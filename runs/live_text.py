@@ -113,6 +113,11 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
     )
     yield _progress(standing, size)
     yield _counts(standing, size, dot)
+    if standing.reading:
+        rule = standing.reading.rule
+        mark = ", met" if standing.reading.is_met else ""
+        told = f"until {rule}{mark}: {plain(standing.reading.told)}"
+        yield Line(size.width, size.marks).add(told).text
     if is_told(standing):
         yield budget(standing, Line(size.width, size.marks))
     if size.height >= 24:
@@ -137,7 +142,9 @@ def _state(standing: Standing) -> str:
     if standing.ended is not None and standing.is_capped:
         return "stopped at the cap"
     if standing.ended is not None:
-        return "interrupted" if standing.ended else "done"
+        if standing.ended:
+            return "interrupted"
+        return "stopped by its rule" if standing.done < standing.total else "done"
     if standing.draining is None:
         return ""
     why_not = "cap reached" if standing.is_capped else "stopping"

@@ -14,15 +14,16 @@ from agents.prompts import PromptSet
 from agents.purse import Caps
 from graph.state import PERSONAS, slot_id
 from memory.errors import BadInput, ForeignRun
-from memory.records import Video
+from memory.records import Slot, Video
 from memory.store import Store
 from runs.config import RunConfig, Settings
 from runs.console import safe
 from runs.reading import RUN_FILE
 from runs.repair import failed_slots, supersede
-from runs.slots import Lineup, in_order, new_slots
+from runs.slots import Lineup, in_order, new_slots, next_generation
 from runs.spending import keep_caps, priced
 from runs.subtitles import changed_subtitles, keep_subtitles
+from runs.until import keep_rule
 from video.find import Findings
 
 PROMPT_FILE = "prompts/"
@@ -43,6 +44,8 @@ class Care:
     """Wait with every commit until the disk has it."""
     caps: Caps | None = None
     """What may be spent from now on, written down before anything else; None: as before."""
+    until: str | None = None
+    """Which rule may stop it early from now on; None: as before."""
 
 
 NO_CARE = Care()
@@ -94,7 +97,7 @@ def begin(
     store = Store.create(out / RUN_FILE, manifest, fsync=care.fsync)
     try:
         # Before all that takes time: a run that is cut off there is not continued without its cap.
-        _cap(store, care)
+        _bound(store, care)
         return _filled(store, config, prompts=prompts, found=found, folder=folder)
     except BaseException:
         store.close()
@@ -130,12 +133,14 @@ def go_on(
     store = Store.open(out / RUN_FILE, write=True, fsync=care.fsync)
     try:
         manifest = store.manifest()
-        kept = priced(configured(out, RunConfig.of_manifest(manifest), asked))
+        begun = RunConfig.of_manifest(manifest)
+        kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
         own = stored_prompts(store, missing=prompts or PromptSet.load())
         _refuse_other_prompts(out, own, manifest)
         failed = failed_slots(store) if care.retry_failed else set()
         _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
-        _cap(store, care)
+        _refuse_idle(store, begun, kept, found)
+        _bound(store, care)
         now = {**manifest, **kept.model_dump(mode="json")}
         if now != manifest:
             store.put_manifest(now)
@@ -148,9 +153,11 @@ def go_on(
         raise
 
 
-def _cap(store: Store, care: Care) -> None:
+def _bound(store: Store, care: Care) -> None:
+    """Write down what may end the run before its last battle."""
     if care.caps is not None:
         keep_caps(store, care.caps)
+    keep_rule(store, care.until)
 
 
 def _filled(
@@ -163,8 +170,7 @@ def _filled(
         store.put_file(FOLDER_FILE, str(folder.resolve()).encode().decode(), replace=True)
     before = store.videos()
     known = {video.id for video in before}
-    ordered = in_order((v for v in found.videos if v.id not in known), config.seed)
-    added = ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
+    added = added_videos(config, before, found.videos)
     notes: list[str] = []
     if config.subtitles:
         notes += changed_subtitles(store, known, found=found, folder=folder)
@@ -172,9 +178,7 @@ def _filled(
         notes += keep_subtitles(store, added, found=found, folder=folder, seed=config.seed)
     store.add_videos(added)
     store.add_skipped(found.skipped)
-    slots = new_slots(
-        store.videos(), rounds=config.rounds, block=config.block, existing=store.slots()
-    )
+    slots = _missing(config, store, store.videos())
     store.add_slots(slots)
     is_new = (
         "1 video is new and was" if len(added) == 1 else f"{len(added)} videos are new and were"
@@ -219,15 +223,66 @@ def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
         )
 
 
-def configured(out: Path, kept: RunConfig, asked: Settings | None) -> RunConfig:
-    """Return the run's configuration with what may change as it was asked for now."""
+def added_videos(config: RunConfig, before: Sequence[Video], found: Iterable[Video]) -> list[Video]:
+    """Return which of the videos found are new to a run and are appended, in order."""
+    known = {video.id for video in before}
+    ordered = in_order((video for video in found if video.id not in known), config.seed)
+    return ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
+
+
+def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> list[Slot]:
+    return new_slots(videos, rounds=config.rounds, block=config.block, existing=store.slots())
+
+
+def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:
+    """Return the run's configuration with what may change as it was asked for now.
+
+    `generation` is the first one in which models play that join now.
+    """
     if asked is None:
         return kept
-    _refuse_other(out, kept, asked.config)
-    rounds = kept.rounds if asked.assumed_rounds else asked.config.rounds
+    now = asked.config
+    if asked.assumed_pairing:
+        now = now.model_copy(update={"pairing": kept.pairing})
+    newcomers = [model for model in now.models if model not in kept.models]
+    joins = bool(newcomers) and set(kept.models) <= set(now.models)
+    _refuse_other(out, kept, _before_joining(now, kept) if joins else now)
+    rounds = kept.rounds if asked.assumed_rounds else now.rounds
     if rounds < kept.rounds:
         raise BadInput(f"this run has {kept.rounds} rounds; --rounds can only grow")
-    return kept.model_copy(update={"rounds": rounds, "cast": asked.config.cast})
+    update: dict[str, Any] = {"rounds": rounds, "cast": now.cast}
+    if joins:
+        update |= {name: getattr(now, name) for name in _OF_THE_CAST}
+        update["models"] = (*kept.models, *newcomers)
+        update["joined"] = kept.joined | dict.fromkeys(newcomers, generation)
+    return kept.model_copy(update=update)
+
+
+_OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")
+"""What follows from who plays, and what was allowed for that."""
+
+
+def _before_joining(asked: RunConfig, kept: RunConfig) -> RunConfig:
+    """Return what was asked for as it would be if nobody joined."""
+    cast = {name: entry for name, entry in asked.cast.items() if name in kept.cast}
+    before = {name: getattr(kept, name) for name in _OF_THE_CAST}
+    return asked.model_copy(update={"models": kept.models, "cast": cast, **before})
+
+
+def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Findings) -> None:
+    """Refuse a newcomer for whom no slot would be added."""
+    newcomers = [model for model in now.models if model not in before.models]
+    there = store.videos()
+    slots = _missing(now, store, [*there, *added_videos(now, there, found.videos)])
+    if now.pairing == "keep-pair":
+        # A lineage keeps its pair, so whoever is new plays in new lineages only.
+        slots = [slot for slot in slots if slot.round == 0]
+    if newcomers and not slots:
+        more = "add videos" if now.pairing == "keep-pair" else "raise --rounds or add videos"
+        raise BadInput(
+            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, so that there are "
+            "battles to join in"
+        )
 
 
 def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:

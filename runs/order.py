@@ -10,29 +10,38 @@ from memory.store import Store
 from runs.config import RunConfig
 from runs.plan import plan_of
 from runs.planning import work_left
-from runs.schedule import blocks_of
+from runs.schedule import Visit, blocks_of
 from runs.slots import Lineup
 
 
-def course_of(config: RunConfig, store: Store) -> Course:
+def course_of(config: RunConfig, store: Store, *, in_waves: bool) -> Course:
     """Return the battles that are left: video by video as a run takes them, round by round.
 
-    What comes before a video's first question is part of the first battle about it.
+    In a run that waits for waves they stand wave by wave instead, so that no battle that is begun
+    waits for one behind it. What comes before a video's first question is part of the first battle
+    about it.
     """
     settled = store.settled_ids()
     left = [slot for slot in Lineup(store.slots()).slots if slot.id not in settled]
     plan = plan_of(config, work_left(config, store))
     tokens = sum(line.input_tokens + line.output_tokens for line in plan.lines)
     count = max(1, len(left))
-    return Course(_places(left), summed((plan.usd or 0.0) / count, round(tokens / count)))
+    return Course(
+        _places(left, in_waves=in_waves), summed((plan.usd or 0.0) / count, round(tokens / count))
+    )
 
 
-def _places(left: list[Slot]) -> dict[str, int]:
+def _places(left: list[Slot], *, in_waves: bool) -> dict[str, int]:
     """Return the places of slots by the scopes of their calls, those of their videos among them."""
-    videos = {video: at for at, video in enumerate(v for block in blocks_of(left) for v in block)}
+    visits = {visit: at for at, visit in enumerate(v for block in blocks_of(left) for v in block)}
+
+    def order(slot: Slot) -> tuple[int, ...]:
+        if in_waves:
+            return slot.generation, slot.block, slot.round, slot.ordinal
+        return visits[Visit(slot.video, slot.generation)], slot.ordinal
+
     places: dict[str, int] = {}
-    in_order = sorted(left, key=lambda slot: (videos[slot.video], slot.ordinal))
-    for place, slot in enumerate(in_order):
+    for place, slot in enumerate(sorted(left, key=order)):
         places.setdefault(slot.video, place)
         places[base_of(slot.id)] = place
     return places

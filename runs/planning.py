@@ -12,11 +12,11 @@ from memory.journal import Journal
 from memory.records import Role, Slot, Video
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
-from runs.opening import configured, holds_run
+from runs.opening import added_videos, configured, holds_run
 from runs.plan import SAMPLE, Plan, Work, plan_of
 from runs.reading import run_file
 from runs.repair import failed_slots, with_unsettled
-from runs.slots import Lineup, in_order, new_slots, superseding_slots
+from runs.slots import Lineup, new_slots, next_generation, superseding_slots
 from runs.spending import priced
 from video.find import Findings, find_videos
 
@@ -34,7 +34,8 @@ def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = Fa
         return plan_of(config, _before(config, found))
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.of_manifest(store.manifest())
-        config = priced(configured(out, kept, settings))
+        newest = next_generation(store.slots())
+        config = priced(configured(out, kept, settings, generation=newest))
         failed = failed_slots(store) if retry_failed else set()
         return plan_of(config, work_left(config, store, found, failed=failed))
 
@@ -47,12 +48,11 @@ def work_left(
     `failed` are the slots that would be played again.
     """
     videos = store.videos()
-    known = {video.id for video in videos}
-    new = [video for video in found.videos if video.id not in known] if found else []
+    new = added_videos(config, videos, found.videos) if found else []
     existing, settled = store.slots(), store.settled_ids()
     failed = with_unsettled(failed, existing, settled)
     existing += superseding_slots(failed, existing=existing)
-    slots = _slots(config, [*videos, *_drawn(config, new, len(videos))], existing)
+    slots = _slots(config, [*videos, *new], existing)
     left = [slot for slot in Lineup(slots).slots if slot.id not in settled]
     scopes = _known_scopes(left)
     scopes |= {slot.video for slot in left}
@@ -73,13 +73,8 @@ def _known_scopes(left: list[Slot]) -> set[str]:
 
 
 def _before(config: RunConfig, found: Findings) -> Work:
-    slots = _slots(config, _drawn(config, found.videos, 0), [])
+    slots = _slots(config, added_videos(config, [], found.videos), [])
     return _work(slots, None, set())
-
-
-def _drawn(config: RunConfig, videos: list[Video], there: int) -> list[Video]:
-    ordered = in_order(videos, config.seed)
-    return ordered if config.limit is None else ordered[: max(0, config.limit - there)]
 
 
 def _slots(config: RunConfig, videos: list[Video], existing: list[Slot]) -> list[Slot]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from agents.ask import Asker
 from agents.purse import CappedPurse, Caps
-from graph.context import Arena
+from graph.context import Arena, always
 from graph.state import base_of
 from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Frames, Slot
@@ -24,6 +26,7 @@ from runs.events import (
     Ended,
     Happening,
     Hear,
+    Looked,
     Settled,
     Watched,
     all_of,
@@ -33,9 +36,12 @@ from runs.interrupts import until_done
 from runs.opening import Opened
 from runs.order import course_of
 from runs.reading import Run, damage
-from runs.schedule import blocks_of, play_blocks
+from runs.schedule import Visit, blocks_of, one_after_another, play_blocks
 from runs.slots import Lineup
 from runs.spending import NO_CAPS, Budget
+from runs.until import Reading, keep_met, kept_rule
+from runs.watch import Watch, look_at
+from runs.waves import Waves, ending_of
 from video.cache import FrameCache
 from video.studio import Decoders
 
@@ -54,6 +60,13 @@ class Finished:
     caps: Caps = NO_CAPS
     spent: Spent = NOTHING_SPENT
     """By the whole run, in all its processes."""
+    reading: Reading | None = None
+    """What the run's stopping rule saw last."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a rule was met before all slots were played."""
+        return self.reading is not None and self.reading.is_met and self.settled < self.total
 
     @property
     def void_share(self) -> float:
@@ -95,17 +108,20 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
     with run.store as store:
         lineup = Lineup(store.slots())
         stopped = is_capped = False
-        budget = Budget.of(store, run.config, course=lambda: course_of(run.config, store))
-        if open_slots := lineup.ids - store.settled_ids():
-            # A video with nothing left to do would be read battle by battle to find that out.
-            videos = {slot.video for slot in lineup.slots if slot.id in open_slots}
-            slots = [slot for slot in lineup.slots if slot.video in videos]
+        rule = kept_rule(store).rule
+        in_waves = rule is not None or run.config.pairing == "mix"
+        course = partial(course_of, run.config, store, in_waves=in_waves)
+        budget, settled = Budget.of(store, run.config, course=course), store.settled_ids()
+        if slots := [slot for slot in lineup.slots if slot.id not in settled]:
             store.sessions.begin()
             told.hear(_beginning(run, out, budget))
             places = limits.concurrency
             async with playing(run, budget, concurrency=places, hear=told.hear) as game:
                 stopped = await _play_all(game, slots, told)
                 is_capped = stopped and game.asker.is_broke
+            if game.watch is not None:
+                game.watch.look()
+                keep_met(store, game.watch.met)
             told.hear(Ended(stopped, is_capped, store.journal.spent()))
         for line in damage(store):
             told.say(line)
@@ -119,6 +135,7 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
             is_capped=is_capped,
             caps=budget.caps,
             spent=store.journal.spent(),
+            reading=look_at(store),
         )
 
 
@@ -145,6 +162,10 @@ class Game:
 
     arena: Arena
     asker: Asker
+    slots: Mapping[str, Slot]
+    """Every slot by its id."""
+    watch: Watch | None
+    """Present where a rule may stop the run."""
 
 
 @asynccontextmanager
@@ -168,18 +189,30 @@ async def playing(
             purse=budget.purse,
             estimates=budget.estimates,
         )
-        lineup = Lineup(slots.values())
-        ways = _heard(footage, WrittenDraws(Draws(config, slots), store), store, lineup, hear)
+        waves, rule = Waves.of(store, config.models), kept_rule(store).rule
+        watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
+        draws = WrittenDraws(Draws(config, slots, waves), store)
+        ways = _heard(_Parts(footage, draws, store, waves, watch), Lineup(slots.values()), hear)
         try:
-            yield Game(
-                assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways), asker
-            )
+            arena = assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways)
+            yield Game(arena, asker, slots, watch)
         finally:
             await asker.aclose()
 
 
-def _heard(footage: Footage, draws: WrittenDraws, store: Store, lineup: Lineup, hear: Hear) -> Ways:
+class _Parts(NamedTuple):
+    """What the ways of a run lead to."""
+
+    footage: Footage
+    draws: WrittenDraws
+    store: Store
+    waves: Waves
+    watch: Watch | None
+
+
+def _heard(parts: _Parts, lineup: Lineup, hear: Hear) -> Ways:
     """Return the ways of a run, each of which is told of."""
+    footage, draws, store, waves, watch = parts
     watched: set[str] = set()
 
     async def frames(video: str) -> Frames:
@@ -196,6 +229,7 @@ def _heard(footage: Footage, draws: WrittenDraws, store: Store, lineup: Lineup, 
     async def settle(battle: Battle) -> None:
         await store.put_battle(battle)
         hear(Settled(battle))
+        waves.note(ending_of(battle))
 
     return Ways(
         frames=frames,
@@ -204,6 +238,7 @@ def _heard(footage: Footage, draws: WrittenDraws, store: Store, lineup: Lineup, 
         settled=store.battle,
         wanted=lineup.ids.__contains__,
         lineup=lineup,
+        turn=watch.turn if watch else always,
     )
 
 
@@ -221,5 +256,12 @@ async def _play_all(game: Game, slots: Sequence[Slot], told: Audience) -> bool:
     """Play all blocks and return whether an interrupt or a cap ended it early."""
     from graph.tournament import play
 
-    work = play_blocks(blocks_of(slots), lambda video: play(game.arena, video))
+    async def go_and_play(visit: Visit) -> None:
+        def is_wanted(slot: str) -> bool:
+            return arena.wanted(slot) and game.slots[slot].generation <= visit.generation
+
+        arena = game.arena
+        await play(replace(arena, wanted=is_wanted), visit.video)
+
+    work = play_blocks(blocks_of(slots), one_after_another(go_and_play))
     return await until_done(game.asker, work, told)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from memory.records import Battle
-from runs.events import Begun, Happening, Hear, Say, Settled
+from runs.events import Begun, Happening, Hear, Looked, Say, Settled
 from runs.reading import one_line, outcome
 
 PIPED = 140
@@ -63,6 +63,9 @@ def plain_lines(say: Say) -> Hear:
                 progress = Progress(total=len(event.slots), done=len(event.battles), say=say)
             case Settled(battle) if progress is not None:
                 progress.settled(battle)
+            case Looked(reading):
+                mark = "met, " if reading.is_met else ""
+                say(f"until {reading.rule}: {mark}{reading.told}, after wave {reading.wave}")
 
     return hear
 

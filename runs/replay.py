@@ -20,8 +20,9 @@ from runs.draws import Draws, WrittenDraws
 from runs.footage import Footage
 from runs.opening import stored_prompts
 from runs.reading import run_file
-from runs.schedule import blocks_of, play_blocks
+from runs.schedule import Visit, blocks_of, play_blocks
 from runs.slots import Lineup
+from runs.waves import Waves
 
 
 @dataclass
@@ -51,11 +52,12 @@ async def replay(out: Path) -> Replayed:
             again.add(battle.id)
             _compare(found, store, battle)
 
-        slots = store.slots()
+        slots, config = store.slots(), RunConfig.of_manifest(store.manifest())
+        waves = Waves.of(store, config.models)
         for generation in sorted({slot.generation for slot in slots}):
             view = _View.of(slots, generation, settled)
             if view.fresh:
-                await _play(_arena(store, compare, view), view.fresh, found)
+                await _play(_arena(store, compare, view, waves), view.fresh, found)
         missing = sorted(settled - again)
         found.differences += [f"{battle}: was not reached again" for battle in missing]
         found.others = len(settled) - found.battles
@@ -79,7 +81,9 @@ class _View(NamedTuple):
         return cls(lineup, fresh, {slot.id for slot in done} - {slot.id for slot in fresh})
 
 
-def _arena(store: Store, compare: Callable[[Battle], Awaitable[None]], view: _View) -> Arena:
+def _arena(
+    store: Store, compare: Callable[[Battle], Awaitable[None]], view: _View, waves: Waves
+) -> Arena:
     config = RunConfig.of_manifest(store.manifest())
     videos = {video.id: video for video in store.videos()}
     slots = {slot.id: slot for slot in store.slots()}
@@ -90,7 +94,7 @@ def _arena(store: Store, compare: Callable[[Battle], Awaitable[None]], view: _Vi
     fresh = {slot.id for slot in view.fresh}
     ways = Ways(
         frames=footage.frames,
-        draw=WrittenDraws(Draws(config, slots), store, read_only=True),
+        draw=WrittenDraws(Draws(config, slots, waves), store, read_only=True),
         settle=compare,
         settled=lambda slot: store.battle(slot) if slot in view.before else None,
         wanted=fresh.__contains__,
@@ -113,9 +117,9 @@ async def _play(arena: Arena, slots: Sequence[Slot], found: Replayed) -> None:
             found.differences.append(f"{lineage_id(video, persona)}: {wrong}")
 
     # Each lineage by itself: what is wrong with one must not end the others.
-    async def play_again(video: str) -> None:
-        for persona in sorted(users[video]):
-            await play_lineage(video, persona)
+    async def play_again(visit: Visit) -> None:
+        for persona in sorted(users[visit.video]):
+            await play_lineage(visit.video, persona)
 
     await play_blocks(blocks_of(slots), play_again)
 

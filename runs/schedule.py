@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import groupby
+from typing import NamedTuple, TypeVar
 
 from memory.records import Slot
 
 OPEN_BLOCKS = 2
+T = TypeVar("T")
 
 
-def blocks_of(slots: Sequence[Slot]) -> list[list[str]]:
-    """Return the ids of the videos of each block, in the order in which blocks are admitted."""
-    by_block = sorted(slots, key=lambda slot: (slot.block, slot.ordinal))
+class Visit(NamedTuple):
+    """A video, played as far as a generation of slots goes.
+
+    Slots of a later one may wait for every block of this one; a visit that went on to them would
+    keep its block open until blocks were done that it kept from beginning.
+    """
+
+    video: str
+    generation: int
+
+
+def blocks_of(slots: Sequence[Slot]) -> list[list[Visit]]:
+    """Return the visits of each block, in the order in which blocks are admitted.
+
+    A generation begins when all blocks of those before it have begun.
+    """
+    by_block = sorted(slots, key=lambda slot: (slot.generation, slot.block, slot.ordinal))
     return [
-        list(dict.fromkeys(slot.video for slot in members))
-        for _, members in groupby(by_block, key=lambda slot: slot.block)
+        list(dict.fromkeys(Visit(slot.video, slot.generation) for slot in members))
+        for _, members in groupby(by_block, key=lambda slot: (slot.generation, slot.block))
     ]
 
 
+def one_after_another(
+    play: Callable[[Visit], Awaitable[object]],
+) -> Callable[[Visit], Awaitable[object]]:
+    """Return what plays visits, of one video each after the one that was asked for before."""
+    locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def in_turn(visit: Visit) -> None:
+        async with locks[visit.video]:
+            await play(visit)
+
+    return in_turn
+
+
 async def play_blocks(
-    blocks: Sequence[Sequence[str]], play: Callable[[str], Awaitable[object]]
+    blocks: Sequence[Sequence[T]], play: Callable[[T], Awaitable[object]]
 ) -> None:
     """Play every video; a block begins only when fewer than two earlier ones are unsettled.
 
@@ -29,7 +59,7 @@ async def play_blocks(
     """
     open_blocks = asyncio.Semaphore(OPEN_BLOCKS)
 
-    async def play_block(videos: Sequence[str]) -> None:
+    async def play_block(videos: Sequence[T]) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 for video in videos:
@@ -46,7 +76,7 @@ async def play_blocks(
         raise _first(several) from None
 
 
-async def _played(play: Callable[[str], Awaitable[object]], video: str) -> None:
+async def _played(play: Callable[[T], Awaitable[object]], video: T) -> None:
     await play(video)
 
 

@@ -25,6 +25,7 @@ from runs.reading import counted, run_file
 from runs.slots import Lineup
 from runs.spending import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
 from runs.subtitles import has_subtitles
+from runs.until import kept_rule
 from video.find import Findings, find_videos
 
 __all__ = ["Finished", "Limits", "Play", "look", "play_run", "resume", "simulate"]
@@ -59,7 +60,7 @@ def simulate(
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     caps = _caps(out, Caps(settings.max_usd, settings.max_tokens), exists=exists)
     check_caps(settings.config, caps)
-    care, found = replace(care, caps=caps), look(videos, say)
+    care, found = replace(care, caps=caps, until=settings.until), look(videos, say)
     _load_graph()
     ready = (
         go_on(out, settings, prompts=prompts, found=found, folder=videos, care=care)
@@ -150,6 +151,8 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say(note)
     if not open_slots:
         return
+    if rule := kept_rule(run.store).rule:
+        say(f"may stop early: --until {rule}; it holds until another is given")
     for line in remote_notice(
         config,
         videos=len({slot.video for slot in open_slots}),

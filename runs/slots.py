@@ -62,7 +62,7 @@ def new_slots(
     Slots stand by block, then round, then video and persona.
     """
     known = {slot.id for slot in existing}
-    generation = _next_generation(existing)
+    generation = next_generation(existing)
     wanted = [
         (place // block, round_, video.id, persona)
         for place, video in enumerate(videos)
@@ -105,7 +105,7 @@ def superseding_slots(failed: Collection[str], *, existing: Sequence[Slot]) -> l
     gone = [s for s in standing if s.round >= since.get((s.video, s.persona), s.round + 1)]
     places = {slot.id: slot.ordinal for slot in existing}
     gone.sort(key=lambda slot: places[base_of(slot.id)])
-    generation = _next_generation(existing)
+    generation = next_generation(existing)
     return [
         slot.model_copy(
             update={
@@ -118,5 +118,6 @@ def superseding_slots(failed: Collection[str], *, existing: Sequence[Slot]) -> l
     ]
 
 
-def _next_generation(existing: Sequence[Slot]) -> int:
+def next_generation(existing: Sequence[Slot]) -> int:
+    """Return the generation of slots that are added now."""
     return max((slot.generation for slot in existing), default=-1) + 1

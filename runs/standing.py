@@ -17,8 +17,9 @@ from agents.purse import Caps
 from graph.state import base_of
 from memory.journal import Spent
 from memory.records import Battle, Role, Slot
-from runs.events import Begun, Draining, Drawn, Ended, Happening, Settled, Watched
+from runs.events import Begun, Draining, Drawn, Ended, Happening, Looked, Settled, Watched
 from runs.spending import NO_CAPS
+from runs.until import Reading
 
 KEPT_WHOLE = 60
 """Battles whose words are kept, which is more than any terminal shows."""
@@ -84,6 +85,8 @@ class Standing:
         """Calls of unknown cost."""
         self.is_capped = False
         """A cap stops it, or has."""
+        self.reading: Reading | None = None
+        """What a rule that may stop it saw last."""
         self.fresh = 0
         self._battles: dict[str, Result] = {}
         self._slots: dict[str, Slot] = {}
@@ -106,6 +109,8 @@ class Standing:
             case Settled(battle):
                 self.fresh += 1
                 self._settle(battle)
+            case Looked(reading):
+                self.reading = reading
             case Draining(calls, is_capped):
                 self.draining, self.is_capped = calls, is_capped
             case Ended(interrupted, is_capped, spent):

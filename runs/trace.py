@@ -17,7 +17,7 @@ from agents.replies import BadReply, read_reply
 from memory.errors import BadInput
 from memory.records import SCHEMA
 from runs.console import safe
-from runs.events import Begun, Ended, Happening, Say, Settled
+from runs.events import Begun, Ended, Happening, Looked, Say, Settled
 from runs.show_text import story, wrapped
 
 RULE = "=" * 72
@@ -101,6 +101,8 @@ def as_json(event: Happening) -> dict[str, Any]:
             return {"event": "settled", "battle": battle.model_dump(mode="json", by_alias=True)}
         case Ended(interrupted, is_capped):
             return {"event": "ended", "interrupted": interrupted, "is_capped": is_capped}
+        case Looked(reading):
+            return {"event": "looked", "reading": reading.as_json()}
     told = {
         name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         for name in event.__dataclass_fields__

@@ -7,7 +7,7 @@ import gc
 import json
 import math
 import shlex
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 EXIT_CODES = """Exit codes:
-  0    done
+  0    done, or stopped by --until
   1    something to act on, in one line
   2    a wrong or missing flag or argument
   3    done, with more voids than --max-void allows
@@ -110,6 +110,37 @@ _CAPPED = (
 )
 
 
+class Until(_ParamType):
+    """A rule that stops a run early, as it was typed."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text, if it names a rule."""
+        from memory.errors import BadInput
+        from runs.until import FORMS, parse_rule
+
+        try:
+            parse_rule(value)
+        except BadInput:
+            self.fail(f"{value!r} is no rule; give {FORMS}", param, ctx)
+        return value
+
+
+def stopped(command: Command) -> Command:
+    """Add the option that says when a run stops early."""
+    return _UNTIL(command)
+
+
+_UNTIL = click.option(
+    "--until",
+    type=Until(),
+    metavar="separated|ci=POINTS|battles=N|rounds",
+    help="Stop early, once all models are told apart, intervals are so wide on average, or so many "
+    "battles are decided; holds until another is given, 'rounds' lifts it.",
+)
+
+
 def cared_for(command: Command) -> Command:
     """Add the options that say how a run is opened."""
     for option in reversed(_CARE):
@@ -149,7 +180,10 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         say(f"to go on: arena resume {shown}")
         return EXIT_INTERRUPTED
     voids = f", {finished.voids} of them void" if finished.voids else ""
-    say(f"done: {finished.settled} battles settled{voids}; see: arena leaderboard {shown}")
+    of = f" of {finished.total}" if finished.is_stopped else ""
+    for line in rule_lines(finished, shown):
+        say(line)
+    say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
@@ -157,6 +191,21 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         )
         return EXIT_VOIDS
     return 0
+
+
+def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
+    """Yield how a run's stopping rule was met, and what that promises; or how near it came."""
+    reading = finished.reading
+    if reading is None:
+        return
+    found = f"{reading.told}, after wave {reading.wave}"
+    if not reading.is_met:
+        yield f"--until {reading.rule} was not met by all rounds: {found}"
+        return
+    yield f"--until {reading.rule} is met: {found}"
+    yield reading.rule.promise
+    if finished.is_stopped:
+        yield f"to play the rest: arena resume {shown} --until rounds"
 
 
 def spent_line(finished: Finished) -> str:
@@ -192,6 +241,7 @@ def _state(finished: Finished, out: Path) -> dict[str, object]:
         "void": finished.voids,
         "interrupted": finished.interrupted,
         "capped": finished.is_capped,
+        "until": finished.reading.as_json() if finished.reading else None,
         "cost_usd": finished.spent.usd,
         "unknown_cost": finished.spent.unknown,
         "tokens": finished.spent.input_tokens + finished.spent.output_tokens,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown
+from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown, stopped
 
 
 @click.command(
@@ -15,6 +15,7 @@ from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_asy
 Examples:
   arena resume arena-out
   arena resume arena-out --retry-failed --max-usd 40
+  arena resume arena-out --until rounds
 
 \b
 """
@@ -39,6 +40,7 @@ Examples:
     help="Share of void slots above which the exit code is 3.",
 )
 @capped
+@stopped
 @cared_for
 @shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
@@ -50,6 +52,7 @@ def command(
     max_void: float,
     max_usd: float | None,
     max_tokens: float | None,
+    until: str | None,
     retry_failed: bool,
     fsync: bool,
     **typed: Any,
@@ -62,6 +65,6 @@ def command(
 
     with audience(Display(**typed)) as told:
         limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens))
-        care = Care(retry_failed, fsync)
+        care = Care(retry_failed, fsync, until=until)
         finished = run_async(resume(out, videos=videos, limits=limits, told=told, care=care))
     return ending(finished, out, as_json=as_json)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown
+from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown, stopped
 
-PAIRINGS = ("uniform", "round-robin", "keep-pair")
+PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 
 
 # Generic since click 8.4 only, and a subscript would end the older ones.
@@ -49,6 +49,7 @@ Examples:
   simulate --videos clips --rounds 3 --out my-run
   simulate --videos clips --config arena.toml --out real-run --plan
   simulate --videos clips --config arena.toml --out real-run --max-usd 20
+  simulate --videos clips --config arena.toml --out real-run --rounds 9 --until ci=40
 
 \b
 """
@@ -87,7 +88,11 @@ Examples:
 )
 @click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
 @click.option("--concurrency", type=int, help="Model calls under way at once.  [default: 16]")
-@click.option("--pairing", type=click.Choice(PAIRINGS), help="Who meets whom.  [default: uniform]")
+@click.option(
+    "--pairing",
+    type=click.Choice(PAIRINGS),
+    help="Who meets whom.  [default: mix, or the run's]",
+)
 @click.option(
     "--swap",
     type=Swap(),
@@ -133,6 +138,7 @@ Examples:
 )
 @click.option("--yes", "-y", is_flag=True, help="With --plan: go on without being asked.")
 @capped
+@stopped
 @cared_for
 @shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")

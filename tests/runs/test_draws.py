@@ -12,6 +12,7 @@ from graph.state import base_of
 from runs.config import Flags, resolve
 from runs.draws import Draws
 from runs.slots import new_slots, superseding_slots
+from runs.waves import Waves
 from tests.runs.test_slots import VIDEOS
 
 CAST = ("offline:hawk", "offline:owl", "offline:mole", "offline:blind")
@@ -20,7 +21,9 @@ BY_ID = {slot.id: slot for slot in SLOTS}
 
 
 def draws(**flags: Any) -> Draws:
-    return Draws(resolve(Flags(**{"models": CAST, **flags})).config, BY_ID)
+    plain = {} if "preset" in flags else {"pairing": "uniform"}
+    config = resolve(Flags(**{"models": CAST, **plain, **flags})).config
+    return Draws(config, BY_ID, Waves(SLOTS, config.models))
 
 
 def pairs(**flags: Any) -> list[frozenset[str]]:
@@ -80,11 +83,14 @@ def test_audits_are_drawn_for_the_share_asked_for(swap: float | str, share: floa
     assert sum(swapped) / len(swapped) == pytest.approx(share, abs=0.1)
 
 
-@pytest.mark.parametrize("flags", [{}, {"pairing": "round-robin"}, {"preset": "paper"}])
+@pytest.mark.parametrize(
+    "flags", [{}, {"pairing": "uniform"}, {"pairing": "round-robin"}, {"preset": "paper"}]
+)
 def test_what_is_played_again_is_drawn_as_it_was(flags: dict[str, Any]) -> None:
     again = superseding_slots({SLOTS[7].id}, existing=SLOTS)
     both = {slot.id: slot for slot in [*SLOTS, *again]}
     config = resolve(Flags(**{"models": CAST, **flags})).config
+    found = Draws(config, both, Waves(list(both.values()), config.models))
     for slot in again:
-        first, second = (Draws(config, both).of(id_) for id_ in (base_of(slot.id), slot.id))
+        first, second = (found.of(id_) for id_ in (base_of(slot.id), slot.id))
         assert second == first.model_copy(update={"slot": slot.id})

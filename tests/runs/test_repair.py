@@ -45,7 +45,7 @@ def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 
 class House:
-    """One run over HTTP, served well or badly."""
+    """One run over HTTP, served well or badly; its pairs look at no result that may be missing."""
 
     def __init__(self, terminal: Terminal, place: Path, videos: Path, *, concurrency: int) -> None:
         place.mkdir()
@@ -72,6 +72,7 @@ class House:
             "--config",
             config,
             "-q",
+            "--pairing=uniform",
         ]
         return [*fixed, "--rounds", str(rounds), "--concurrency", self.concurrency, *more]
 

@@ -1,0 +1,165 @@
+"""Waves: which slots are played side by side, and what is known once all of a wave are settled.
+
+A wave is a (generation, block, round); waves stand in that order, counted from 0. Whoever looks at
+results looks at whole waves only, so that nothing depends on which battle ended first. Of each
+battle no more is kept than who met and how it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from graph.state import base_of
+from memory.records import TIES, Battle, Slot
+from memory.store import Ending, Store
+from runs.slots import Lineup
+from scoring.cells import Cells, Ints, count_cells
+from scoring.mix import mix_weights
+
+LAG = 2
+"""A slot of wave k is drawn by the waves up to k - 2: the wave before may still be under way."""
+_REMEMBERED = 64
+"""Waves whose weights are kept; no more than a few are drawn from at any time."""
+_HALVES = {"a": 2, "b": 0} | dict.fromkeys(TIES, 1)
+_PLACE, _VIDEO, _FIRST, _SECOND, _HALF_POINTS = range(5)
+_NOBODY = -1
+
+
+class Wave(NamedTuple):
+    """Slots that are drawn by the same results."""
+
+    generation: int
+    block: int
+    round: int
+
+
+class Waves:
+    """The waves of a run and the results in them.
+
+    A slot is settled here when it has a battle, or when it never will: it was superseded before it
+    was played. Within one event loop.
+    """
+
+    def __init__(self, slots: Sequence[Slot], models: Sequence[str]) -> None:
+        """Take every slot a run has, and its models in roster order."""
+        ordered = sorted(slots, key=lambda slot: (_wave_of(slot), slot.ordinal))
+        self.order = sorted({_wave_of(slot) for slot in slots})
+        number = {wave: k for k, wave in enumerate(self.order)}
+        self._models = {model: index for index, model in enumerate(models)}
+        self._row = {slot.id: row for row, slot in enumerate(ordered)}
+        self._wave = np.array([number[_wave_of(slot)] for slot in ordered], dtype=np.int32)
+        self._rows = np.full((len(ordered), 5), _NOBODY, dtype=np.int32)
+        self._rows[:, _PLACE] = _numbered(base_of(slot.id) for slot in ordered)
+        self._rows[:, _VIDEO] = _numbered(slot.video for slot in ordered)
+        standing = Lineup(slots).ids
+        self._is_open = np.array([slot.id in standing for slot in ordered], dtype=np.bool_)
+        self._left = np.bincount(self._wave[self._is_open], minlength=len(self.order))
+        self._settled = 0
+        self._waiting: dict[int, asyncio.Event] = {}
+        self._weights: dict[tuple[int, int], Ints] = {}
+        self._go_on()
+
+    @classmethod
+    def of(cls, store: Store, models: Sequence[str]) -> Waves:
+        """Return the waves of a run as its file has them."""
+        waves = cls(store.slots(), models)
+        for ending in store.endings():
+            waves.note(ending)
+        return waves
+
+    @property
+    def settled(self) -> int:
+        """How many waves are settled, up to the first that is not."""
+        return self._settled
+
+    def wave_of(self, slot: str) -> int:
+        """Return the wave in which a place was first to be played.
+
+        What is played again is drawn as it was, or would have been, the first time.
+        """
+        return int(self._wave[self._row[base_of(slot)]])
+
+    def basis_of(self, slot: str) -> int | None:
+        """Return the latest wave that the draw of a slot looks at; None before there is one."""
+        wave = self.wave_of(slot)
+        return wave - LAG if wave >= LAG else None
+
+    def note(self, ending: Ending) -> None:
+        """Take note of a battle, and let those go on who waited for its wave."""
+        row = self._row.get(ending.id)
+        if row is None:
+            return
+        a, b = (self._models.get(model or "", _NOBODY) for model in (ending[1], ending[2]))
+        halves = _HALVES.get(ending.verdict or "", _NOBODY)
+        if _NOBODY not in (a, b, halves) and a != b:
+            self._rows[row, _FIRST:] = a, b, halves
+        if self._is_open[row]:
+            self._is_open[row] = False
+            self._left[self._wave[row]] -= 1
+            self._go_on()
+
+    def is_settled(self, wave: int) -> bool:
+        """Return whether a wave and all before it are settled."""
+        return wave < self._settled
+
+    async def until_settled(self, wave: int) -> None:
+        """Return once a wave and all before it are settled."""
+        if not self.is_settled(wave):
+            await self._waiting.setdefault(wave, asyncio.Event()).wait()
+
+    def cells(self, wave: int, models: int) -> Cells:
+        """Return the decided battles of the waves up to this one, clustered by video.
+
+        Of each place the latest slot among them counts, played or not. Once the waves are settled
+        this is the same however the run came there.
+
+        Args:
+            wave: counted from 0.
+            models: how many of the roster count, the first ones.
+        """
+        rows = self._rows[: np.searchsorted(self._wave, wave, side="right")]
+        # Among equals numpy finds the first, which is the latest from behind.
+        _, last = np.unique(rows[::-1, _PLACE], return_index=True)
+        rows = rows[len(rows) - 1 - last]
+        rows = rows[rows[:, _FIRST] != _NOBODY]
+        return count_cells(
+            rows[:, _FIRST],
+            rows[:, _SECOND],
+            outcome=rows[:, _HALF_POINTS] / 2,
+            models=models,
+            cluster=rows[:, _VIDEO],
+        )
+
+    def weights(self, basis: int, models: int) -> Ints:
+        """Return how likely each pair is to be drawn by the waves up to `basis`, in millionths."""
+        known = self._weights.get((basis, models))
+        if known is None:
+            while len(self._weights) >= _REMEMBERED:
+                self._weights.pop(next(iter(self._weights)))
+            known = self._weights[basis, models] = mix_weights(self.cells(basis, models))
+        return known
+
+    def _go_on(self) -> None:
+        while self._settled < len(self.order) and not self._left[self._settled]:
+            self._settled += 1
+        for wave in [wave for wave in self._waiting if wave < self._settled]:
+            self._waiting.pop(wave).set()
+
+
+def ending_of(battle: Battle) -> Ending:
+    """Return how a battle ended."""
+    return Ending(battle.id, battle.model_a, battle.model_b, battle.verdict)
+
+
+def _wave_of(slot: Slot) -> Wave:
+    return Wave(slot.generation, slot.block, slot.round)
+
+
+def _numbered(names: Iterable[str]) -> list[int]:
+    """Return a number for each name, the same for equal ones."""
+    numbers: dict[str, int] = {}
+    return [numbers.setdefault(name, len(numbers)) for name in names]
