@@ -19,6 +19,9 @@ from memory.writer import Writer
 Standard = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
 TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 
+TRIAL_SCOPE = "trial:"
+"""What the scope of every trial's calls begins with; no slot and no video has such an id."""
+
 
 class Label(Record):
     """What one person says of one battle, in terms of its model_a and model_b."""
@@ -69,6 +72,27 @@ class Trial(Record):
     frames: tuple[Frame, ...] = ()
     """What the judge was shown, where those are not the run's frames of the video."""
     judging: Judging
+
+
+def trial_id(first: str, generation: int) -> str:
+    """Return the id of a trial that is held again, since a call had failed; 0 is the first one."""
+    return f"{first}~{generation}" if generation else first
+
+
+def generation_of(trial: str) -> tuple[str, int]:
+    """Return the id of the first trial in the place of one, and which one it is."""
+    first, mark, generation = trial.rpartition("~")
+    return (first, int(generation)) if mark and generation.isdecimal() else (trial, 0)
+
+
+def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials that count: of those in one place the last, in the order of their ids."""
+    latest: dict[str, tuple[int, Trial]] = {}
+    for trial in trials:
+        first, generation = generation_of(trial.id)
+        if first not in latest or latest[first][0] < generation:
+            latest[first] = (generation, trial)
+    return [trial for _, trial in latest.values()]
 
 
 class Evidence:

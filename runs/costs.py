@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory.evidence import TRIAL_SCOPE
 from memory.records import CallRow, Lost
 from runs.cached import CacheCount
 from runs.console import safe
 from runs.figures import dollars
 from runs.reading import counted
+
+TRIAL = "trial"
+"""Stands for the role of calls that put a case to a judge to learn about the judge."""
 
 
 @dataclass
@@ -65,22 +69,28 @@ class Costs:
 
     def add(self, row: CallRow) -> None:
         """Count one more call; they come in the order in which they were recorded."""
+        role = TRIAL if row.nonce.scope.startswith(TRIAL_SCOPE) else row.nonce.role
         for calls in (
             self.total,
-            self.by_role.setdefault(row.nonce.role, Calls()),
+            self.by_role.setdefault(role, Calls()),
             self.by_model.setdefault(row.alias, Calls()),
         ):
             calls.add(row)
         self.cache.add(row)
+
+    @property
+    def trials(self) -> Calls:
+        """What trials of judges came to, which are no part of any battle."""
+        return self.by_role.get(TRIAL, Calls())
 
     def usd_a_battle(self, settled: int) -> float | None:
         """Return the mean cost of a settled battle, its share of the videos' own calls included.
 
         None means unknown.
         """
-        if not settled or self.total.unknown_cost:
+        if not settled or self.total.unknown_cost > self.trials.unknown_cost:
             return None
-        return self.total.cost_usd / settled
+        return (self.total.cost_usd - self.trials.cost_usd) / settled
 
     def as_json(self, settled: int) -> dict[str, Any]:
         """Return the part of `arena status --json` that tells of calls."""

@@ -18,7 +18,14 @@ from agents.desk import Desk
 from agents.judge import Case, Place, judge_once
 from agents.models import Model
 from memory.digests import canonical_json, digest
-from memory.evidence import Trial, TrialKind
+from memory.evidence import (
+    TRIAL_SCOPE,
+    Trial,
+    TrialKind,
+    generation_of,
+    standing_trials,
+    trial_id,
+)
 from memory.records import Frames, Judging, Seats
 from memory.store import Store
 from runs.config import RunConfig
@@ -26,8 +33,6 @@ from runs.footage import Footage
 from runs.reading import Run
 from video.studio import Decoders
 
-SCOPE = "trial:"
-"""What the scope of every trial's calls begins with; no slot and no video has such an id."""
 _OWN_TEXTS = ("rejudge", "repeat")
 """Kinds whose case is a battle as it stands."""
 _AT_WORK = 2
@@ -83,6 +88,8 @@ class Material:
     """Those that will be on trial."""
     count: int | None
     """Cases of each kind at most; None for all."""
+    notes: list[str] = field(default_factory=list)
+    """What the makers of cases have to say to a person; may hold names of files."""
 
 
 CaseMaker = Callable[[Material], Awaitable[Sequence[TrialCase]]]
@@ -99,7 +106,7 @@ class Seating(NamedTuple):
     @property
     def scope(self) -> str:
         """The scope of its call."""
-        return f"{SCOPE}{self.case.kind}:{self.case.id}:{self.model.alias}"
+        return f"{TRIAL_SCOPE}{self.case.kind}:{self.case.id}:{self.model.alias}"
 
     @property
     def id(self) -> str:
@@ -125,27 +132,6 @@ class Seating(NamedTuple):
             frames=case.frames.frames if case.load else (),
             judging=judging,
         )
-
-
-def trial_id(first: str, generation: int) -> str:
-    """Return the id of a trial that is held again, since a call had failed; 0 is the first one."""
-    return f"{first}~{generation}" if generation else first
-
-
-def generation_of(trial: str) -> tuple[str, int]:
-    """Return the id of the first trial in the place of one, and which one it is."""
-    first, mark, generation = trial.rpartition("~")
-    return (first, int(generation)) if mark and generation.isdecimal() else (trial, 0)
-
-
-def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials that count: of those in one place the last, in the order of their ids."""
-    latest: dict[str, tuple[int, Trial]] = {}
-    for trial in trials:
-        first, generation = generation_of(trial.id)
-        if first not in latest or latest[first][0] < generation:
-            latest[first] = (generation, trial)
-    return [trial for _, trial in latest.values()]
 
 
 class Wanted(NamedTuple):

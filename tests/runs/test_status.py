@@ -152,3 +152,18 @@ def test_calls_for_a_whole_video_count_too(tmp_path: Path) -> None:
     examined = call(video().id, nonce=Nonce(scope=video().id, role="examiner"))
     out = play(tmp_path / "out", lineage(video()), calls=[examined])
     assert list(told(out)["calls"]) == ["examiner"]
+
+
+def test_trials_of_a_judge_are_counted_apart_and_make_no_battle_dearer(tmp_path: Path) -> None:
+    only = slot(video(), 0)
+    calls = [
+        call(only.id, cost_usd=0.5),
+        call(f"trial:repeat:{only.id}+1:judge", cost_usd=2.0),
+    ]
+    status = told(play(tmp_path / "out", [battle(only)], slots=[only], calls=calls))
+    assert {role: found["calls"] for role, found in status["calls"].items()} == {
+        "judge": 1,
+        "trial": 1,
+    }
+    assert status["cost_usd"] == 2.5
+    assert status["cost_usd_a_battle"] == 0.5
