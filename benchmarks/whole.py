@@ -17,6 +17,7 @@ from agents.models import Model
 from agents.prompts import PromptSet
 from benchmarks.canned import Canned, film, pictures
 from memory.records import Frames, Sampling, Video
+from runs.arenafile import Pairing
 from runs.config import Flags, RunConfig, resolve
 from runs.events import Audience, nobody
 from runs.opening import Opened, begin, go_on
@@ -60,6 +61,7 @@ class Shape:
     videos: int
     rounds: int
     url: str = NOWHERE
+    pairing: Pairing = "mix"
 
     @property
     def battles(self) -> int:
@@ -76,7 +78,10 @@ def configured(folder: Path, shape: Shape) -> RunConfig:
     ]
     file = folder / "arena.toml"
     file.write_text("\n".join(tables), encoding="utf-8")
-    return resolve(Flags(models=CAST, examiner="examiner", rounds=shape.rounds, config=file)).config
+    flags = Flags(
+        models=CAST, examiner="examiner", rounds=shape.rounds, config=file, pairing=shape.pairing
+    )
+    return resolve(flags).config
 
 
 def found(shape: Shape) -> Findings:

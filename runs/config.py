@@ -30,7 +30,7 @@ from runs.until import parse_rule
 
 MAX_VOID = 0.05
 BLOCK = 21
-"""Videos that are admitted together; 42 keeps 64 calls and more busy."""
+"""About so many videos are admitted together; 42 keeps 64 calls and more busy."""
 
 
 @dataclass(frozen=True)

@@ -56,16 +56,16 @@ def new_slots(
     Args:
         videos: in stored order; those of earlier generations first.
         rounds: battles in each lineage.
-        block: how many videos are admitted together.
+        block: about how many videos are admitted together.
         existing: every slot the run has.
 
     Slots stand by block, then round, then video and persona.
     """
     known = {slot.id for slot in existing}
-    generation = next_generation(existing)
+    generation, blocks = next_generation(existing), _blocks(videos, block, existing)
     wanted = [
-        (place // block, round_, video.id, persona)
-        for place, video in enumerate(videos)
+        (blocks[video.id], round_, video.id, persona)
+        for video in videos
         for round_ in range(rounds)
         for persona in PERSONAS
     ]
@@ -84,6 +84,18 @@ def new_slots(
         )
         for place, (block_, round_, video, persona) in enumerate(missing)
     ]
+
+
+def _blocks(videos: Sequence[Video], block: int, existing: Sequence[Slot]) -> dict[str, int]:
+    """Return the block of each video; those that are new share new ones as evenly as they can.
+
+    A small last block would leave most places empty: its rounds wait for each other.
+    """
+    blocks = {slot.video: slot.block for slot in existing}
+    first = max(blocks.values(), default=-1) + 1
+    new = [video.id for video in videos if video.id not in blocks]
+    count = max(1, (2 * len(new) + block) // (2 * block))
+    return blocks | {video: first + place * count // len(new) for place, video in enumerate(new)}
 
 
 def superseding_slots(failed: Collection[str], *, existing: Sequence[Slot]) -> list[Slot]:

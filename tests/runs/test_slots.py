@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +49,32 @@ def test_slots_stand_by_block_then_round() -> None:
     assert [(s.block, s.round) for s in slots[::3]] == [
         *[(0, 0)] * 2, *[(0, 1)] * 2, *[(1, 0)] * 2, *[(1, 1)] * 2, (2, 0), (2, 1)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("count", "block", "sizes"),
+    [
+        (1, 21, [1]),
+        (22, 21, [22]),
+        (31, 21, [31]),
+        (32, 21, [16, 16]),
+        (66, 21, [22, 22, 22]),
+        (7, 1, [1] * 7),
+    ],
+)
+def test_videos_are_cut_into_blocks_of_about_the_same_size(
+    count: int, block: int, sizes: list[int]
+) -> None:
+    slots = new_slots([video(n) for n in range(count)], rounds=1, block=block, existing=[])
+    assert [n // 3 for n in Counter(slot.block for slot in slots).values()] == sizes
+
+
+def test_a_video_stays_in_its_block_and_new_ones_get_new_blocks() -> None:
+    slots = new_slots(VIDEOS[:3], rounds=1, block=2, existing=[])
+    more = new_slots(VIDEOS, rounds=2, block=2, existing=slots)
+    blocks = {slot.video: slot.block for slot in slots}
+    assert {slot.block for slot in more if slot.video not in blocks} == {max(blocks.values()) + 1}
+    assert all(slot.block == blocks.get(slot.video, slot.block) for slot in more)
 
 
 @given(
