@@ -48,11 +48,12 @@ class Makings:
     """Frames that a judge is shown at least."""
     seed: int
     troubles: dict[Kind, str] = field(default_factory=dict)
-    """Of each kind that cannot be made, why: the last reason."""
+    """Of each kind that was given up, the last reason."""
+    made: set[Kind] = field(default_factory=set)
 
     async def pair(self, kind: Kind, number: int) -> _Made | None:
         """Return the clips of one pair; None where no video of those tried will do."""
-        decoded = 0
+        decoded, why = 0, ""
         for attempt in range(max(TRIES, len(self.videos))):
             stage = self._stage(number, attempt)
             try:
@@ -60,16 +61,19 @@ class Makings:
                 decoded += 1
                 shown = await asyncio.gather(*(self._frames(clip) for clip in pair.clips))
             except UnusableVideo as trouble:
-                self.troubles[kind] = f"{stage.ground.path}: {trouble}"
+                why = f"{stage.ground.path}: {trouble}"
                 if decoded == TRIES:
                     break
                 continue
+            self.made.add(kind)
             return _Made(pair, stage.ground, (shown[0], shown[1]))
+        self.troubles[kind] = why
         return None
 
     def _stage(self, number: int, attempt: int) -> Stage:
         count = len(self.videos)
-        place = (number + attempt) % count
+        # One further each lap, or kinds and videos of a common divisor would meet no others.
+        place = (number + number // count + attempt) % count
         # From attempt to attempt another partner, even where the ground comes round again.
         step = 1 + (number // count + attempt) % max(1, count - 1)
         other = self.videos[(place + step) % count] if count > 1 else None
@@ -114,7 +118,16 @@ async def truth_cases(material: Material) -> list[TrialCase]:
             else:
                 cases += _cases(one, makings, turn)
         turn += 1
+    material.notes.extend(_notes(makings))
     return cases[:wanted]
+
+
+def _notes(makings: Makings) -> Iterator[str]:
+    """Yield what could not be made, and why."""
+    if not makings.videos:
+        yield "no clip of known truth can be made: no video is at hand; pass them with --videos"
+    for kind, why in makings.troubles.items():
+        yield f"no {'more ' if kind in makings.made else ''}clip of known truth ({kind}): {why}"
 
 
 def _number(kind: Kind, turn: int) -> int:
