@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory.bodies import read_body, write_body
 from memory.connection import Reader
@@ -27,6 +27,11 @@ _FRAMES = (
     "SELECT model, max(json_extract(body, '$.usage.input_tokens') * 1.0 / "
     "json_extract(body, '$.frames')) FROM calls WHERE json_extract(body, '$.frames') >= ? "
     "AND json_extract(body, '$.usage.input_tokens') IS NOT NULL GROUP BY model"
+)
+_ANSWERS = (
+    "SELECT scope, ordinal, json_extract(body, '$.reply') IS NOT NULL, "
+    "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.reasoning_tokens'), "
+    "json_extract(body, '$.failure_kind') FROM calls WHERE role = 'contestant' ORDER BY place"
 )
 _LOOSE = (
     "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
@@ -59,6 +64,17 @@ class Spent(NamedTuple):
 
 
 NOTHING_SPENT = Spent()
+
+
+class Said(NamedTuple):
+    """What came of a contestant's call, without its words."""
+
+    scope: str
+    ordinal: int
+    is_answered: bool
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    failure_kind: str | None
 
 
 class Journal:
@@ -146,6 +162,11 @@ class Journal:
         sql = f"SELECT scope, {alias}, role, count(*) FROM calls WHERE {answered} GROUP BY 1, 2, 3"
         found = self._reader.rows(sql)
         return [(scope, alias, role, int(count)) for scope, alias, role, count in found]
+
+    def answers(self) -> list[Said]:
+        """Return what came of every contestant's call, in the order in which they were recorded."""
+        found: list[Any] = self._reader.rows(_ANSWERS)
+        return [Said(scope, k, bool(reply), *rest) for scope, k, reply, *rest in found]
 
     def frame_tokens(self, frames: int) -> dict[str, float]:
         """Return each model's most input tokens a frame, over its calls of so many at least."""

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Literal
 
+from runs.conduct import asked_contestants
+from runs.head_to_head import build_pairs
 from runs.leaderboard import Table, build
 from runs.leaderboard_method import USUAL, Method
 from runs.reading import Run, cautions, open_run, rates_stand_ins
+from runs.reweighting import weigh_battles
 from runs.slices import By, build_slices
 
 
 def board_of(folder: Path, method: Method = USUAL) -> Table:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
-        return build(
-            run.battles,
-            run.manifest["models"],
-            method=method,
-            stand_ins=rates_stand_ins(run.manifest),
-            warnings=_warnings(run),
-        )
+        return build(run.battles, run.manifest["models"], **_given(run, method))
 
 
-def slices_of(folder: Path, by: By, method: Method = USUAL) -> Table:
-    """Return the leaderboards of the slices of the run in `folder`."""
+def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) -> Table:
+    """Return the leaderboards of the slices of the run in `folder`, or the record of every pair."""
     with open_run(folder) as run:
-        return build_slices(
-            run.battles,
-            run.manifest["models"],
-            by=by,
-            method=method,
-            stand_ins=rates_stand_ins(run.manifest),
-            warnings=_warnings(run),
-        )
+        given, models = _given(run, method), run.manifest["models"]
+        if by == "pair":
+            return build_pairs(run.battles, models, **given)
+        both = run.manifest.get("swap") == "all"
+        return build_slices(run.battles, models, by=by, seats_count=both, **given)
+
+
+def _given(run: Run, method: Method) -> dict[str, Any]:
+    """Return how a run's battles are rated, and what is known of them beside."""
+    return {
+        "method": method,
+        "stand_ins": rates_stand_ins(run.manifest),
+        "warnings": _warnings(run),
+        "asked": asked_contestants(run.store),
+        "weights": weigh_battles(run.battles, run.store.slots()) if method.reweight else None,
+    }
 
 
 def _warnings(run: Run) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,12 +24,19 @@ from runs.leaderboard_rating import (
 )
 from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
 from runs.leaderboard_text import Table, render, summarize
+from runs.refusals import is_refusal
+
+if TYPE_CHECKING:
+    from runs.conduct import Asked, Seat
 
 __all__ = ["Rated", "Table", "build", "render", "summarize"]
 
 
 class Rated(Protocol):
-    """What a leaderboard asks of a battle; with style also for `answer_a` and `answer_b`."""
+    """What a leaderboard asks of a battle.
+
+    With style and without refusals also for `answer_a` and `answer_b`, with weights for `id`.
+    """
 
     @property
     def video(self) -> str:
@@ -48,6 +55,9 @@ class Rated(Protocol):
         """How it ended."""
 
 
+B = TypeVar("B", bound=Rated)
+
+
 def build(
     battles: Sequence[Rated],
     roster: Sequence[str],
@@ -55,6 +65,8 @@ def build(
     method: Method = USUAL,
     stand_ins: bool = False,
     warnings: Iterable[str] = (),
+    asked: Mapping[Seat, Asked] | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> Table:
     """Return the leaderboard of `battles` as JSON-ready values.
 
@@ -67,6 +79,9 @@ def build(
         method: how they are rated, where it is not the usual way.
         stand_ins: the run's models are offline ones, and the table says so.
         warnings: further sentences to stand in the settings.
+        asked: what the journal knows of contestants' calls; with it rows tell how models behaved,
+            whatever the method leaves out.
+        weights: how much each battle counts, by its id; None where all count alike.
 
     Raises:
         BadInput: the method's anchor is no model of the run.
@@ -75,14 +90,19 @@ def build(
     from runs.reading import STAND_INS
 
     names = list(dict.fromkeys([*roster, *_seen(battles)]))
-    decided = [battle for battle in battles if battle.verdict in DECIDED]
-    verdicts: Counter[str] = Counter(battle.verdict for battle in battles)
-    forfeits = Counter(_forfeiter(battle) for battle in battles)
+    kept, left_out = wanted(battles, method)
+    decided = [battle for battle in kept if battle.verdict in DECIDED]
+    verdicts: Counter[str] = Counter(battle.verdict for battle in kept)
+    forfeits = Counter(_forfeiter(battle) for battle in kept)
     table = tabulate(
-        rate_bouts(_bouts(decided, names, method), method),
+        rate_bouts(_bouts(decided, names, method, weights), method),
         forfeits={name: forfeits[name] for name in names},
         totals=count_verdicts(verdicts),
     )
+    if asked is not None:
+        _add_conduct(table, battles, asked)
+    if method.without:
+        table["settings"]["without"] = {reason: left_out[reason] for reason in method.without}
     table["settings"]["stand_ins"] = stand_ins
     table["settings"]["warnings"][:0] = [*[STAND_INS] * stand_ins, *warnings]
     table["settings"] |= {"warnings": table["settings"].pop("warnings")}
@@ -125,7 +145,45 @@ def _seen(battles: Iterable[Rated]) -> list[str]:
     return [name for name in seats if name is not None]
 
 
-def _bouts(decided: Sequence[Rated], names: Sequence[str], method: Method) -> Bouts:
+def wanted(battles: Sequence[B], method: Method) -> tuple[list[B], Counter[str]]:
+    """Return the battles that the method leaves in, and how many it leaves out for what."""
+    kept, left_out = list[B](), Counter[str]()
+    for battle in battles:
+        reason = next((why for why in method.without if _LEFT_OUT[why](battle)), None)
+        if reason is None:
+            kept.append(battle)
+        else:
+            left_out[reason] += 1
+    return kept, left_out
+
+
+def _refuses(battle: Rated) -> bool:
+    answers = (getattr(battle, name, None) for name in ("answer_a", "answer_b"))
+    return battle.verdict in DECIDED and any(is_refusal(text) for text in answers if text)
+
+
+_LEFT_OUT: dict[str, Callable[[Rated], bool]] = {
+    "ties": lambda battle: battle.verdict in TIES,
+    "refusals": _refuses,
+}
+
+
+def _add_conduct(table: Table, battles: Sequence[Rated], asked: Mapping[Seat, Asked]) -> None:
+    from runs.conduct import measure_conduct
+
+    names = [row["model"] for row in table["models"]]
+    found = measure_conduct(battles, names, asked)
+    for row in table["models"]:
+        flags = row.pop("flags")
+        row |= {**found[row["model"]], "flags": flags}
+
+
+def _bouts(
+    decided: Sequence[Rated],
+    names: Sequence[str],
+    method: Method,
+    weights: Mapping[str, float] | None,
+) -> Bouts:
     place = {name: k for k, name in enumerate(names)}
     videos = {battle.video: k for k, battle in enumerate(decided)}
     style = None
@@ -143,7 +201,12 @@ def _bouts(decided: Sequence[Rated], names: Sequence[str], method: Method) -> Bo
         np.array([videos[battle.video] for battle in decided], dtype=np.int64),
         style,
         FEATURES,
+        None if weights is None else np.array([weights[_id(battle)] for battle in decided]),
     )
+
+
+def _id(battle: Any) -> str:
+    return str(battle.id)
 
 
 def points_of(verdict: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runs.console import safe
+from runs.leaderboard_method import SOLID_BATTLES
 
 
 def extra_lines(table: dict[str, Any]) -> list[str]:
@@ -21,9 +22,28 @@ def extra_lines(table: dict[str, Any]) -> list[str]:
     if "elo" in settings and table["components"]:
         told.append(_elo(table))
     told += _better(table.get("pairs"))
+    if "without" in settings:
+        told.append(left_out_text(settings["without"]))
+    if "reweighted" in settings:
+        told.append(_reweighted(settings))
     if "fragility" in table and table["fragility"] is not None:
         told.append(_fragility(table["fragility"]))
     return told
+
+
+def left_out_text(without: dict[str, int]) -> str:
+    """Return the sentence that says what was left out before the fit."""
+    named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
+    told = [f"{count} {named[reason]}" for reason, count in without.items()]
+    return f"Left out before the fit: {' and '.join(told)}."
+
+
+def _reweighted(settings: dict[str, Any]) -> str:
+    like = settings["reweighted"]["effective_battles"]
+    return (
+        "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
+        f"{like:.0f} that weigh alike."
+    )
 
 
 def _terms(found: dict[str, Any]) -> list[str]:
@@ -62,13 +82,16 @@ def _better(pairs: dict[str, Any] | None) -> list[str]:
     """How sure each model is above the next, down the list."""
     if pairs is None:
         return []
-    names = [safe(name) for name in pairs["models"]]
+    names, thin = [safe(name) for name in pairs["models"]], pairs["thin"]
     steps = [
-        f"{names[k]} above {names[k + 1]} {_percent(chance)}"
+        f"{names[k]} above {names[k + 1]} {_percent(chance)}{'*' * thin[k][k + 1]}"
         for k in range(len(names) - 1)
         if (chance := pairs["better"][k][k + 1]) is not None
     ]
-    return [f"Probability of each step: {', '.join(steps)}."] if steps else []
+    told = [f"Probability of each step: {', '.join(steps)}."] if steps else []
+    if any("*" in step[-1:] for step in steps):
+        told.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
+    return told
 
 
 def _percent(chance: float) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
+from runs.conduct_text import FIGURES, bounds, conduct_notes, knows_conduct, shown
 from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_text import Table, interval_text, rank_text, summarize, totals_text
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
@@ -12,16 +14,30 @@ Form = Literal["table", "markdown", "latex", "csv", "json"]
 FORMS: tuple[Form, ...] = ("table", "markdown", "latex", "csv", "json")
 COLUMNS = (
     *("group", "model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
-    *("battles", "wins", "losses", "ties", "win_rate", "forfeits", "flags"),
+    *(
+        "battles",
+        "wins",
+        "losses",
+        "ties",
+        "win_rate",
+        "forfeits",
+        *FIGURES,
+        "tokens_from",
+        "flags",
+    ),
 )
 """Of the CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
 
 
-def pasted(table: Table, form: Form) -> str:
-    """Return a leaderboard in a form for pasting: `markdown`, `latex` or `csv`."""
+def pasted(table: Table, form: Form, *, details: bool = False) -> str:
+    """Return a leaderboard in a form for pasting: `markdown`, `latex` or `csv`.
+
+    With `details` the first two also say how each model behaved; CSV always does where it is known.
+    """
     if form == "csv":
         return comma_separated(COLUMNS, csv_rows(table))
-    return markdown(_sheet(table)) if form == "markdown" else latex(_sheet(table))
+    sheet = _sheet(table, details=details and knows_conduct(table["models"]))
+    return markdown(sheet) if form == "markdown" else latex(sheet)
 
 
 def csv_rows(board: dict[str, Any]) -> list[list[Cell]]:
@@ -30,31 +46,40 @@ def csv_rows(board: dict[str, Any]) -> list[list[Cell]]:
     return [
         [
             groups.get(row["model"]),
-            *(row[column] for column in COLUMNS[1:-1]),
+            *(row[column] for column in COLUMNS[1 : COLUMNS.index("forfeits") + 1]),
+            *(row[figure]["value"] if figure in row else None for figure in FIGURES),
+            row["mean_tokens"]["from"] if "mean_tokens" in row else None,
             "; ".join(row["flags"]),
         ]
         for row in board["models"]
     ]
 
 
-def _sheet(table: Table) -> Sheet:
+def _sheet(table: Table, *, details: bool) -> Sheet:
     settings = table["settings"]
     notes = [totals_text(settings), *extra_lines(table)]
     notes += [f"Note: {note}." for note in settings["warnings"]]
+    figures = list(FIGURES) if details else []
+    notes += conduct_notes(table["models"]) if details else []
     return Sheet(
-        columns=("rank", "model", "rating", "interval", "win %", "battles", "flags"),
-        numbers=frozenset({2, 3, 4, 5}),
-        rows=[_row(row) for row in table["models"]],
+        columns=(*_COLUMNS, *(FIGURES[name] for name in figures), "flags"),
+        numbers=frozenset({*range(2, len(_COLUMNS) + len(figures))}),
+        rows=[_row(row, figures) for row in table["models"]],
         notes=[*notes, summarize(table)],
     )
 
 
-def _row(row: dict[str, Any]) -> list[str]:
-    name, battles, flags = row["model"], str(row["battles"]), ", ".join(row["flags"])
+_COLUMNS = ("rank", "model", "rating", "interval", "win %", "battles")
+
+
+def _row(row: dict[str, Any], figures: Sequence[str]) -> list[str]:
+    name, battles = row["model"], str(row["battles"])
+    behind = [f"{shown(row, name)} ({bounds(row, name)})" for name in figures]
+    behind.append(", ".join(row["flags"]))
     if row["rating"] is None:
-        return ["", name, "unrated", "", "", battles, flags]
+        return ["", name, "unrated", "", "", battles, *behind]
     share = f"{100 * row['win_rate']:.1f}"
     return [
         *(rank_text(row), name, f"{row['rating']:.0f}", interval_text(row)),
-        *(share, battles, flags),
+        *(share, battles, *behind),
     ]

@@ -11,8 +11,12 @@ from memory.errors import BadInput
 
 Ties = Literal["half", "davidson"]
 Intervals = Literal["clustered", "bootstrap", "battle"]
+Unwanted = Literal["ties", "refusals"]
 ROUNDS = 1000
 """Of a bootstrap."""
+SOLID_BATTLES = 100
+"""A figure on fewer battles is flagged."""
+THIN = f"under {SOLID_BATTLES} battles"
 _MEAN = 1000.0
 
 
@@ -38,6 +42,10 @@ class Method:
     """Tell how few battles hold the first place."""
     seed: int = 0
     """Of the bootstrap and of Elo's order."""
+    without: tuple[Unwanted, ...] = ()
+    """Decided battles that are left out before the fit."""
+    reweight: bool = False
+    """Every battle weighs one over the probability of its pair."""
 
     @property
     def needs_rows(self) -> bool:

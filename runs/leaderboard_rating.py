@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from runs.leaderboard_method import ROUNDS, Method, read_anchor
+from runs.leaderboard_method import ROUNDS, SOLID_BATTLES, Method, read_anchor
 from runs.leaderboard_style import standardise
 from runs.leaderboard_text import RANKABLE_VIDEOS, too_few
 from scoring.bradley_terry import MEAN, SCALE
@@ -43,6 +43,8 @@ class Bouts:
     style: Floats | None = None
     """Shape (battles, features): how the answers differ; None where nobody asked."""
     features: Sequence[str] = ()
+    weight: Floats | None = None
+    """Shape (battles,), how much each counts, 1 on average; None where all count alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,17 @@ def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
     )
     how, alone, units = _how(bouts, method), method.intervals == "battle", np.empty(0)
     battles: Cells | Rows = Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
+    cluster = None if alone else bouts.video
+    if bouts.weight is not None:
+        cluster = np.arange(len(bouts.a)) if cluster is None else cluster
+        battles = count_cells(
+            bouts.a,
+            bouts.b,
+            outcome=bouts.points,
+            models=len(bouts.names),
+            cluster=cluster,
+            weight=bouts.weight,
+        )
     if method.needs_rows:
         x, units = _covariates(bouts, method)
         battles = count_rows(
@@ -86,8 +99,9 @@ def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
             outcome=bouts.points,
             models=len(bouts.names),
             x=x,
-            cluster=None if alone else bouts.video,
+            cluster=cluster,
             seat=method.seats,
+            weight=bouts.weight,
         )
     ratings = rate(battles, how)
     elo = None
@@ -211,9 +225,17 @@ def extras_of(rated: RatedBouts) -> dict[str, Any]:
         found["bootstrap"] = {"rounds": ROUNDS, "seed": method.seed}
     if method.elo:
         found["elo"] = {"k": K, "seed": method.seed}
+    if rated.bouts.weight is not None:
+        found["reweighted"] = _reweighted(rated.bouts.weight)
     if method.needs_rows:
         found["terms"] = [_terms(rated, k) for k in range(len(rated.pieces))]
     return found
+
+
+def _reweighted(weight: Floats) -> dict[str, Any]:
+    """How battles were weighed, and how many of equal weight would tell as much (Kish)."""
+    effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
+    return {"target": "every pair equally likely", "effective_battles": number(effective, 1)}
 
 
 def findings_of(rated: RatedBouts) -> dict[str, Any]:
@@ -299,6 +321,7 @@ def _pairs(rated: RatedBouts) -> dict[str, Any]:
     return {
         "models": [rated.bouts.names[k] for k in order],
         "battles": met[grid].astype(int).tolist(),
+        "thin": ((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
         "wins": [[number(x, 6) for x in row] for row in share[grid]],
         "better": [[number(x, 6) for x in row] for row in better[grid]],
     }

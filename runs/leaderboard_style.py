@@ -42,6 +42,11 @@ FEATURES = tuple(_COUNTS)
 """Words and signs, headings, list items, bold passages, names."""
 
 
+def count_words(answer: str) -> int:
+    """Return how many words and signs an answer has."""
+    return _COUNTS["length"](answer)
+
+
 def measure_styles(answers: Iterable[str]) -> Floats:
     """Return the counts of many answers, shape (answers, features)."""
     counted = [count_style(answer) for answer in answers]

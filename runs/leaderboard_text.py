@@ -14,6 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
+from runs.conduct_text import conduct_grid, conduct_notes, knows_conduct
 from runs.console import safe
 from runs.leaderboard_extras import extra_lines
 from scoring.cells import Floats
@@ -38,8 +39,10 @@ _BAR = 13
 _UNKNOWN = "-"
 
 
-def render(table: Table) -> RenderableType:
+def render(table: Table, *, details: bool = False) -> RenderableType:
     """Return the table for a console of 80 columns or more, warnings and summary below it.
+
+    With `details` a second one says how each model behaved, where the table knows.
 
     Names are user text: control characters become visible escapes, and nothing is read as markup.
     """
@@ -56,7 +59,11 @@ def render(table: Table) -> RenderableType:
     notes = [Text(f"note: {safe(note)}") for note in table["settings"]["warnings"]]
     extras = [Text(line) for line in extra_lines(table)]
     totals = Text(totals_text(table["settings"]))
-    return Group(grid, totals, *extras, *notes, Text(summarize(table)))
+    conduct: list[RenderableType] = []
+    if details and knows_conduct(rows):
+        told = [Text(line) for line in conduct_notes(rows)]
+        conduct = [Text(""), conduct_grid(rows), *told, Text("")]
+    return Group(grid, totals, *conduct, *extras, *notes, Text(summarize(table)))
 
 
 def summarize(table: Table) -> str:

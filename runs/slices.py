@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from memory.records import CATEGORIES, SCHEMA, Battle
+from memory.records import CATEGORIES, DECIDED, SCHEMA, Battle
 from runs.asked_form import FORMS, asked_form
 from runs.card import BUCKET_NAMES, bucket
+from runs.conduct import as_json
+from runs.head_to_head import both_bad
 from runs.leaderboard import Table, build
-from runs.leaderboard_method import USUAL, Method
+from runs.leaderboard_method import SOLID_BATTLES, THIN, USUAL, Method
 from runs.leaderboard_text import TOO_FEW
 
-By = Literal["duration", "category", "round", "origin", "persona", "format"]
-SOLID_BATTLES = 100
-"""A figure on fewer battles is flagged."""
-THIN = f"under {SOLID_BATTLES} battles"
+if TYPE_CHECKING:
+    from runs.conduct import Asked, Seat
+
+By = Literal["duration", "category", "round", "origin", "persona", "format", "judge"]
 UNKNOWN = "unknown"
 """Of battles that never came to a category or a question; they are void."""
 PERSONAS = {1: "P1 close", 2: "P2 less close", 3: "P3 unrelated"}
@@ -31,12 +33,16 @@ def build_slices(
     method: Method = USUAL,
     stand_ins: bool = False,
     warnings: Sequence[str] = (),
+    asked: Mapping[Seat, Asked] | None = None,
+    weights: Mapping[str, float] | None = None,
+    seats_count: bool = False,
 ) -> Table:
     """Return a board for every slice that holds a battle, as JSON-ready values.
 
     Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
     stands in one slice; by origin, an evolved one stands also with those whose question was made
-    from the faults of as many of its two players.
+    from the faults of as many of its two players. By judge, a battle stands with every judge of the
+    panel, and ends as that one alone would have it.
 
     Args:
         battles: those that count, in slot order.
@@ -45,21 +51,42 @@ def build_slices(
         method: how each part is rated.
         stand_ins: the run's models are offline ones.
         warnings: sentences that hold of the whole run; each board carries them.
+        asked: what the journal knows of contestants' calls, as for `runs.leaderboard.build`.
+        weights: likewise.
+        seats_count: both seatings of a judge decide.
     """
     parts: dict[str, list[Battle]] = {}
     for battle in battles:
+        if by == "judge":
+            for name, verdict in _judged(battle, seats_count=seats_count):
+                parts.setdefault(name, []).append(battle.model_copy(update={"verdict": verdict}))
+            continue
         for name in _TRAITS[by](battle):
             parts.setdefault(name, []).append(battle)
     order = [name for name in _order(by, parts) if name in parts]
-    given: dict[str, Any] = {"method": method, "stand_ins": stand_ins, "warnings": warnings}
+    given: dict[str, Any] = {
+        **{"method": method, "stand_ins": stand_ins, "warnings": warnings},
+        **{"asked": asked, "weights": weights},
+    }
     return {
         "schema": SCHEMA,
         "by": by,
-        "slices": [_slice(name, build(parts[name], roster, **given)) for name in order],
+        "slices": [
+            _slice(name, build(parts[name], roster, **given), parts[name]) for name in order
+        ],
     }
 
 
-def _slice(name: str, board: Table) -> dict[str, Any]:
+def _judged(battle: Battle, *, seats_count: bool) -> Iterable[tuple[str, str]]:
+    """Return how each judge of a battle decided it alone; nothing where none was asked."""
+    from agents.judge import settle_verdict
+
+    for judge in dict.fromkeys(one.judge for one in battle.verdicts):
+        own = [one for one in battle.verdicts if one.judge == judge]
+        yield judge, settle_verdict(own, audit_only=not seats_count)[0]
+
+
+def _slice(name: str, board: Table, battles: Sequence[Battle]) -> dict[str, Any]:
     for row in board["models"]:
         if row["battles"] < SOLID_BATTLES:
             row["flags"].append(THIN)
@@ -68,7 +95,8 @@ def _slice(name: str, board: Table) -> dict[str, Any]:
     told = {flag for row in board["models"] for flag in row["flags"]} - {THIN}
     flags += sorted(told, key=lambda flag: (flag == TOO_FEW, flag))
     parts = {key: part for key, part in board.items() if key != "schema"}
-    return {"slice": name, "battles": decided, "flags": flags, **parts}
+    bad = as_json(both_bad([battle for battle in battles if battle.verdict in DECIDED]))
+    return {"slice": name, "battles": decided, "both_bad_share": bad, "flags": flags, **parts}
 
 
 def _duration(battle: Battle) -> Iterable[str]:

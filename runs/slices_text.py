@@ -11,12 +11,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from runs.conduct_text import FIGURES, MEANING, knows_conduct, shown
 from runs.console import safe
 from runs.leaderboard_forms import COLUMNS, Form, csv_rows
+from runs.leaderboard_method import SOLID_BATTLES, THIN
 from runs.leaderboard_rating import APART, ONE_SIDED
 from runs.leaderboard_text import RANKABLE_VIDEOS, TOO_FEW, Table
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
-from runs.slices import AIMED, SOLID_BATTLES, THIN
+from runs.slices import AIMED
 
 MARKS = {
     THIN: ("*", f"fewer than {SOLID_BATTLES} battles"),
@@ -31,13 +33,21 @@ _GAP, _MOST_NAME = 2, 32
 Slice = dict[str, Any]
 
 
-def render_slices(table: Table, width: int) -> RenderableType:
-    """Return the cross table, in as many parts as `width` columns call for, its marks below it."""
-    pages = _pages(table, width)
+def render_slices(table: Table, width: int, *, details: bool = False) -> RenderableType:
+    """Return the cross table, in as many parts as `width` columns call for, its marks below it.
+
+    With `details` more of them follow, one for each figure of how models behaved.
+    """
     parts: list[RenderableType] = []
-    for page in pages:
+    for page in _pages(table, width):
         parts += [_grid(table, page), Text("")]
-    return Group(*parts, *(Text(note) for note in notes(table)))
+    told = [Text(note) for note in notes(table)]
+    if details and all(knows_conduct(part["models"]) for part in table["slices"]):
+        for figure, title in FIGURES.items():
+            for page in _pages(table, width):
+                parts += [_figures(table, page, figure, title=title), Text("")]
+        told.append(Text(f"{MEANING} Their intervals stand in JSON."))
+    return Group(*parts, *told)
 
 
 def pasted_slices(table: Table, form: Form) -> str:
@@ -46,7 +56,11 @@ def pasted_slices(table: Table, form: Form) -> str:
         rows: list[list[Cell]] = [
             [part["slice"], *row] for part in table["slices"] for row in csv_rows(part)
         ]
-        return comma_separated(("slice", *COLUMNS), rows)
+        rows = [
+            [row[0], part["both_bad_share"]["value"], *row[1:]]
+            for part, row in ((p, r) for p in table["slices"] for r in rows if r[0] == p["slice"])
+        ]
+        return comma_separated(("slice", "slice_both_bad_share", *COLUMNS), rows)
     sheet = _sheet(table)
     return markdown(sheet) if form == "markdown" else latex(sheet)
 
@@ -90,10 +104,21 @@ def _cell(part: Slice, model: str) -> str:
     return f"{row['rating']:.0f}{marks} ({row['battles']})"
 
 
-def _foot(part: Slice) -> tuple[str, str]:
-    """Return the decided battles of a slice, and their videos in each group of models."""
+FEET = ("battles", "videos", "both bad %", "left out")
+
+
+def _foot(part: Slice) -> list[str]:
+    """Return what stands in FEET: decided battles, their videos in each group of models, ..."""
     videos = "+".join(str(number) for number in part["settings"]["videos"]) or "0"
-    return str(part["battles"]), videos
+    bad = part["both_bad_share"]["value"]
+    foot = [str(part["battles"]), videos, "-" if bad is None else f"{100 * bad:.1f}"]
+    left_out = part["settings"].get("without")
+    return foot if left_out is None else [*foot, str(sum(left_out.values()))]
+
+
+def _feet(table: Table) -> tuple[str, ...]:
+    is_cut = any("without" in part["settings"] for part in table["slices"])
+    return FEET if is_cut else FEET[:-1]
 
 
 def _column(table: Table, part: Slice) -> list[str]:
@@ -116,7 +141,7 @@ def _pages(table: Table, width: int) -> list[list[Slice]]:
 
 def _left(table: Table) -> int:
     """Return the width of the column of names."""
-    names = [f"by {table['by']}", *map(safe, _models(table))]
+    names = [f"by {table['by']}", *_feet(table), *map(safe, _models(table))]
     return min(max(map(cell_len, names)), _MOST_NAME)
 
 
@@ -126,17 +151,31 @@ def _grid(table: Table, parts: Sequence[Slice]) -> Grid:
     for part in parts:
         grid.add_column(Text(safe(part["slice"])), justify="right", no_wrap=True)
     columns = [_column(table, part)[1:] for part in parts]
-    names = [*_models(table), "battles", "videos"]
+    names = [*_models(table), *_feet(table)]
     for k, name in enumerate(names):
-        if k == len(names) - 2:
+        if k == len(names) - len(_feet(table)):
             grid.add_section()
         grid.add_row(Text(safe(name)), *(Text(column[k]) for column in columns))
     return grid
 
 
+def _figures(table: Table, parts: Sequence[Slice], figure: str, *, title: str) -> Grid:
+    """One figure of how models behaved, models down and slices across."""
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    unit = "" if figure == "mean_tokens" else " %"
+    grid.add_column(f"{title}{unit}", overflow="fold", width=max(_left(table), len(title) + 2))
+    for part in parts:
+        grid.add_column(Text(safe(part["slice"])), justify="right", no_wrap=True)
+    for name in _models(table):
+        rows = [next((r for r in p["models"] if r["model"] == name), None) for p in parts]
+        cells = ["-" if row is None else shown(row, figure) for row in rows]
+        grid.add_row(Text(safe(name)), *map(Text, cells))
+    return grid
+
+
 def _sheet(table: Table) -> Sheet:
     columns = [_column(table, part) for part in table["slices"]]
-    names = [*_models(table), "battles", "videos"]
+    names = [*_models(table), *_feet(table)]
     return Sheet(
         columns=("model", *(column[0] for column in columns)),
         numbers=frozenset(range(1, len(columns) + 1)),

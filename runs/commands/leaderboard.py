@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from runs.commands.picture_option import check_picture, draw_picture, picture_options
 from runs.commands.rating_options import chosen_form, print_board, rating_options, read_method
 
 if TYPE_CHECKING:
@@ -14,29 +15,69 @@ if TYPE_CHECKING:
     from runs.slices import By
 
 
+_TRAITS = ("duration", "category", "round", "origin", "persona", "format", "pair", "judge")
+
+
 @click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--by",
-    type=click.Choice(["duration", "category", "round", "origin", "persona", "format"]),
+    type=click.Choice(_TRAITS),
     help="Rate every slice apart: by length of the video, its category, the round, where the "
-    "question came from, how near the user is to the video, which form the question asks for.",
+    "question came from, how near the user is to the video, which form the question asks for, each "
+    "judge of a panel alone. By pair: what each two took from each other.",
 )
+@click.option(
+    "--without",
+    type=click.Choice(["ties", "refusals"]),
+    multiple=True,
+    help="Leave these battles out before the fit; may be given twice.",
+)
+@click.option(
+    "--reweight",
+    is_flag=True,
+    help="Let every battle weigh one over the probability of its pair, as if all were equal.",
+)
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Show refusals, forfeits, voids, both bad and the length of answers of each model, too.",
+)
+@picture_options
 @rating_options
-def command(out: Path, by: str | None, form: str | None, as_json: bool, **method: Any) -> None:
+def command(
+    out: Path,
+    by: str | None,
+    form: str | None,
+    as_json: bool,
+    details: bool,
+    picture: Path | None,
+    force: bool,
+    **method: Any,
+) -> None:
     """Rate the models of the run in OUT, with intervals that know which battles share a video."""
     chosen = chosen_form(form, as_json=as_json)
-    show_leaderboard(out, form=chosen, by=by, method=read_method(method))
+    if picture is not None and by == "pair":
+        raise click.UsageError("--picture draws no pairs; arena pictures draws them as heat maps")
+    check_picture(picture, force=force)
+    method["without"] = tuple(dict.fromkeys(method["without"]))
+    board = show_leaderboard(out, form=chosen, by=by, method=read_method(method), details=details)
+    draw_picture(board, picture)
 
 
 def show_leaderboard(
-    folder: Path, *, form: str = "table", by: str | None = None, method: Method | None = None
-) -> None:
-    """Print the leaderboard of the run in `folder`, or those of its slices."""
+    folder: Path,
+    *,
+    form: str = "table",
+    by: str | None = None,
+    method: Method | None = None,
+    details: bool = False,
+) -> dict[str, Any]:
+    """Print the leaderboard of the run in `folder`, or those of its slices; return it."""
     from runs.board import board_of, slices_of
     from runs.leaderboard_method import USUAL
 
     how = method or USUAL
-    print_board(
-        board_of(folder, how) if by is None else slices_of(folder, cast("By", by), how), form
-    )
+    board = board_of(folder, how) if by is None else slices_of(folder, cast("By", by), how)
+    print_board(board, form, details=details)
+    return board

@@ -66,34 +66,42 @@ def chosen_form(form: str | None, *, as_json: bool) -> str:
     return "json" if as_json else form or "table"
 
 
-def print_board(table: dict[str, Any], form: str) -> None:
+def print_board(table: dict[str, Any], form: str, *, details: bool = False) -> None:
     """Print a leaderboard, or those of slices, in one of the forms."""
     import json
 
     if form == "json":
         click.echo(json.dumps(table, indent=2))
     elif form == "table":
-        _print(table)
+        _print(table, details)
     else:
-        click.echo(_pasted(table, form))
+        click.echo(_pasted(table, form, details))
 
 
-def _pasted(table: dict[str, Any], form: Any) -> str:
+def _pasted(table: dict[str, Any], form: Any, details: bool) -> str:
+    from runs.head_to_head_text import pasted_pairs
     from runs.leaderboard_forms import pasted
     from runs.slices_text import pasted_slices
 
-    return pasted_slices(table, form) if "slices" in table else pasted(table, form)
+    if table.get("by") == "pair":
+        return pasted_pairs(table, form)
+    return pasted_slices(table, form) if "slices" in table else pasted(table, form, details=details)
 
 
-def _print(table: dict[str, Any]) -> None:
+def _print(table: dict[str, Any], details: bool) -> None:
     import os
 
     from runs.console import out
+    from runs.head_to_head_text import render_pairs
     from runs.leaderboard import render
     from runs.slices_text import render_slices
 
     console = out()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPED
-    sliced = "slices" in table
-    console.print(render_slices(table, console.width) if sliced else render(table))
+    if table.get("by") == "pair":
+        console.print(render_pairs(table))
+    elif "slices" in table:
+        console.print(render_slices(table, console.width, details=details))
+    else:
+        console.print(render(table, details=details))

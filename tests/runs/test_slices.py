@@ -14,7 +14,8 @@ from rich.console import Console
 
 from memory.records import CATEGORIES, Battle
 from runs.leaderboard import build
-from runs.slices import THIN, build_slices
+from runs.leaderboard_method import THIN
+from runs.slices import build_slices
 from runs.slices_text import render_slices
 from tests.runs.test_leaderboard import season
 from tests.support.played import battle, invoke, lineage, play, slot, video
@@ -123,7 +124,9 @@ def test_json_holds_every_board_and_what_holds_of_the_run(tmp_path: Path) -> Non
     table = json.loads(invoke("leaderboard", out, "--by", "round", "--json").output)
     assert list(table) == ["schema", "by", "slices"]
     (part,) = table["slices"]
-    assert list(part) == ["slice", "battles", "flags", "models", "components", "settings"]
+    assert list(part) == [
+        *("slice", "battles", "both_bad_share", "flags", "models", "components", "settings")
+    ]
     assert "the run is not finished: 1 of 2 slots to go" in part["settings"]["warnings"]
 
 

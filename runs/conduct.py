@@ -1,0 +1,136 @@
+"""How each model behaved, beside how it fared: refusals, forfeits, voids, both bad, length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from graph.state import base_of
+from memory.records import DECIDED
+from memory.store import Store
+from runs.leaderboard_rating import number
+from runs.leaderboard_style import count_words
+from runs.refusals import is_refusal
+from scoring.cells import Floats, Ints
+from scoring.means import measure_mean
+from scoring.shares import Share, measure_share
+
+if TYPE_CHECKING:
+    from runs.leaderboard import Rated
+
+SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
+_LENGTHS = ("tokens", "words")
+MARKED = "refusal"
+"""Kind of a failed call whose reply the provider marked as a refusal."""
+Seat = tuple[str, int]
+"""Id of the first slot in a place, and 0 or 1."""
+
+
+class Asked(NamedTuple):
+    """What the journal knows of a contestant's call."""
+
+    tokens: int | None
+    """Of its answer, without what was thought; None where the provider did not say."""
+    is_refusal: bool
+    """The provider marked the reply as one."""
+
+
+NOBODY: Mapping[Seat, Asked] = MappingProxyType({})
+
+
+def asked_contestants(store: Store) -> dict[Seat, Asked]:
+    """Return what the journal knows of every contestant's call; the one that answered binds."""
+    found: dict[Seat, Asked] = {}
+    for said in store.journal.answers():
+        seat = (base_of(said.scope), said.ordinal // 2)
+        if said.is_answered or seat not in found:
+            out, thought = said.output_tokens, said.reasoning_tokens or 0
+            tokens = max(0, out - thought) if said.is_answered and out is not None else None
+            found[seat] = Asked(tokens, said.failure_kind == MARKED)
+    return found
+
+
+def measure_conduct(
+    battles: Sequence[Rated], names: Iterable[str], asked: Mapping[Seat, Asked] = NOBODY
+) -> dict[str, dict[str, Any]]:
+    """Return for each model its shares and the length of its answers, JSON-ready.
+
+    - refusals: of the questions it answered or refused, those refused, be it marked by the provider
+      or in plain words as `runs.refusals` knows them
+    - forfeits: of the slots in which it was asked, those in which it gave no answer
+    - voids: of the slots it was drawn for, those that ended void
+    - both bad: of its decided battles, those in which both answers were called bad
+    - tokens: mean of its answers, as the provider counted them where it did so for all, else words
+      and signs
+
+    Each has its 95 % interval, clustered by video. A stored answer that a newcomer met again is
+    counted where it was given.
+    """
+    seen = {name: _Seen() for name in names}
+    videos: dict[str, int] = {}
+    for battle in battles:
+        video = videos.setdefault(battle.video, len(videos))
+        for seat, name in enumerate((battle.model_a, battle.model_b)):
+            if name is not None:
+                _look(seen.setdefault(name, _Seen()), battle, seat, video=video, asked=asked)
+    return {name: of.told() for name, of in seen.items()}
+
+
+class _Seen:
+    """What was seen of one model: hits and the video of each, by figure."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[tuple[float, int]]] = {name: [] for name in (*SHARES, *_LENGTHS)}
+
+    def add(self, figure: str, value: float, video: int) -> None:
+        self.found[figure].append((value, video))
+
+    def told(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            name: as_json(measure_share(*_columns(self.found[name]))) for name in SHARES
+        }
+        known = len(self.found["tokens"]) == len(self.found["words"])
+        lengths = self.found["tokens" if known else "words"]
+        mean = as_json(measure_mean(*_columns(lengths)))
+        return told | {"mean_tokens": mean | {"from": "provider" if known else "words and signs"}}
+
+
+def _columns(found: Sequence[tuple[float, int]]) -> tuple[Floats, Ints]:
+    values, videos = zip(*found, strict=True) if found else ((), ())
+    return np.array(values, dtype=np.float64), np.array(videos, dtype=np.int64)
+
+
+def _look(
+    seen: _Seen, battle: Rated, seat: int, *, video: int, asked: Mapping[Seat, Asked]
+) -> None:
+    """Add what one battle says of the model in one of its seats."""
+    verdict = battle.verdict
+    seen.add("void_share", verdict == "void", video)
+    if verdict in DECIDED:
+        seen.add("both_bad_share", verdict == "tie_bad", video)
+    borrowed = getattr(battle, "borrowed", None)
+    if borrowed is not None and borrowed.seat == "ab"[seat]:
+        return
+    call = asked.get((base_of(getattr(battle, "id", "")), seat))
+    seen.add("forfeit_share", verdict == f"forfeit_{'ab'[seat]}", video)
+    answer = getattr(battle, ("answer_a", "answer_b")[seat], None)
+    if answer is not None:
+        seen.add("refusal_share", is_refusal(answer), video)
+        seen.add("words", count_words(answer), video)
+        if call is not None and call.tokens is not None:
+            seen.add("tokens", call.tokens, video)
+    elif call is not None and call.is_refusal:
+        seen.add("refusal_share", True, video)
+
+
+def as_json(share: Share) -> dict[str, Any]:
+    """Return a share as JSON-ready values; null where a figure is not finite."""
+    return {
+        "value": number(share.value, 6),
+        "low": number(share.low, 6),
+        "high": number(share.high, 6),
+        "n": share.n,
+    }
