@@ -155,6 +155,14 @@ def cautions(manifest: dict[str, Any]) -> list[str]:
     return told
 
 
+def warnings_of(run: Run) -> list[str]:
+    """Return what a reader of any figure of a run must know of it."""
+    told = cautions(run.manifest)
+    if unsettled := len(run.slots) - len(run.battles):
+        told.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
+    return told
+
+
 def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
     """Return the sentences that stand on every page of a run."""
     stand_ins = [STAND_INS] if rates_stand_ins(manifest) else []

@@ -1,0 +1,136 @@
+"""Several judges beside one another: how far they agree, who stands alone, who cannot tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+import numpy as np
+
+from memory.records import Battle
+from runs.audit_input import AuditInput, finding, percent, unknown
+from runs.console import safe
+from runs.findings import Finding
+from scoring.cells import Ints
+from scoring.raters import MISSING, agree, krippendorff
+from scoring.shares import Share, measure_share
+
+LEAST_ALPHA = 0.4
+"""Less agreement beyond chance is an alarm, if the whole interval says so."""
+MOST_ABSTENTIONS = 0.1
+_UNTOLD = (
+    "One judge decided alone, so nobody knows how far another would agree; name several with "
+    "--judge A,B."
+)
+
+
+def audit_panel(given: AuditInput) -> list[Finding]:
+    """Return how far the judges of a run agree, each from the seating that decides."""
+    judges = given.judges
+    if len(judges) < 2:
+        return [unknown("panel.alpha", _UNTOLD)] if judges else []
+    place = {judge: k for k, judge in enumerate(judges)}
+    table = np.full((len(given.votes), len(judges)), MISSING)
+    for row, (_, votes) in enumerate(given.votes):
+        for vote in votes:
+            if vote.seats == "ab":
+                table[row, place[vote.judge]] = vote.camp
+    battles = [battle for battle, _ in given.votes]
+    video = given.number_videos(battles)
+    return [
+        _alpha(krippendorff(table, video), len(judges)),
+        *_camps(table, video),
+        *(found for pair in combinations(judges, 2) for found in _pair(pair, place, table, video)),
+        *_alone(judges, table, video),
+        *(_abstains(judge, given) for judge in judges),
+    ]
+
+
+def _alpha(alpha: Share, judges: int) -> Finding:
+    if np.isnan(alpha.value):
+        return unknown("panel.alpha", "The judges never said two different things of any battle.")
+    sentence = (
+        f"The {judges} judges agree with an alpha of {_figure(alpha)} over {alpha.n} battles "
+        "(Krippendorff: 1 fully, 0 as by chance)."
+    )
+    return finding("panel.alpha", alpha, sentence, is_alarm=alpha.high < LEAST_ALPHA)
+
+
+def _pair(
+    pair: tuple[str, str], place: dict[str, int], table: Ints, video: Ints
+) -> Iterator[Finding]:
+    one, two = (table[:, place[judge]] for judge in pair)
+    both = (one != MISSING) & (two != MISSING)
+    found = agree(one[both], two[both], video[both])
+    names = ", ".join(map(safe, pair))
+    key, said = f"panel.agreement[{names}]", " and ".join(map(safe, pair))
+    if found.share.n == 0:
+        yield unknown(key, f"{said} never judged one battle both.")
+        return
+    sentence = f"{said} say the same of {percent(found.share)} of {found.share.n} battles"
+    yield finding(key, found.share, f"{sentence}.")
+    kappa = "unknown, since both always say one thing"
+    if not np.isnan(found.kappa.value):
+        kappa = _figure(found.kappa)
+    sentence = f"Beyond what chance makes of their habits, {said} agree with a kappa of {kappa}."
+    yield finding(f"panel.kappa[{names}]", found.kappa, sentence)
+
+
+def _camps(table: Ints, video: Ints) -> Iterable[Finding]:
+    """How many battles a whole panel, its larger part, or nobody decided."""
+    counts = _counts(table)
+    voted = counts.sum(axis=1) > 1
+    if not voted.any():
+        return
+    top = np.sort(counts[voted], axis=1)[:, ::-1]
+    whole, even = top[:, 0] == top.sum(axis=1), top[:, 0] == top[:, 1]
+    ways = (
+        ("unanimous", whole, "all who voted said the same"),
+        ("majority", ~whole & ~even, "the larger part decided"),
+        ("split", even, "two camps were equally large and the battle counts as a tie"),
+    )
+    for key, hits, what in ways:
+        share = measure_share(hits.astype(float), video[voted])
+        yield finding(f"panel.{key}", share, f"In {percent(share)} of {share.n} battles {what}.")
+
+
+def _alone(judges: list[str], table: Ints, video: Ints) -> Iterable[Finding]:
+    """How often each judge was outvoted, of battles with a majority and three votes or more."""
+    counts = _counts(table)
+    ranked = np.sort(counts, axis=1)[:, ::-1]
+    clear = (counts.sum(axis=1) > 2) & (ranked[:, 0] > ranked[:, 1])
+    winner = counts.argmax(axis=1)
+    for k, judge in enumerate(judges):
+        kept = clear & (table[:, k] != MISSING)
+        share = measure_share((table[kept, k] != winner[kept]).astype(float), video[kept])
+        if share.n:
+            sentence = f"{safe(judge)} was outvoted in {percent(share)} of {share.n} battles."
+            yield finding(f"panel.minority[{safe(judge)}]", share, sentence)
+
+
+def _abstains(judge: str, given: AuditInput) -> Finding:
+    asked = list(_asked(judge, given.battles))
+    share = measure_share(
+        [float(said == "abstain") for _, said in asked], given.number_videos([b for b, _ in asked])
+    )
+    failed = Counter(said for _, said in asked)["failed"]
+    behind = f", and failed in {failed}" if failed else ""
+    sentence = f"{safe(judge)} could not tell in {percent(share)} of {share.n} judgings{behind}."
+    is_alarm = share.low > MOST_ABSTENTIONS
+    return finding(f"panel.abstentions[{safe(judge)}]", share, sentence, is_alarm=is_alarm)
+
+
+def _asked(judge: str, battles: Iterable[Battle]) -> Iterator[tuple[Battle, str]]:
+    for battle in battles:
+        for judging in battle.verdicts:
+            if judging.judge == judge:
+                yield battle, judging.verdict
+
+
+def _counts(table: Ints) -> Ints:
+    return np.stack([(table == camp).sum(axis=1) for camp in range(3)], axis=1)
+
+
+def _figure(share: Share) -> str:
+    return f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"

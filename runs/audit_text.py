@@ -1,0 +1,73 @@
+"""The audit of a run's judges on a terminal, and the lines of it that stand under a leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from runs.audit import Report
+from runs.console import safe
+from runs.reading import STAND_INS, counted
+
+TITLES = {
+    "seats": "Who is read first",
+    "swap": "Judged from both seatings",
+    "length": "Length",
+    "verdicts": "How battles ended",
+    "panel": "The panel",
+    "family": "A judge's own family",
+    "canary": "Canaries",
+    "leak": "Questions that need no video",
+}
+"""Of the sections, by what the keys of their findings begin with."""
+_MARKED = "ALARM  "
+
+
+def render(report: Report) -> RenderableType:
+    """Return the alarms, then every section; each figure in one sentence.
+
+    Sentences hold names and reasons of a run, already made safe by whoever wrote them.
+    """
+    findings = report["findings"]
+    lines: list[RenderableType] = [Text(_heading(report))]
+    if report["stand_ins"]:
+        lines.append(Text(f"note: {STAND_INS}"))
+    lines += [Text(f"note: {safe(warning)}") for warning in report["warnings"]]
+    lines += [Text(""), *_block("Alarms", [f for f in findings if f["alarm"]] or [_NO_ALARM])]
+    for name, found in groupby(findings, lambda f: f["key"].partition(".")[0]):
+        lines += [Text(""), *_block(TITLES.get(name, name), list(found))]
+    return Group(*lines)
+
+
+def audit_lines(findings: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a line for each finding that stands under a leaderboard."""
+    return [f"{'AUDIT ALARM' if f['alarm'] else 'audit'}: {f['sentence']}" for f in findings]
+
+
+_NO_ALARM = {"sentence": "None of the figures below passes its threshold for sure.", "alarm": False}
+
+
+def _heading(report: Report) -> str:
+    totals = report["totals"]
+    judges = ", ".join(
+        safe(name if name == model else f"{name} ({model})")
+        for name, model in report["judges"].items()
+    )
+    return (
+        f"Judged by {judges or 'nobody'}: {counted(totals['battles'], 'battle')}, "
+        f"{totals['decided']} decided. Intervals hold 95 % and know which battles share a video."
+    )
+
+
+def _block(title: str, findings: Sequence[dict[str, Any]]) -> list[RenderableType]:
+    return [Text(title, style="bold"), *(_line(found) for found in findings)]
+
+
+def _line(found: dict[str, Any]) -> RenderableType:
+    text = Text(_MARKED, style="bold") if found["alarm"] else Text()
+    return Padding(text.append(found["sentence"], style=""), (0, 0, 0, 2), expand=False)
