@@ -61,6 +61,29 @@ def _battles(run: Run) -> Iterator[dict[str, object]]:
             yield {**as_json(battle), "superseded": slot.id not in run.lineup.ids}
 
 
+def write_whole(to: Path, lines: Iterable[str]) -> int:
+    """Write lines to a file whole or not at all; return how many.
+
+    A file next to it is filled and then given the name. Raises OSError.
+    """
+    number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
+    draft, count = Path(name), 0
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(f"{line}\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o644)  # mkstemp keeps it to its owner
+        draft.replace(to)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+    return count
+
+
 def export(folder: Path, to: Path, *, what: What, force: bool, tell: Tell) -> int:
     """Write the file `to`, whole or not at all; return how many lines it has.
 
@@ -76,30 +99,10 @@ def export(folder: Path, to: Path, *, what: What, force: bool, tell: Tell) -> in
     with open_run(folder) as run:
         total, lines = lines_of(run, what)
         try:
-            return _write(to, _counted(lines, total, tell))
+            return write_whole(to, _counted(lines, total, tell))
         except OSError as wrong:
             reason = wrong.strerror or type(wrong).__name__
             raise BadInput(f"{safe(str(to))} cannot be written: {reason}") from wrong
-
-
-def _write(to: Path, lines: Iterable[str]) -> int:
-    """Fill a file next to `to`, then give it the name: a reader sees all of it or nothing."""
-    number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
-    draft, count = Path(name), 0
-    try:
-        with os.fdopen(number, "w", encoding="ascii") as file:
-            for line in lines:
-                file.write(f"{line}\n")
-                count += 1
-            file.flush()
-            os.fsync(file.fileno())
-        draft.chmod(0o644)  # mkstemp keeps it to its owner
-        draft.replace(to)
-    except BaseException:
-        with suppress(OSError):
-            draft.unlink()
-        raise
-    return count
 
 
 def _counted(lines: Iterable[str], total: int, tell: Tell) -> Iterator[str]:

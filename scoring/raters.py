@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from scoring.cells import Floats, Ints, number
 from scoring.intervals import LEVEL
-from scoring.shares import Share
+from scoring.shares import Share, measure_share
 
 MISSING = -1
 
@@ -59,8 +59,7 @@ def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None)
     size = int(codes.max(initial=-1)) + 1
     key = (group * size + codes[: len(one)]) * size + codes[len(one) :]
     tables = _count(key, rows=int(group.max(initial=-1)) + 1, size=size)
-    share, kappa = (_corrected(tables, of, len(one)) for of in (_differing, _cohen))
-    return Agreement(share._replace(low=max(share.low, 0.0)), kappa)
+    return Agreement(measure_share(one == two, cluster), _corrected(tables, _cohen, len(one)))
 
 
 def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
@@ -113,12 +112,6 @@ def _coincide(codes: Ints, group: Ints, *, size: int) -> Floats:
 
 def _count(key: Ints, *, rows: int, size: int) -> Floats:
     return np.bincount(key, minlength=rows * size * size).reshape(rows, size, size).astype(float)
-
-
-def _differing(tables: Floats) -> _Disagreement:
-    """Chance left aside; tables of shape (..., size, size)."""
-    same = np.trace(tables, axis1=-2, axis2=-1)
-    return _Disagreement(1.0 - _ratio(same, tables.sum(axis=(-2, -1))), np.ones_like(same))
 
 
 def _cohen(tables: Floats) -> _Disagreement:

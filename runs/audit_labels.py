@@ -1,0 +1,164 @@
+"""The judges of a run against the people who labelled its battles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memory.evidence import Standard
+from runs.findings import Finding
+from runs.labels import TIE, Compared, Spoken, code_of, compare, join_labels, people_agree
+from runs.labels_import import STANDARDS
+from runs.reading import counted
+from scoring.raters import agree
+from scoring.shares import Share
+
+if TYPE_CHECKING:
+    from runs.audit_input import AuditInput
+
+ENOUGH = 30
+"""Labels below which no alarm is raised."""
+_NOBODY = (
+    "No person has labelled a battle that counts, so nothing says how far the judge agrees with "
+    "people."
+)
+
+
+def audit_labels(given: AuditInput) -> list[Finding]:
+    """Return how far the judges of a run agree with the people who labelled its battles."""
+    return judge_labels(join_labels(given.labels, given.battles))
+
+
+def judge_labels(spoken: Sequence[Spoken]) -> list[Finding]:
+    """Return how far judges agree with people, and people with each other.
+
+    Each label is held against the verdict on its battle, which is that of all judges together, with
+    videos as clusters. An alarm tells of a judge no better than the longer answer.
+    """
+    if not spoken:
+        return [Finding("labels.agreement", math.nan, math.nan, math.nan, 0, _NOBODY)]
+    every = compare(spoken)
+    return [
+        *_agreement(every),
+        *_length(every.without_ties),
+        *_people(spoken),
+        *_standards(spoken),
+    ]
+
+
+def _agreement(every: Compared) -> Iterator[Finding]:
+    found, clear = every.agreement(), every.without_ties
+    yield _finding(
+        "labels.agreement",
+        found.share,
+        f"The judge says what people say in {_of(found.share)}, a tie being a word of its own.",
+    )
+    yield _finding(
+        "labels.kappa",
+        found.kappa,
+        f"Beyond chance that is a Cohen's kappa of {_figure(found.kappa)}; 0 is chance, 1 full "
+        "agreement.",
+    )
+    if not len(clear.people):
+        return
+    found = clear.agreement()
+    yield _finding(
+        "labels.agreement_without_ties",
+        found.share,
+        f"Where neither tied it is {_of(found.share)}.",
+    )
+    yield _finding(
+        "labels.kappa_without_ties",
+        found.kappa,
+        f"Where neither tied, Cohen's kappa is {_figure(found.kappa)}.",
+    )
+
+
+def _length(clear: Compared) -> Iterator[Finding]:
+    """Of labels and verdicts without ties."""
+    matched = clear.among(clear.is_matched == 1)
+    if len(matched.people):
+        share = matched.agreement().share
+        yield _finding(
+            "labels.length_matched",
+            share,
+            f"Where the answers are about equally long, within 10 %, the judge agrees in "
+            f"{_of(share)}.",
+        )
+    uneven = clear.among(clear.longer != TIE)
+    if not len(uneven.people):
+        return
+    judge = uneven.agreement().share
+    length = agree(uneven.longer, uneven.people, uneven.video).share
+    no_better = length.value >= judge.value
+    word = "no better than" if no_better else "which must beat"
+    yield _finding(
+        "labels.length_only",
+        length,
+        f"The judge agrees with people in {_of(judge)} on answers of different length, {word} "
+        f"always picking the longer one: {_percent(length)}.",
+        is_alarm=no_better and length.n >= ENOUGH,
+    )
+
+
+def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
+    share, alpha = people_agree(spoken)
+    if not alpha.n:
+        return
+    people = len({of.label.labeller for of in spoken})
+    yield _finding(
+        "labels.people",
+        share,
+        f"Two people say the same of a battle in {_of(share, 'pair')}; a judge that agrees with "
+        "people as well as that is as good as one of them.",
+    )
+    yield _finding(
+        "labels.krippendorff",
+        alpha,
+        f"Krippendorff's alpha of {people} people on {counted(alpha.n, 'battle')} that two or more "
+        f"labelled is {_figure(alpha)}.",
+    )
+
+
+def _standards(spoken: Sequence[Spoken]) -> Iterator[Finding]:
+    """Judges give no verdict by standard; how far each decides what people say can be told."""
+    for name in STANDARDS:
+        mine = [of for of in spoken if name in of.label.standards]
+        if not mine:
+            continue
+        overall = np.array([code_of(of.label.verdict) for of in mine])
+        word = np.array([code_of(of.label.standards[name]) for of in mine])
+        share = agree(word, overall, compare(mine).video).share
+        yield _finding(
+            f"labels.{name}",
+            share,
+            f"By {_SPELT[name]} alone people say what they say overall in {_of(share)}; the judge "
+            "gives no verdict by standard.",
+        )
+
+
+_SPELT: dict[Standard, str] = {name: name.replace("_", " ") for name in STANDARDS}
+
+
+def _finding(key: str, share: Share, sentence: str, *, is_alarm: bool = False) -> Finding:
+    return Finding(key, share.value, share.low, share.high, share.n, sentence, is_alarm)
+
+
+def _of(share: Share, thing: str = "label") -> str:
+    """A share of units with its interval: `72 % of 90 labels (64 to 79 %)`."""
+    low, high = 100 * share.low, 100 * share.high
+    return f"{100 * share.value:.0f} % of {counted(share.n, thing)} ({low:.0f} to {high:.0f} %)"
+
+
+def _percent(share: Share) -> str:
+    low, high = 100 * share.low, 100 * share.high
+    return f"{100 * share.value:.0f} % ({low:.0f} to {high:.0f} %)"
+
+
+def _figure(share: Share) -> str:
+    if math.isnan(share.value):
+        return "no value, since all say the same one thing"
+    return f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"

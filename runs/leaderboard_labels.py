@@ -1,0 +1,267 @@
+"""The leaderboard on the scale of people: all verdicts, corrected by a labelled random subset."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memory.errors import BadInput
+from memory.records import DECIDED, Battle
+from runs.labels import Spoken, chances, mean_points, spoken_of
+from runs.leaderboard import Table, count_verdicts, points_of, tabulate
+from runs.leaderboard_method import USUAL, Method, read_anchor
+from runs.leaderboard_rating import Bouts, number, rate_bouts
+from runs.rate_columns import quoted
+from runs.reading import Run, counted, marks, open_run
+from scoring.cells import Floats
+from scoring.ppi import LEAST_LABELS, Judged, Powered, count_labels, rate_on_labels
+from scoring.ratings import Anchor
+from scoring.ratings import Method as How
+
+ASSUMED = (
+    "the labels are taken for a random subset because --assume-random says so; nothing in the run "
+    "shows it, and if they were chosen, ratings and intervals are wrong"
+)
+JUDGES_COUNTS = "battles, wins and win % count the verdicts of the judge"
+_SAMPLE_FIRST = "draw some with arena labels sample, and import what people say of them"
+
+
+class People(NamedTuple):
+    """What people said, as far as it may stand for the battles they were not asked about."""
+
+    points: Mapping[str, float]
+    """What they give model a of a battle, by its id."""
+    chance: Mapping[str, float]
+    """How likely each battle was to be labelled; those it leaves out are not spoken for."""
+    labellers: int
+    is_assumed: bool
+    warnings: Sequence[str]
+
+
+def labelled_board_of(
+    folder: Path, method: Method = USUAL, *, assume_random: bool = False
+) -> Table:
+    """Return the leaderboard of the run in `folder` on the scale of those who labelled its battles.
+
+    Args:
+        folder: of the run.
+        method: its anchor, ranks, pairs and seed; nothing else goes with labels.
+        assume_random: take all labels for those of a random subset, whatever was drawn.
+
+    Raises:
+        BadInput: no labels, none of a random draw, too few of a model, or a method that asks for
+            something else.
+    """
+    _refuse_further(method)
+    with open_run(folder) as run:
+        decided = [battle for battle in run.battles if battle.verdict in DECIDED]
+        people = people_of(run, decided, assume_random=assume_random)
+        warnings = [*marks(run.manifest), *people.warnings]
+        if unsettled := len(run.slots) - len(run.battles):
+            warnings.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
+        return build_labelled(
+            run.battles, run.manifest["models"], people, method=method, warnings=warnings
+        )
+
+
+def people_of(run: Run, decided: Sequence[Battle], *, assume_random: bool) -> People:
+    """Return the labels that may stand for the rest.
+
+    Raises:
+        BadInput: there are none.
+    """
+    spoken, samples = spoken_of(run), run.store.evidence.samples()
+    if not spoken:
+        raise BadInput(f"nobody has labelled a battle of this run; {_SAMPLE_FIRST}")
+    here = {battle.id for battle in decided}
+    if assume_random:
+        return _people(spoken, dict.fromkeys(here, 1.0), [ASSUMED], is_assumed=True)
+    drawn = {id_ for sample in samples for id_ in sample.drawn} & here
+    random = [of for of in spoken if of.battle.id in drawn]
+    if not random:
+        raise BadInput(
+            "none of the labelled battles was drawn at random, so that nothing says what they tell "
+            f"of the rest; {_SAMPLE_FIRST}, or pass --assume-random if they are a random subset"
+        )
+    chance = {id_: value for id_, value in chances(samples).items() if id_ in here}
+    warnings = _caveats(spoken, random, drawn, len(here) - len(chance))
+    return _people(random, chance, warnings, is_assumed=False)
+
+
+def build_labelled(
+    battles: Sequence[Battle],
+    roster: Sequence[str],
+    people: People,
+    *,
+    method: Method = USUAL,
+    warnings: Sequence[str] = (),
+) -> Table:
+    """Return the table as JSON-ready values, in the shape of every leaderboard.
+
+    Beside that, rows say how many `labels` a model has, and settings how the labels were used.
+
+    Raises:
+        BadInput: too few labels of a model, or an anchor that is no model of the run.
+    """
+    spoken_for = [
+        battle for battle in battles if battle.verdict not in DECIDED or battle.id in people.chance
+    ]
+    names = list(dict.fromkeys([*roster, *_seats(battles)]))
+    bouts, judged = _arrays([of for of in spoken_for if of.verdict in DECIDED], names, people)
+    _refuse_few(judged, names)
+    powered = _rate(judged, names, method)
+    by_judge = rate_bouts(bouts, method)
+    rated = replace(by_judge, ratings=powered.ratings, pieces=powered.ratings.clusters)
+    forfeits = Counter(_forfeiter(battle) for battle in spoken_for)
+    table = tabulate(
+        rated,
+        forfeits={name: forfeits[name] for name in names},
+        totals=count_verdicts(Counter(battle.verdict for battle in spoken_for)),
+    )
+    counts = dict(zip(names, count_labels(judged).tolist(), strict=True))
+    for row in table["models"]:
+        row["labels"] = counts[row["model"]]
+    settings = table["settings"]
+    labels = _told(powered, people)
+    told = [*warnings, *_explained(labels), JUDGES_COUNTS, *settings.pop("warnings")]
+    # What the flags stand on are videos with labels; what was decided, was on all of them.
+    table["settings"] = settings | {"videos": by_judge.pieces, "labels": labels, "warnings": told}
+    return table
+
+
+def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
+    anchor = None
+    if method.anchor is not None:
+        name, rating = read_anchor(method.anchor, names)
+        anchor = Anchor(list(names).index(name), rating)
+    how = How(seed=method.seed, simultaneous=method.simultaneous, anchor=anchor)
+    try:
+        return rate_on_labels(judged, how)
+    except (ArithmeticError, ValueError):
+        raise BadInput(
+            f"{int(judged.is_labelled.sum())} labelled battles are too few to rate by; label more"
+        ) from None
+
+
+def _told(powered: Powered, people: People) -> dict[str, Any]:
+    return {
+        "battles": sum(tuning.labels for tuning in powered.tunings),
+        "labellers": people.labellers,
+        "random": "assumed" if people.is_assumed else "drawn",
+        "groups": [
+            {
+                "labels": tuning.labels,
+                "of": tuning.battles,
+                "lambda": number(tuning.lam, 6),
+                "gain": number(tuning.gain, 4),
+            }
+            for tuning in powered.tunings
+        ],
+    }
+
+
+def _explained(labels: Mapping[str, Any]) -> Iterator[str]:
+    """One sentence for each group of models that battles join."""
+    people = "1 person" if labels["labellers"] == 1 else f"{labels['labellers']} people"
+    for group in labels["groups"]:
+        told = (
+            f"ratings are on the scale of {people} who labelled {group['labels']} of {group['of']} "
+            f"battles; lambda {group['lambda']:.2f} says how far the judge's verdicts on all help, "
+            "0 not at all, 1 in full"
+        )
+        if group["gain"] is not None:
+            told += f", and they are worth {group['gain']:.1f} times as many labels"
+        yield told
+
+
+def _people(
+    spoken: Sequence[Spoken],
+    chance: Mapping[str, float],
+    warnings: Sequence[str],
+    *,
+    is_assumed: bool,
+) -> People:
+    labellers = len({of.label.labeller for of in spoken})
+    return People(mean_points(spoken), chance, labellers, is_assumed, warnings)
+
+
+def _caveats(
+    spoken: Sequence[Spoken], random: Sequence[Spoken], drawn: Collection[str], unspoken: int
+) -> list[str]:
+    told, labelled = [], len({of.battle.id for of in random})
+    if labelled < len(drawn):
+        told.append(
+            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label yet and are "
+            "taken to lack it by chance"
+        )
+    if others := len({of.battle.id for of in spoken} - set(drawn)):
+        told.append(f"labels of {counted(others, 'battle')} that no draw took are left out")
+    if unspoken:
+        told.append(
+            f"{counted(unspoken, 'battle')} decided after the last draw left out; draw again to "
+            "have them spoken for"
+        )
+    return told
+
+
+def _arrays(
+    decided: Sequence[Battle], names: Sequence[str], people: People
+) -> tuple[Bouts, Judged]:
+    place = {name: k for k, name in enumerate(names)}
+    videos = {battle.video: k for k, battle in enumerate(decided)}
+    a = np.array([place[battle.model_a or ""] for battle in decided], dtype=np.int64)
+    b = np.array([place[battle.model_b or ""] for battle in decided], dtype=np.int64)
+    video = np.array([videos[battle.video] for battle in decided], dtype=np.int64)
+    judge = _floats([points_of(battle.verdict) for battle in decided])
+    said = _floats([people.points.get(battle.id, np.nan) for battle in decided])
+    chance = _floats([people.chance[battle.id] for battle in decided])
+    return (
+        Bouts(names, a, b, judge, video),
+        Judged(len(names), a, b, judge, said, chance, video),
+    )
+
+
+def _floats(values: Sequence[float]) -> Floats:
+    return np.array(values, dtype=np.float64)
+
+
+def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
+    counts = count_labels(judged)
+    played = np.bincount(np.concatenate([judged.a, judged.b]), minlength=len(names)) > 0
+    few = np.flatnonzero(played & (counts < LEAST_LABELS))
+    if len(few):
+        told = ", ".join(f"{quoted(names[k])} {counts[k]}" for k in few[:4])
+        more = f" and {len(few) - 4} more" if len(few) > 4 else ""
+        raise BadInput(
+            f"too few labelled battles of {told}{more}; each model needs {LEAST_LABELS}, so draw "
+            "and label more with arena labels sample"
+        )
+
+
+def _refuse_further(method: Method) -> None:
+    rest = replace(
+        method,
+        anchor=None,
+        simultaneous=False,
+        pairs=False,
+        seed=0,
+    )
+    if rest != USUAL:
+        raise BadInput(
+            "--labels goes with --anchor, --simultaneous, --pairs and --format alone; leave out "
+            "the other options"
+        )
+
+
+def _seats(battles: Sequence[Battle]) -> list[str]:
+    seats = [name for battle in battles for name in (battle.model_a, battle.model_b)]
+    return [name for name in seats if name is not None]
+
+
+def _forfeiter(battle: Battle) -> str | None:
+    return {"forfeit_a": battle.model_a, "forfeit_b": battle.model_b}.get(battle.verdict)
