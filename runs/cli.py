@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "leaderboard": ("leaderboard", "Rate the models of a run."),
     "rate": ("rate", "Rate anybody's battles: CSV, JSON lines or Parquet."),
     "agree": ("agree", "Tell how far two leaderboards agree."),
+    "power": ("power", "Tell how many battles it takes to tell models apart."),
     "battles": ("battles", "List every battle, one a line."),
     "show": ("show", "Show one battle whole."),
     "export": ("export", "Write the calls of a run as JSON lines."),

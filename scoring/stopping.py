@@ -14,7 +14,7 @@ from scipy.special import ndtri, stdtr
 from scoring.bradley_terry import SCALE, fit_strengths
 from scoring.cells import Cells, Floats
 from scoring.components import find_components, find_one_sided
-from scoring.intervals import gap_errors, half_widths, measure_spread, place_errors
+from scoring.intervals import Spread, gap_errors, half_widths, measure_spread, place_errors
 
 WRONG = 0.05
 """At most this share of the runs that stop once their order is apart ends with a wrong order."""
@@ -82,14 +82,24 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     if not components or len(components[0]) < cells.models or find_one_sided(cells).any():
         return NOTHING_KNOWN
     theta = fit_strengths(cells)
-    spread = measure_spread(cells, theta)
+    return separate(theta, measure_spread(cells, theta), wrong=wrong)
+
+
+def separate(theta: Floats, spread: Spread, *, wrong: float = WRONG) -> Separation:
+    """Return what `measure_separation` does, of models that can all be compared.
+
+    Args:
+        theta: shape (n,), strengths in nats.
+        spread: how they scatter.
+        wrong: between 0 and 1.
+    """
     width = 2.0 * SCALE * float(half_widths(place_errors(spread), spread.clusters).mean())
     errors = gap_errors(spread)
     upper = np.argsort(-theta, kind="stable")
-    i, j = (upper[k] for k in np.triu_indices(cells.models, 1))
+    i, j = (upper[k] for k in np.triu_indices(len(theta), 1))
     ratios = as_normal((theta[i] - theta[j]) / errors[i, j], spread.clusters)
-    bounds = bound_ratios(errors[i, j], models=cells.models, wrong=wrong)
-    # The closest is the one with most of its way before it, whatever its bound.
+    bounds = bound_ratios(errors[i, j], models=len(theta), wrong=wrong)
+    # The least apart is the one with most of its way before it, whatever its bound.
     k = int(np.argmin(ratios / bounds))
     return Separation(float(ratios[k]), float(bounds[k]), (int(i[k]), int(j[k])), width)
 
