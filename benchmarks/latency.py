@@ -2,10 +2,10 @@
 
 Every call takes 0.2 s. The graph, its schedule, prompts, draws, journal and store are those of a
 real run, of 126 lineages in two blocks with 3 rounds and 32 calls in flight. It is held to the time
-in which a machine that takes no time itself would make the same calls, each as soon as the graph lets
-it and none waiting for a wave: a simulation of them, beside which stands the plain bound, all the
-calls' seconds divided among the places. The best of its turns counts, since whatever else the machine
-does can only take from it. `--pairing uniform` is the same without waves.
+in which a machine that takes no time itself would make the same calls, each as soon as the graph
+lets it and none waiting for a wave: a simulation of them, beside which stands the plain bound, all
+the calls' seconds divided among the places. The best of its turns counts, since whatever else the
+machine does can only take from it. `--pairing uniform` is the same without waves.
 
 `--http` also sends the calls through ChatOpenAI to a server in another process, which waits as long
 before it answers; that is no part of the bound.
