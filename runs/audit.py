@@ -15,6 +15,7 @@ from runs.audit_leak import audit_leak
 from runs.audit_length import audit_length
 from runs.audit_panel import audit_panel
 from runs.audit_seats import audit_seats
+from runs.audit_trials import audit_trials
 from runs.audit_verdicts import audit_verdicts
 from runs.findings import Finding
 from runs.leaderboard import count_verdicts
@@ -29,6 +30,7 @@ SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
     audit_family,
     audit_canaries,
     audit_leak,
+    audit_trials,
 )
 """In the order in which they are shown; the key of a finding begins with its section's name."""
 ALWAYS = ("swap.flips", "length.longer", "length.only", "verdicts.voids")

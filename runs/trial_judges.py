@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.errors import BadInput
 from runs.arenafile import ArenaFile, read_arena_file
-from runs.cast import OFFLINE_JUDGE, CastEntry, entry_of, is_offline_judge
+from runs.cast import OFFLINE_JUDGE, CastEntry, entry_of, is_offline_judge, is_self_judging
 from runs.config import RunConfig
 
 
+class Leave(NamedTuple):
+    """What a judge may do that has to be asked for."""
+
+    offline: bool = False
+    """Judge real models' answers though it is the offline judge."""
+    compete: bool = False
+    """Judge battles of its own."""
+
+
 def with_judges(
-    config: RunConfig, names: tuple[str, ...], *, file: ArenaFile, allow_offline: bool = False
+    config: RunConfig, names: tuple[str, ...], *, file: ArenaFile, leave: Leave
 ) -> RunConfig:
     """Return a run's settings with these judges in place of its own; none named: with its own.
 
@@ -20,7 +30,7 @@ def with_judges(
 
     Raises:
         BadInput: a name twice, one that stands for something else in the run, an offline model
-            that cannot judge, or the offline judge where real models answered.
+            that cannot judge, or a judge without the leave that it needs.
     """
     if not names:
         return config
@@ -31,8 +41,9 @@ def with_judges(
         cast[name] = _entry(name, config, file)
         if cast[name].is_offline and cast[name].model != OFFLINE_JUDGE:
             raise BadInput(f"{name} cannot judge; the offline one that can is {OFFLINE_JUDGE}")
-    allowed = allow_offline or config.offline_judge_on_real
+    allowed = leave.offline or config.offline_judge_on_real
     is_offline_judge(config.models, names, cast=cast, allowed=allowed)
+    is_self_judging(config.models, names, cast=cast, allowed=leave.compete)
     return config.model_copy(update={"judges": names, "cast": cast})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from runs.reading import Run, counted, run_file
 from runs.spending import NO_CAPS, Budget, check_caps, keep_caps, kept_caps, merged_caps, priced
 from runs.subtitles import has_subtitles
 from runs.trial_cases import attack_cases, constant_cases, rejudge_cases, repeat_cases
-from runs.trial_judges import arena_file, with_judges
+from runs.trial_judges import Leave, arena_file, with_judges
 from runs.trials import (
     CaseMaker,
     Material,
@@ -47,6 +47,7 @@ from video.cache import FrameCache
 from video.find import find_videos
 from video.studio import Decoders
 
+NO_LEAVE = Leave()
 CASES = 100
 """Cases of each kind, where nobody says how many."""
 MAKERS: dict[TrialKind, CaseMaker] = {
@@ -78,7 +79,7 @@ class Asked:
     caps: Caps = NO_CAPS
     retry_failed: bool = False
     """Hold those again that failed."""
-    allow_offline_judge: bool = False
+    leave: Leave = NO_LEAVE
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,7 @@ async def _ready(out: Path, asked: Asked, *, write: bool) -> AsyncIterator[Ready
         seatings = list({one.id: one for one in seatings_of(cases, material.judges)}.values())
         wanted = open_seatings(store, seatings, retry_failed=asked.retry_failed)
         plan = _plan(store, config, seatings, wanted)
+        plan = replace(plan, notices=(*material.notes, *plan.notices))
         footage = material.footage
         yield Ready(store, config, footage, loading(footage, cases), wanted, plan)
 
@@ -182,8 +184,7 @@ async def _ready(out: Path, asked: Asked, *, write: bool) -> AsyncIterator[Ready
 def _config(store: Store, asked: Asked) -> RunConfig:
     """Return the run's settings with the judges on trial, and the prices that hold now."""
     kept, file = RunConfig.of_manifest(store.manifest()), arena_file(asked.config)
-    allowed = asked.allow_offline_judge
-    return priced(with_judges(kept, asked.judges, file=file, allow_offline=allowed))
+    return priced(with_judges(kept, asked.judges, file=file, leave=asked.leave))
 
 
 def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> Material:

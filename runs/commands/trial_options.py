@@ -105,8 +105,9 @@ class Held:
 
 
 def asked_for(kinds: tuple[TrialKind, ...], typed: dict[str, Any]) -> Asked:
-    """Return what was typed."""
+    """Return what was typed; where a judge that competes does no harm nobody has to allow it."""
     from agents.purse import Caps
+    from runs.trial_judges import Leave
     from runs.trialling import CASES, Asked
 
     given = typed.get("cases")
@@ -119,7 +120,7 @@ def asked_for(kinds: tuple[TrialKind, ...], typed: dict[str, Any]) -> Asked:
         concurrency=typed["concurrency"],
         caps=Caps(typed.get("max_usd"), typed.get("max_tokens")),
         retry_failed=typed["retry_failed"],
-        allow_offline_judge=typed["allow_offline_judge"],
+        leave=Leave(typed["allow_offline_judge"], typed.get("allow_self_judging", True)),
     )
 
 

@@ -1,0 +1,185 @@
+"""The same answers before another judge: how far it agrees with the run, and whom it would rank."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.judge import settle_verdict
+from memory.evidence import Trial, standing_trials
+from memory.records import DECIDED, SCHEMA, TIES, Battle, Judging
+from runs.audit_input import percent
+from runs.leaderboard import Table, build
+from runs.reading import Run, counted, marks, open_run
+from scoring.boards import Correlation, correlate_orders, correlate_ranks
+from scoring.cells import Ints
+from scoring.raters import Agreement, agree
+from scoring.shares import Share, measure_share
+
+Report = dict[str, Any]
+WORDS = ("a", "b", "tie")
+"""What a battle comes to; ties of all kinds and splits are one word."""
+
+
+class Both(NamedTuple):
+    """A battle as the run decided it, and as another judge does."""
+
+    battle: Battle
+    other: Battle
+    """The same with the other judge's judgings and verdict."""
+
+
+def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:
+    """Return how far each judge that the battles of a run were put to again agrees with it.
+
+    Args:
+        folder: the run's.
+        judges: names of those that are wanted; none named: all who judged any of it again.
+
+    Raises:
+        BadInput: no such folder, or no run in it.
+    """
+    with open_run(folder) as run:
+        trials = [t for t in standing_trials(run.store.evidence.trials()) if t.kind == "rejudge"]
+        wanted = judges or tuple(dict.fromkeys(trial.judging.judge for trial in trials))
+        return {
+            "schema": SCHEMA,
+            "run": {"judges": list(run.manifest["judges"])},
+            "warnings": list(marks(run.manifest)),
+            "judges": [_told(run, judge, trials) for judge in wanted],
+        }
+
+
+def _told(run: Run, judge: str, trials: Sequence[Trial]) -> Report:
+    mine = [trial for trial in trials if trial.judging.judge == judge]
+    anew = verdicts_anew(run, mine)
+    both = [pair for pair in anew if pair.battle.verdict in DECIDED]
+    shared = [pair for pair in both if pair.other.verdict in DECIDED]
+    found = agreement_of(shared)
+    clear = [pair for pair in shared if "tie" not in (word_of(pair.battle), word_of(pair.other))]
+    without = agreement_of(clear)
+    by_length = length_agreement(clear)
+    boards = _boards(run, shared)
+    return {
+        "judge": judge,
+        "model": mine[0].model if mine else None,
+        "judgings": len(mine),
+        "failed": sum(trial.judging.verdict == "failed" for trial in mine),
+        "abstained": sum(trial.judging.verdict == "abstain" for trial in mine),
+        "battles": len(shared),
+        "undecided": len(anew) - len(shared),
+        "agreement": _share(found.share),
+        "kappa": _share(found.kappa),
+        "without_ties": {"agreement": _share(without.share), "kappa": _share(without.kappa)},
+        "longer_answer": _share(by_length),
+        "confusion": {"words": list(WORDS), "run_by_judge": confusion_of(shared)},
+        "boards": boards,
+        "sentence": _sentence(judge, found, by_length),
+    }
+
+
+def verdicts_anew(run: Run, trials: Sequence[Trial]) -> list[Both]:
+    """Return the battles that count with what one judge makes of each, settled as the run does."""
+    said: defaultdict[str, list[Judging]] = defaultdict(list)
+    for trial in trials:
+        said[trial.battle or ""].append(trial.judging)
+    audit_only = run.manifest.get("swap") != "all"
+    found = []
+    for battle in run.each_battle:
+        if judgings := sorted(said.get(battle.id, ()), key=lambda j: j.seats):
+            verdict, reason = settle_verdict(judgings, audit_only=audit_only)
+            changed = {"verdict": verdict, "reason": reason, "verdicts": tuple(judgings)}
+            found.append(Both(battle, battle.model_copy(update=changed)))
+    return found
+
+
+def word_of(battle: Battle) -> str:
+    """Return "a", "b" or "tie" of a decided battle."""
+    return "tie" if battle.verdict in TIES else battle.verdict
+
+
+def agreement_of(both: Sequence[Both]) -> Agreement:
+    """Return how far two verdicts on each battle agree, with videos as clusters."""
+    return agree(_codes(p.battle for p in both), _codes(p.other for p in both), _videos(both))
+
+
+def length_agreement(both: Sequence[Both]) -> Share:
+    """Return how often the run's winner is the longer answer: a judge that reads nothing."""
+    hits, kept = list[float](), list[Both]()
+    for pair in both:
+        a, b = len(pair.battle.answer_a or ""), len(pair.battle.answer_b or "")
+        if a != b:
+            hits.append(float(word_of(pair.battle) == ("a" if a > b else "b")))
+            kept.append(pair)
+    return measure_share(hits, _videos(kept))
+
+
+def confusion_of(both: Sequence[Both]) -> list[list[int]]:
+    """Return counts, shape (3, 3): the run's word down, the other judge's across."""
+    table = np.zeros((len(WORDS), len(WORDS)), dtype=np.int64)
+    for pair in both:
+        table[WORDS.index(word_of(pair.battle)), WORDS.index(word_of(pair.other))] += 1
+    return [[int(count) for count in row] for row in table]
+
+
+def _codes(battles: Any) -> Ints:
+    return np.array([WORDS.index(word_of(battle)) for battle in battles], dtype=np.int64)
+
+
+def _videos(both: Sequence[Both]) -> Ints:
+    places = {video: k for k, video in enumerate(dict.fromkeys(p.battle.video for p in both))}
+    return np.array([places[pair.battle.video] for pair in both], dtype=np.int64)
+
+
+def _boards(run: Run, both: Sequence[Both]) -> Report:
+    """Return both leaderboards over the same battles, and how far they agree."""
+    roster = run.manifest["models"]
+    first, second = (build([pair[k] for pair in both], roster) for k in (0, 1))
+    one, two = _rows(first), _rows(second)
+    rated = [name for name in one if name in two]
+    a = np.array([one[name]["rating"] for name in rated], dtype=np.float64)
+    b = np.array([two[name]["rating"] for name in rated], dtype=np.float64)
+    return {
+        "spearman": _correlation(correlate_ranks(a, b)),
+        "kendall": _correlation(correlate_orders(a, b)),
+        "models": [
+            {
+                "model": name,
+                **{key: one[name][key] for key in ("rating", "low", "high", "rank")},
+                **{f"other_{key}": two[name][key] for key in ("rating", "low", "high", "rank")},
+            }
+            for name in rated
+        ],
+    }
+
+
+def _rows(board: Table) -> Mapping[str, Mapping[str, Any]]:
+    return {row["model"]: row for row in board["models"] if row["rating"] is not None}
+
+
+def _correlation(found: Correlation) -> Report:
+    return {key: _number(value) for key, value in found._asdict().items()}
+
+
+def _share(found: Share) -> Report:
+    figures = {key: _number(getattr(found, key)) for key in ("value", "low", "high")}
+    return {**figures, "n": found.n}
+
+
+def _number(value: float) -> float | None:
+    return round(value, 6) if math.isfinite(value) else None
+
+
+def _sentence(judge: str, found: Agreement, by_length: Share) -> str:
+    if not found.share.n:
+        return f"{judge} has decided no battle that the run decided."
+    return (
+        f"{judge} comes to the run's verdict in {percent(found.share)} of "
+        f"{counted(found.share.n, 'battle')}; where neither sees a tie, the longer answer is the "
+        f"run's winner in {percent(by_length)}."
+    )
