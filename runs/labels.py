@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,11 +124,20 @@ def people_agree(spoken: Sequence[Spoken]) -> tuple[Share, Share]:
     for of, number in zip(spoken, numbers, strict=True):
         ratings[row[of.battle.id], place[of.label.labeller]] = code_of(of.label.verdict)
         video[row[of.battle.id]] = number
-    i, j = np.triu_indices(ratings.shape[1], 1)
-    first, second = ratings[:, i].ravel(), ratings[:, j].ravel()
-    both = (first != MISSING) & (second != MISSING)
-    pairs = agree(first[both], second[both], np.repeat(video, len(i))[both])
+    first, second, where = _pairs_of(ratings)
+    pairs = agree(first, second, video[where])
     return pairs.share, krippendorff(ratings, video)
+
+
+def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
+    """Every two words on one battle, and the row of that battle."""
+    pairs = [
+        (one, two, row)
+        for row, words in enumerate(ratings)
+        for one, two in combinations(words[words != MISSING].tolist(), 2)
+    ]
+    first, second, where = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
+    return first, second, where
 
 
 def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[str, Any]]:

@@ -67,6 +67,7 @@ def build(
     warnings: Iterable[str] = (),
     asked: Mapping[Seat, Asked] | None = None,
     weights: Mapping[str, float] | None = None,
+    rater: Callable[[Bouts, Method], RatedBouts] = rate_bouts,
 ) -> Table:
     """Return the leaderboard of `battles` as JSON-ready values.
 
@@ -82,6 +83,7 @@ def build(
         asked: what the journal knows of contestants' calls; with it rows tell how models behaved,
             whatever the method leaves out.
         weights: how much each battle counts, by its id; None where all count alike.
+        rater: what makes ratings of the decided battles, which it gets in their order.
 
     Raises:
         BadInput: the method's anchor is no model of the run.
@@ -95,7 +97,7 @@ def build(
     verdicts: Counter[str] = Counter(battle.verdict for battle in kept)
     forfeits = Counter(_forfeiter(battle) for battle in kept)
     table = tabulate(
-        rate_bouts(_bouts(decided, names, method, weights), method),
+        rater(_bouts(decided, names, method, weights), method),
         forfeits={name: forfeits[name] for name in names},
         totals=count_verdicts(verdicts),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +12,11 @@ import numpy as np
 from memory.errors import BadInput
 from memory.records import DECIDED, Battle
 from runs.labels import Spoken, chances, mean_points, spoken_of
-from runs.leaderboard import Table, count_verdicts, points_of, tabulate
+from runs.leaderboard import Table, build
 from runs.leaderboard_method import USUAL, Method, read_anchor
-from runs.leaderboard_rating import Bouts, number, rate_bouts
+from runs.leaderboard_rating import Bouts, RatedBouts, number, rate_bouts
 from runs.rate_columns import quoted
-from runs.reading import Run, counted, marks, open_run
+from runs.reading import Run, counted, open_run, rates_stand_ins, warnings_of
 from scoring.cells import Floats
 from scoring.ppi import LEAST_LABELS, Judged, Powered, count_labels, rate_on_labels
 from scoring.ratings import Anchor
@@ -57,19 +56,24 @@ def labelled_board_of(
         BadInput: no labels, none of a random draw, too few of a model, or a method that asks for
             something else.
     """
+    from runs.audit import brief
+    from runs.conduct import asked_contestants
+
     _refuse_further(method)
     with open_run(folder) as run:
-        decided = [battle for battle in run.battles if battle.verdict in DECIDED]
-        people = people_of(run, decided, assume_random=assume_random)
-        warnings = [*marks(run.manifest), *people.warnings]
-        if unsettled := len(run.slots) - len(run.battles):
-            warnings.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
-        return build_labelled(
-            run.battles, run.manifest["models"], people, method=method, warnings=warnings
+        table = build_labelled(
+            run.battles,
+            run.manifest["models"],
+            people_of(run, assume_random=assume_random),
+            method=method,
+            stand_ins=rates_stand_ins(run.manifest),
+            warnings=warnings_of(run),
+            asked=asked_contestants(run.store),
         )
+        return table | {"audit": brief(run)}
 
 
-def people_of(run: Run, decided: Sequence[Battle], *, assume_random: bool) -> People:
+def people_of(run: Run, *, assume_random: bool = False) -> People:
     """Return the labels that may stand for the rest.
 
     Raises:
@@ -78,7 +82,7 @@ def people_of(run: Run, decided: Sequence[Battle], *, assume_random: bool) -> Pe
     spoken, samples = spoken_of(run), run.store.evidence.samples()
     if not spoken:
         raise BadInput(f"nobody has labelled a battle of this run; {_SAMPLE_FIRST}")
-    here = {battle.id for battle in decided}
+    here = {battle.id for battle in run.each_battle if battle.verdict in DECIDED}
     if assume_random:
         return _people(spoken, dict.fromkeys(here, 1.0), [ASSUMED], is_assumed=True)
     drawn = {id_ for sample in samples for id_ in sample.drawn} & here
@@ -100,38 +104,50 @@ def build_labelled(
     *,
     method: Method = USUAL,
     warnings: Sequence[str] = (),
+    **given: Any,
 ) -> Table:
     """Return the table as JSON-ready values, in the shape of every leaderboard.
 
     Beside that, rows say how many `labels` a model has, and settings how the labels were used.
 
+    Args:
+        battles: those that count, in slot order; the decided ones that no label may stand for are
+            left out.
+        roster: every model of the run.
+        people: what they said.
+        method: its anchor, ranks, pairs and seed.
+        warnings: further sentences to stand in the settings.
+        given: the rest of what `build` takes.
+
     Raises:
         BadInput: too few labels of a model, or an anchor that is no model of the run.
     """
-    spoken_for = [
-        battle for battle in battles if battle.verdict not in DECIDED or battle.id in people.chance
-    ]
-    names = list(dict.fromkeys([*roster, *_seats(battles)]))
-    bouts, judged = _arrays([of for of in spoken_for if of.verdict in DECIDED], names, people)
-    _refuse_few(judged, names)
-    powered = _rate(judged, names, method)
-    by_judge = rate_bouts(bouts, method)
-    rated = replace(by_judge, ratings=powered.ratings, pieces=powered.ratings.clusters)
-    forfeits = Counter(_forfeiter(battle) for battle in spoken_for)
-    table = tabulate(
-        rated,
-        forfeits={name: forfeits[name] for name in names},
-        totals=count_verdicts(Counter(battle.verdict for battle in spoken_for)),
-    )
-    counts = dict(zip(names, count_labels(judged).tolist(), strict=True))
-    for row in table["models"]:
-        row["labels"] = counts[row["model"]]
-    settings = table["settings"]
-    labels = _told(powered, people)
-    told = [*warnings, *_explained(labels), JUDGES_COUNTS, *settings.pop("warnings")]
+    spoken_for = [of for of in battles if of.verdict not in DECIDED or of.id in people.chance]
+    ids = [battle.id for battle in spoken_for if battle.verdict in DECIDED]
+    found: list[tuple[Judged, Powered, RatedBouts]] = []
+
+    def on_labels(bouts: Bouts, method: Method) -> RatedBouts:
+        judged = _join(bouts, ids, people)
+        _refuse_few(judged, bouts.names)
+        by_judge, powered = rate_bouts(bouts, method), _rate(judged, bouts.names, method)
+        found.append((judged, powered, by_judge))
+        return replace(by_judge, ratings=powered.ratings, pieces=powered.ratings.clusters)
+
+    told = [*warnings, *people.warnings]
+    table = build(spoken_for, roster, method=method, warnings=told, rater=on_labels, **given)
+    ((judged, powered, by_judge),) = found
+    _add_labels(table, dict(zip(by_judge.bouts.names, count_labels(judged).tolist(), strict=True)))
+    settings, labels = table["settings"], _told(powered, people)
+    notes = [*_explained(labels), JUDGES_COUNTS, *settings.pop("warnings")]
     # What the flags stand on are videos with labels; what was decided, was on all of them.
-    table["settings"] = settings | {"videos": by_judge.pieces, "labels": labels, "warnings": told}
+    table["settings"] = settings | {"videos": by_judge.pieces, "labels": labels, "warnings": notes}
     return table
+
+
+def _add_labels(table: Table, counts: Mapping[str, int]) -> None:
+    for row in table["models"]:
+        flags = row.pop("flags")
+        row |= {"labels": counts[row["model"]], "flags": flags}
 
 
 def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
@@ -209,21 +225,12 @@ def _caveats(
     return told
 
 
-def _arrays(
-    decided: Sequence[Battle], names: Sequence[str], people: People
-) -> tuple[Bouts, Judged]:
-    place = {name: k for k, name in enumerate(names)}
-    videos = {battle.video: k for k, battle in enumerate(decided)}
-    a = np.array([place[battle.model_a or ""] for battle in decided], dtype=np.int64)
-    b = np.array([place[battle.model_b or ""] for battle in decided], dtype=np.int64)
-    video = np.array([videos[battle.video] for battle in decided], dtype=np.int64)
-    judge = _floats([points_of(battle.verdict) for battle in decided])
-    said = _floats([people.points.get(battle.id, np.nan) for battle in decided])
-    chance = _floats([people.chance[battle.id] for battle in decided])
-    return (
-        Bouts(names, a, b, judge, video),
-        Judged(len(names), a, b, judge, said, chance, video),
-    )
+def _join(bouts: Bouts, ids: Sequence[str], people: People) -> Judged:
+    """The decided battles with what people say of them."""
+    assert bouts.video is not None
+    said = _floats([people.points.get(id_, np.nan) for id_ in ids])
+    chance = _floats([people.chance[id_] for id_ in ids])
+    return Judged(len(bouts.names), bouts.a, bouts.b, bouts.points, said, chance, bouts.video)
 
 
 def _floats(values: Sequence[float]) -> Floats:
@@ -256,12 +263,3 @@ def _refuse_further(method: Method) -> None:
             "--labels goes with --anchor, --simultaneous, --pairs and --format alone; leave out "
             "the other options"
         )
-
-
-def _seats(battles: Sequence[Battle]) -> list[str]:
-    seats = [name for battle in battles for name in (battle.model_a, battle.model_b)]
-    return [name for name in seats if name is not None]
-
-
-def _forfeiter(battle: Battle) -> str | None:
-    return {"forfeit_a": battle.model_a, "forfeit_b": battle.model_b}.get(battle.verdict)

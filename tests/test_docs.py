@@ -17,6 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from agents.providers import Declaration
 from graph.tournament import tournament
+from memory.evidence import Label, Sample
 from memory.records import Battle, Evolution, Grade, Judging
 from memory.store import Store
 from runs.arenafile import ModelTable, RolesTable, RunTable, read_arena_file
@@ -206,6 +207,8 @@ def test_langgraph_is_told_the_oldest_python_that_will_do() -> None:
         ("A judging", Judging),
         ("An evolution", Evolution),
         ("A grade", Grade),
+        ("A label", Label),
+        ("A draw", Sample),
         ("models.NAME", ModelTable),
         ("providers.NAME", Declaration),
         ("roles", RolesTable),
@@ -247,6 +250,17 @@ def test_an_export_is_written_down(run: Path) -> None:
         line = invoke("export", run, "--what", what).output.splitlines()[0]
         fields_of_battle = set(first_column(section("records.md", "A battle")))
         assert set(json.loads(line)) <= set(re.findall(r"`(\w+)`", words)) | fields_of_battle
+
+
+def test_what_labels_show_is_written_down(run: Path) -> None:
+    told = Label(battle=slot(video(), 1).id, labeller="anna", verdict="a")
+    with Store.open(run / "run.sqlite", write=True) as store:
+        store.evidence.add_labels([told])
+    shown = json.loads(invoke("labels", "show", run, "--json").output)
+    text = section("records.md", "Labels")
+    assert first_column(text) == list(shown)
+    words = set(re.findall(r"`(\w+)`", text))
+    assert set(shown["sample"]) | set(shown["labellers"][0]) | set(shown["calibration"][0]) <= words
 
 
 def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:

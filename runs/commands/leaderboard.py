@@ -43,6 +43,16 @@ _TRAITS = ("duration", "category", "round", "origin", "persona", "format", "pair
     is_flag=True,
     help="Show refusals, forfeits, voids, both bad and the length of answers of each model, too.",
 )
+@click.option(
+    "--labels",
+    is_flag=True,
+    help="Rate on the scale of people: all verdicts, corrected by the labels of a random draw.",
+)
+@click.option(
+    "--assume-random",
+    is_flag=True,
+    help="Take all labels for those of a random draw, whatever was drawn; goes with --labels.",
+)
 @picture_options
 @rating_options
 def command(
@@ -51,6 +61,8 @@ def command(
     form: str | None,
     as_json: bool,
     details: bool,
+    labels: bool,
+    assume_random: bool,
     picture: Path | None,
     force: bool,
     **method: Any,
@@ -59,10 +71,25 @@ def command(
     chosen = chosen_form(form, as_json=as_json)
     if picture is not None and by == "pair":
         raise click.UsageError("--picture draws no pairs; arena pictures draws them as heat maps")
+    if assume_random and not labels:
+        raise click.UsageError("--assume-random goes with --labels; give both")
+    if labels and by is not None:
+        raise click.UsageError("--labels rates the whole run; leave out --by")
     check_picture(picture, force=force)
     method["without"] = tuple(dict.fromkeys(method["without"]))
-    board = show_leaderboard(out, form=chosen, by=by, method=read_method(method), details=details)
+    how = read_method(method)
+    if labels:
+        board = _on_labels(out, how, assume_random=assume_random)
+        print_board(board, chosen, details=details)
+    else:
+        board = show_leaderboard(out, form=chosen, by=by, method=how, details=details)
     draw_picture(board, picture)
+
+
+def _on_labels(folder: Path, method: Method, *, assume_random: bool) -> dict[str, Any]:
+    from runs.leaderboard_labels import labelled_board_of
+
+    return labelled_board_of(folder, method, assume_random=assume_random)
 
 
 def show_leaderboard(
