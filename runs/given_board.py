@@ -208,7 +208,9 @@ def _of_rows(source: str, rows: Sequence[Row], *, unknown: float) -> GivenBoard:
         raise BadInput(f"{source} holds no model with a rating")
     notes = [f"left out for want of a rating: {counted(unrated, 'model')}"] if unrated else []
     if bare := _open_up(entries):
-        notes.append(f"taken as apart from nobody, for want of an interval: {counted(bare, 'model')}")
+        notes.append(
+            f"taken as apart from nobody, for want of an interval: {counted(bare, 'model')}"
+        )
     order = sorted(entries, key=lambda name: -entries[name].rating)
     return GivenBoard(source, {name: entries[name] for name in order}, notes=notes)
 
