@@ -26,6 +26,8 @@ from tests.support.whole_runs import (
 
 KILLS, AT_LEAST_IN_FLIGHT = 100, 60
 CLIPS, ROUNDS, SECONDS = 12, 3, 4.0
+BLOCK = 4
+"""Nine waves, seven of which are drawn by what was settled before, in this life or another."""
 LATENCY_S = ("0.3", "0.9")
 # Three lives in four are ended soon after their first call, the others anywhere from their start.
 SHARE_AFTER_A_CALL, SOON_S, ANYWHERE_S = 0.75, 1.3, 3.5
@@ -92,7 +94,8 @@ class Killer:
 
 def simulation(place: Path, server: Loopback, *, out: str, concurrency: int) -> list[str]:
     config = write_config(place / "arena.toml", "openai", server)
-    fixed = ("--videos", place / "videos", "--rounds", str(ROUNDS), "--config", config)
+    shape = ("--rounds", str(ROUNDS), "--block", str(BLOCK))
+    fixed = ("--videos", place / "videos", *shape, "--config", config)
     return command(
         "simulate", *fixed, "--out", place / out, "--concurrency", str(concurrency), "-q"
     )

@@ -40,7 +40,9 @@ class Ground:
 
 def simulate(videos: Path, out: Path, *, config: Path, concurrency: int = CALLS_AT_ONCE) -> Path:
     arguments = ("--videos", videos, "--rounds", str(ROUNDS), "--seed", "3", "--swap", "0.3")
-    run("simulate", *arguments, "--config", config, "--out", out, f"--concurrency={concurrency}")
+    # A block for each video: two waves in three are drawn by the results of those before them.
+    waves = ("--block", "1", f"--concurrency={concurrency}")
+    run("simulate", *arguments, *waves, "--config", config, "--out", out)
     return out
 
 
@@ -58,6 +60,8 @@ def test_every_slot_of_the_undisturbed_run_is_decided(ground: Ground) -> None:
     assert {battle["verdict"] for battle in found} <= {"a", "b", "tie_good", "tie_bad"}
     assert {battle["origin"] for battle in found} >= {"first", "evolved"}
     assert any(len(battle["verdicts"]) == 2 for battle in found)
+    assert {battle["basis"] for battle in found} == {None, 0, 1, 2, 3}
+    assert len({battle["propensity"] for battle in found}) > 4
 
 
 @pytest.mark.parametrize("provider", ["openai", "google_genai"])
