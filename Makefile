@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-latency bench-memory bench-resume pictures clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-pairing bench-latency bench-memory bench-resume pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,9 @@ bench-bodies: $(STAMP) ## CPU and memory of a call with 128 frames, against a te
 
 bench-console: $(STAMP) ## what share of a core the live console takes with 66 lineages in flight
 	$(BIN)/python -m benchmarks.console
+
+bench-pairing: $(STAMP) ## battles that mix and uniform pairs need, coverage, wrong stops, ms a pick
+	$(BIN)/python -m benchmarks.pairing
 
 bench-latency: $(STAMP) ## how close a run comes to the least time its calls can take
 	$(BIN)/python -m benchmarks.latency

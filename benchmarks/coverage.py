@@ -47,12 +47,12 @@ class Coverage(NamedTuple):
     """Mean width in points."""
 
 
-def true_ratings(strength: Floats, tau: float) -> Floats:
+def true_ratings(strength: Floats, tau: float, ties: float = TIES) -> Floats:
     """Return what endless videos would give, ties at half: shares integrated over videos."""
     i, j = roster_pairs(len(strength)).T
     at, weight = np.polynomial.hermite_e.hermegauss(60)
     share = expit((strength[i] - strength[j])[:, None] + np.sqrt(2) * tau * at) @ weight
-    share = TIES / 2 + (1 - TIES) * share / weight.sum()
+    share = ties / 2 + (1 - ties) * share / weight.sum()
     cells = Cells(len(strength), i, j, np.stack([1 - share, 0 * share, share], axis=1))
     return to_ratings(fit_strengths(cells))
 
