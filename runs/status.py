@@ -20,6 +20,8 @@ from runs.costs import Costs, lost_line
 from runs.reading import counted, damage, marks, named, one_line, open_run, run_file
 from runs.repair import failed_slots
 from runs.spending import NO_CAPS, kept_caps, told_caps
+from runs.until import Reading
+from runs.watch import look_at
 from runs.working import NO_WORK, Work, work_on
 
 
@@ -43,6 +45,8 @@ class Status:
     process: int | None = None
     """Id of the process that is running it now."""
     work: Work = NO_WORK
+    reading: Reading | None = None
+    """How its stopping rule was met, or how near it is."""
     failed: int = 0
     """Battles that ended because a call had failed, which can be played again."""
 
@@ -57,12 +61,17 @@ class Status:
         return sum(count for verdict, count in self.verdicts.items() if verdict in DECIDED)
 
     @property
+    def is_stopped(self) -> bool:
+        """Return whether its rule was met before all slots were played."""
+        return self.reading is not None and self.reading.is_met and self.settled < self.slots
+
+    @property
     def next(self) -> str:
         """Return the command to type next."""
         out = shlex.quote(str(self.folder))
         if self.process is not None:
             return f"arena status {out}"
-        if self.settled < self.slots:
+        if self.settled < self.slots and not self.is_stopped:
             return f"arena resume {out}"
         if self.failed:
             return f"arena resume {out} --retry-failed"
@@ -88,6 +97,7 @@ class Status:
             "damage": self.damage,
             "process": self.process,
             "work": self.work.as_json(),
+            "until": self.reading.as_json() if self.reading else None,
             "failed": self.failed,
             "next": self.next,
         }
@@ -102,6 +112,7 @@ class Status:
             *self.costs.as_lines(self.settled),
             *([lost_line(self.lost)] if self.lost.tries else []),
             *([f"cap on the whole run: {told_caps(self.caps)}"] if self.caps else []),
+            *self._rule(),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
@@ -119,9 +130,23 @@ class Status:
             f"arena resume {out} --retry-failed"
         ]
 
+    def _rule(self) -> list[str]:
+        if self.reading is None:
+            return []
+        is_met = "is met" if self.reading.is_met else "is not met"
+        lines = [f"--until {self.reading.rule} {is_met}: {self.reading.told}, after wave "]
+        lines[0] += str(self.reading.wave)
+        if self.is_stopped:
+            out = safe(shlex.quote(str(self.folder)))
+            lines += [self.reading.rule.promise]
+            lines += [f"to play the rest: arena resume {out} --until rounds"]
+        return lines
+
     def _pace(self) -> str:
         if self.process is not None:
             return f"process {self.process} is running it"
+        if self.is_stopped:
+            return "stopped by its rule"
         return "finished" if self.settled >= self.slots else "stopped; nobody is running it"
 
 
@@ -135,8 +160,9 @@ def status_of(folder: Path) -> Status:
             status.costs.add(row)
         status.caps = kept_caps(run.store)
         status.lost = run.store.journal.lost(besides="offline:*")
+        status.reading = look_at(run.store)
         status.failed = len(failed_slots(run.store))
-        status.work = work_on(run.store, status.costs.total.calls)
+        status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
         status.damage = damage(run.store)
     status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
     return status
