@@ -8,7 +8,8 @@ length is right as often as it is wrong.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ FORMS: tuple[tuple[tuple[Form, Form], ...], ...] = (
     (("short", "short"), ("long", "long")),
 )
 """Forms of the two answers, by turns: crossed ones for every other pair of clips."""
+CASES_OF_A_PAIR = 4
 TRIES = 4
 """Pairs of clips that are tried before a kind is given up."""
 
@@ -66,7 +68,7 @@ class Makings:
                     break
                 continue
             self.made.add(kind)
-            return _Made(pair, stage.ground, (shown[0], shown[1]))
+            return _Made(pair, stage.ground, (shown[0], shown[1]), self._load)
         self.troubles[kind] = why
         return None
 
@@ -82,7 +84,7 @@ class Makings:
     async def _frames(self, clip: Splice) -> Frames:
         return await self.decoders.splice(clip, self.files, self.sampling)
 
-    async def load(self, clip: Splice, _id: str, digests: list[str]) -> list[bytes]:
+    async def _load(self, clip: Splice, _id: str, digests: list[str]) -> list[bytes]:
         """Return JPEG bytes of a clip's frames."""
         return await self.decoders.spliced_jpegs(
             clip, self.files, sampling=self.sampling, digests=digests
@@ -96,6 +98,7 @@ class _Made:
     pair: Pair
     ground: Video
     shown: tuple[Frames, Frames]
+    load: Callable[[Splice, str, list[str]], Awaitable[list[bytes]]]
 
 
 async def truth_cases(material: Material) -> list[TrialCase]:
@@ -106,18 +109,17 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     makings = makings_of(material)
     wanted = USUAL_CASES if material.count is None else material.count
     cases: list[TrialCase] = []
-    kinds, turn = list(KINDS if makings.videos else ()), 0
-    while kinds and len(cases) < wanted:
-        lacking = -(-(wanted - len(cases)) // 4)
-        made = await asyncio.gather(
-            *(makings.pair(kind, _number(kind, turn)) for kind in kinds[:lacking])
-        )
-        for kind, one in zip(tuple(kinds), made, strict=False):
-            if one is None:
-                kinds.remove(kind)
-            else:
-                cases += _cases(one, makings, turn)
-        turn += 1
+    turns: Counter[Kind] = Counter()
+    waiting = deque(KINDS if makings.videos else ())
+    while waiting and len(cases) < wanted:
+        lacking = -(-(wanted - len(cases)) // CASES_OF_A_PAIR)
+        batch = [waiting.popleft() for _ in range(min(lacking, len(waiting)))]
+        pairs = (makings.pair(kind, _number(kind, turns[kind])) for kind in batch)
+        for kind, made in zip(batch, await asyncio.gather(*pairs), strict=True):
+            if made is not None:
+                cases += _cases(made, turns[kind])
+                turns[kind] += 1
+                waiting.append(kind)
     material.notes.extend(_notes(makings))
     return cases[:wanted]
 
@@ -150,7 +152,7 @@ def makings_of(material: Material) -> Makings:
     )
 
 
-def _cases(made: _Made, makings: Makings, turn: int) -> Iterator[TrialCase]:
+def _cases(made: _Made, turn: int) -> Iterator[TrialCase]:
     """Yield the cases of a pair: in two pairs of forms, each text with the one clip and the other.
 
     The claim that stands first is by turns the one and the other.
@@ -172,5 +174,5 @@ def _cases(made: _Made, makings: Makings, turn: int) -> Iterator[TrialCase]:
                 frames=frames,
                 case=case,
                 right="a" if seat == 0 else "b",
-                load=partial(makings.load, clip),
+                load=partial(made.load, clip),
             )

@@ -1,0 +1,108 @@
+"""What known truth tells of a judge, in figures and words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from memory.evidence import Trial
+from memory.records import Judging
+from runs.audit_input import AuditInput
+from runs.audit_truth import audit_truth
+from runs.findings import Finding
+
+
+def trial(
+    number: int,
+    verdict: str,
+    *,
+    name: str = "card-short-long",
+    right: str = "a",
+    judge: str = "referee",
+    videos: int = 40,
+) -> Trial:
+    said = Judging.model_validate({"judge": judge, "seats": "ab", "verdict": verdict})
+    return Trial.model_validate(
+        {
+            "id": f"truth:{number}:{judge}",
+            "kind": "truth",
+            "name": name,
+            "video": f"video{number % videos}",
+            "model": f"openai:{judge}",
+            "right": right,
+            "texts": {"answer_a": f"{number}"},
+            "judging": said,
+        }
+    )
+
+
+def audited(trials: Sequence[Trial]) -> dict[str, Finding]:
+    return {found.key: found for found in audit_truth(AuditInput([], {}, trials=trials))}
+
+
+def test_right_wrong_and_tied_make_one_nothing_and_a_half() -> None:
+    found = audited([trial(n, verdict) for n, verdict in enumerate(["a", "a", "b", "tie_good"])])
+    accuracy = found["truth.accuracy.referee"]
+    assert (accuracy.value, accuracy.n) == (2.5 / 4, 4)
+    assert "1 tie among them" in accuracy.sentence
+
+
+def test_what_the_judge_abstained_from_or_failed_at_is_in_no_share_and_told() -> None:
+    said = [*("a" * 30), "abstain", "abstain", "failed"]
+    found = audited([trial(n, verdict) for n, verdict in enumerate(said)])
+    accuracy = found["truth.accuracy.referee"]
+    assert (accuracy.value, accuracy.n) == (1.0, 30)
+    assert accuracy.sentence.endswith("it abstained from 2 more and 1 judging failed.")
+    assert found["truth.abstained.referee"].value == pytest.approx(2 / 33)
+
+
+def test_a_judge_that_only_abstains_is_unknown() -> None:
+    found = audited([trial(n, "abstain") for n in range(3)])
+    accuracy = found["truth.accuracy.referee"]
+    assert math.isnan(accuracy.value)
+    assert (accuracy.n, len(found)) == (0, 1)
+    assert "it abstained from 3 more" in accuracy.sentence
+
+
+@pytest.mark.parametrize(
+    ("right", "of", "alarm"), [(20, 40, True), (24, 40, True), (38, 40, False), (6, 40, True)]
+)
+def test_an_alarm_tells_what_cannot_be_told_from_guessing(right: int, of: int, alarm: bool) -> None:
+    found = audited([trial(n, "a" if n < right else "b") for n in range(of)])
+    assert found["truth.accuracy.referee"].is_alarm == alarm
+
+
+def test_many_right_about_one_video_are_no_guesses_but_say_little_of_others() -> None:
+    found = audited([trial(n, "a", videos=1) for n in range(40)])["truth.accuracy.referee"]
+    assert not found.is_alarm
+    assert found.low <= 0.5
+    assert "too few to say how much" in found.sentence
+
+
+def test_kinds_and_forms_stand_apart_and_those_without_cases_are_left_out() -> None:
+    trials = [trial(n, "a", name="needle-long-long") for n in range(4)]
+    trials += [trial(n + 4, "b", name="order-long-short") for n in range(4)]
+    found = audited(trials)
+    assert found["truth.needle.referee"].value == 1
+    assert found["truth.order.referee"].value == 0
+    assert found["truth.long-long.referee"].value == 1
+    assert found["truth.longer.referee"].value == 0
+    assert not {"truth.card.referee", "truth.short-long.referee"} & found.keys()
+
+
+def test_judges_stand_apart_and_their_names_are_text() -> None:
+    bad = "x\x1b[31m{right}"
+    trials = [trial(n, "a", judge=judge) for n in range(3) for judge in ("good", bad)]
+    found = audited(trials)
+    assert {key.removeprefix("truth.accuracy.") for key in found if "accuracy" in key} == {
+        "good",
+        bad,
+    }
+    assert "\x1b" not in "".join(one.sentence for one in found.values())
+
+
+def test_without_such_trials_there_is_nothing_to_say() -> None:
+    assert audited([]) == {}
+    assert audited([trial(0, "a").model_copy(update={"kind": "attack"})]) == {}
