@@ -11,11 +11,14 @@ from memory.records import SCHEMA
 from runs.audit_canaries import audit_canaries
 from runs.audit_family import audit_family
 from runs.audit_input import AuditInput
+from runs.audit_labels import audit_labels
 from runs.audit_leak import audit_leak
 from runs.audit_length import audit_length
+from runs.audit_lines import is_usual
 from runs.audit_panel import audit_panel
 from runs.audit_seats import audit_seats
 from runs.audit_trials import audit_trials
+from runs.audit_truth import audit_truth
 from runs.audit_verdicts import audit_verdicts
 from runs.findings import Finding
 from runs.leaderboard import count_verdicts
@@ -31,10 +34,10 @@ SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
     audit_canaries,
     audit_leak,
     audit_trials,
+    audit_truth,
+    audit_labels,
 )
 """In the order in which they are shown; the key of a finding begins with its section's name."""
-ALWAYS = ("swap.flips", "length.longer", "length.only", "verdicts.voids")
-"""What every leaderboard tells, alarm or not."""
 
 
 def audit(folder: Path) -> Report:
@@ -57,10 +60,20 @@ def audit(folder: Path) -> Report:
 
 
 def brief(run: Run) -> list[dict[str, Any]]:
-    """Return the findings that stand under a leaderboard: the alarms, then some that always do."""
-    findings = find_all(read_input(run))
-    always = [f for f in findings if f.key in ALWAYS and not f.is_alarm and f.n]
-    return [found.as_json() for found in (*(f for f in findings if f.is_alarm), *always)]
+    """Return the findings that stand under a leaderboard: the alarms, then the usual.
+
+    An alarm about one judge is left out where all judges together raise it.
+    """
+    found = find_all(read_input(run))
+    raised = {f.key for f in found if f.is_alarm}
+    alarms = [f for f in found if f.is_alarm and _of_all(f.key) not in raised - {f.key}]
+    usual = [f for f in found if is_usual(f.key) and not f.is_alarm]
+    return [f.as_json() for f in (*alarms, *usual)]
+
+
+def _of_all(key: str) -> str:
+    """Return the key of a figure of all judges, for that of one: `swap.flips`."""
+    return ".".join(key.split(".", 2)[:2])
 
 
 def read_input(run: Run) -> AuditInput:

@@ -67,7 +67,7 @@ def _expected(
     sighted = [m for m in models if not given.is_blind(m) and models[m] not in _STAND_INS]
     for name in sorted(models):
         if given.is_blind(name) and sighted:
-            yield f"canary.blind[{safe(name)}]", name, sighted, "sees no frame"
+            yield f"canary.blind.{safe(name)}", name, sighted, "sees no frame"
     for key, (model, what) in _NOT_ABOVE.items():
         if model in called and _TERSE in called:
             yield f"canary.{key}", called[model], [called[_TERSE]], what

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from memory.records import Battle
-from runs.audit_input import POINTS, AuditInput, Vote, family_of, finding, percent, unknown
+from runs.audit_input import POINTS, AuditInput, Ballots, Mask, family_of, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
+from scoring.cells import Floats, Ints
 from scoring.shares import Share, measure_excess, measure_share
 
 _UNTOLD = "No contestant is of the family of a judge ({}), so there is nothing for one to prefer."
 
 
-class _Own(NamedTuple):
-    """One judging in which just one answer came from the judge's family."""
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """Judgings of one judge in which just one answer came from its family."""
 
-    battle: Battle
-    points: float
+    points: Floats
     """Of the family's answer: 1, 0.5 or 0."""
-    elsewhere: float
+    elsewhere: Floats
     """The same by judges of other families, in the mean; NaN where none judged the battle."""
+    video: Ints
 
 
 def audit_family(given: AuditInput) -> list[Finding]:
@@ -33,64 +34,73 @@ def audit_family(given: AuditInput) -> list[Finding]:
     """
     told: list[Finding] = []
     families: list[str] = []
-    for judge in given.judges:
+    for k, judge in enumerate(given.judges):
         family = family_of(given.model_of(judge))
         families.append(safe(family))
-        if own := list(_own(judge, family, given)):
-            told += _of_judge(judge, family, own, given)
+        own = _own(k, family, given)
+        if len(own.points):
+            told += _of_judge(judge, family, own)
     if told or not families:
         return told
     return [unknown("family.own", _UNTOLD.format(", ".join(dict.fromkeys(families))))]
 
 
-def _of_judge(judge: str, family: str, own: list[_Own], given: AuditInput) -> Iterator[Finding]:
+def _of_judge(judge: str, family: str, own: _Own) -> Iterator[Finding]:
     name = safe(judge)
-    share = measure_share([o.points for o in own], given.number_videos([o.battle for o in own]))
+    share, shared = measure_share(own.points, own.video), ~np.isnan(own.elsewhere)
     sentence = (
         f"{name} gives its own family ({safe(family)}) {percent(share)} of {share.n} judgings"
     )
-    shared = [o for o in own if not np.isnan(o.elsewhere)]
     alone = (
         "; no judge of another family judged these, so preference cannot be separated from skill"
     )
-    yield finding(f"family.own[{name}]", share, f"{sentence}{'' if shared else alone}.")
-    if shared:
-        yield _excess(name, shared, given)
+    yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else alone}.")
+    if shared.any():
+        excess = measure_excess(own.points[shared], own.elsewhere[shared], own.video[shared])
+        yield _excess(name, excess)
 
 
-def _excess(name: str, shared: list[_Own], given: AuditInput) -> Finding:
-    excess = measure_excess(
-        [o.points for o in shared],
-        [o.elsewhere for o in shared],
-        given.number_videos([o.battle for o in shared]),
-    )
+def _excess(name: str, excess: Share) -> Finding:
     verdict = "it surely favours its own" if excess.low > 0.0 else "no preference is sure"
     sentence = (
         f"That is {_points(excess)} points of a hundred more than judges of other families give "
         f"it in the same {excess.n} judgings: {verdict}."
     )
-    return finding(f"family.excess[{name}]", excess, sentence, is_alarm=excess.low > 0.0)
+    return finding(f"family.excess.{name}", excess, sentence, is_alarm=excess.low > 0.0)
 
 
-def _own(judge: str, family: str, given: AuditInput) -> Iterator[_Own]:
-    for battle, votes in given.votes:
-        sides = [family_of(given.model_of(m or "")) == family for m in _players(battle)]
-        if sum(sides) != 1:
-            continue
-        others = [v for v in votes if family_of(given.model_of(v.judge)) != family]
-        for vote in votes:
-            if vote.judge == judge:
-                same = [_of_side(v, sides[0]) for v in others if v.seats == vote.seats]
-                elsewhere = float(np.mean(same)) if same else np.nan
-                yield _Own(battle, _of_side(vote, sides[0]), elsewhere)
+def _own(judge: int, family: str, given: AuditInput) -> _Own:
+    ballots, is_ours = given.ballots, _ours(family, given)
+    one_of_two = is_ours[:, 0] != is_ours[:, 1]
+    mine = ballots.has_voted & (ballots.judge == judge) & one_of_two[ballots.battle]
+    battle = ballots.battle[mine]
+    of_a = POINTS[ballots.camp[mine]], _said_elsewhere(family, given)[_seating(ballots)[mine]]
+    points, elsewhere = (np.where(is_ours[battle, 0], x, 1.0 - x) for x in of_a)
+    return _Own(points, elsewhere, given.videos[battle])
 
 
-def _players(battle: Battle) -> tuple[str | None, str | None]:
-    return battle.model_a, battle.model_b
+def _ours(family: str, given: AuditInput) -> Mask:
+    """Shape (battles, 2), whether model_a and model_b are of a family."""
+    pairs = [(b.model_a or "", b.model_b or "") for b in given.battles]
+    ours = {name: family_of(given.model_of(name)) == family for pair in pairs for name in pair}
+    return np.array([(ours[a], ours[b]) for a, b in pairs], dtype=np.bool_)
 
 
-def _of_side(vote: Vote, is_a: bool) -> float:
-    return POINTS[vote.camp] if is_a else 1.0 - POINTS[vote.camp]
+def _said_elsewhere(family: str, given: AuditInput) -> Floats:
+    """What judges of other families gave model_a in each seating, in the mean; NaN of none."""
+    ballots, size = given.ballots, 2 * len(given.battles)
+    kin = np.array([family_of(given.model_of(name)) == family for name in given.judges])
+    apart = ballots.has_voted & ~kin[ballots.judge]
+    seating = _seating(ballots)[apart]
+    said = np.bincount(seating, minlength=size)
+    got = np.bincount(seating, weights=POINTS[ballots.camp[apart]], minlength=size)
+    mean = np.full(size, np.nan)
+    np.divide(got, said, out=mean, where=said > 0)
+    return mean
+
+
+def _seating(ballots: Ballots) -> Ints:
+    return np.asarray(2 * ballots.battle + ballots.is_back)
 
 
 def _points(share: Share) -> str:

@@ -4,34 +4,47 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory.evidence import Label, Sample, Trial
-from memory.records import DECIDED, TIES, Battle, Judging
+from memory.records import DECIDED, TIES, Battle
 from runs.findings import Finding
 from scoring.cells import Ints
 from scoring.shares import Share
 
-_CAMPS = {"a": 0, "b": 1, **dict.fromkeys(TIES, 2)}
+Mask = NDArray[np.bool_]
+ABSTAINED, FAILED = 3, 4
+_CAMPS = {"a": 0, "b": 1, **dict.fromkeys(TIES, 2), "abstain": ABSTAINED, "failed": FAILED}
 """Codes of what a judge said; ties of both kinds are one."""
-POINTS = (1.0, 0.0, 0.5)
+POINTS = np.array([1.0, 0.0, 0.5])
 """What each camp gives model_a."""
 _OWNER = re.compile(r"\A.*[/:]", re.DOTALL)
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
-class Vote(NamedTuple):
-    """What one judge said of one battle from one seating."""
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Every judging of a run as a row of arrays, in the order of the battles."""
 
-    judge: str
-    seats: str
-    camp: int
-    """0 for model_a, 1 for model_b, 2 for a tie."""
+    battle: Ints
+    """Place in the battles of the input."""
+    judge: Ints
+    """Place in its judges."""
+    is_back: Mask
+    """Whether model_b was read first."""
+    camp: Ints
+    """0 for model_a, 1 for model_b, 2 a tie, ABSTAINED or FAILED."""
+
+    @property
+    def has_voted(self) -> Mask:
+        """Which of them say who is better, or that nobody is."""
+        return self.camp < ABSTAINED
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +63,6 @@ class AuditInput:
         return [battle for battle in self.battles if battle.verdict in DECIDED]
 
     @cached_property
-    def votes(self) -> list[tuple[Battle, list[Vote]]]:
-        """What the judges said of each battle of which any judge said anything."""
-        told = ((battle, list(_votes(battle.verdicts))) for battle in self.battles)
-        return [(battle, votes) for battle, votes in told if votes]
-
-    @cached_property
     def judges(self) -> list[str]:
         """Names of all who were asked to judge, in the order of the panel."""
         asked = {judging.judge: None for battle in self.battles for judging in battle.verdicts}
@@ -63,11 +70,28 @@ class AuditInput:
         return list(dict.fromkeys([*panel, *asked]))
 
     @cached_property
+    def ballots(self) -> Ballots:
+        """What every judge said of every battle, from every seating."""
+        place = {judge: k for k, judge in enumerate(self.judges)}
+        rows = [
+            (k, place[judging.judge], judging.seats == "ba", _CAMPS[judging.verdict])
+            for k, battle in enumerate(self.battles)
+            for judging in battle.verdicts
+        ]
+        battle, judge, back, camp = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        return Ballots(battle, judge, back.astype(np.bool_), camp)
+
+    @cached_property
+    def videos(self) -> Ints:
+        """Shape (battles,), a number for the video of each: the clusters of their shares."""
+        return self.number_videos(self.battles)
+
+    @cached_property
     def _videos(self) -> dict[str, int]:
         return {video: k for k, video in enumerate(dict.fromkeys(b.video for b in self.battles))}
 
     def number_videos(self, battles: Sequence[Battle]) -> Ints:
-        """Return a number for the video of each battle: the clusters of their shares."""
+        """Return the numbers that the videos of some of the battles have in `videos`."""
         return np.array([self._videos[battle.video] for battle in battles], dtype=np.int64)
 
     def model_of(self, name: str) -> str:
@@ -79,13 +103,6 @@ class AuditInput:
         """Return whether a contestant is sent no frame."""
         entry = (self.manifest.get("cast") or {}).get(name) or {}
         return entry.get("max_frames") == 0
-
-
-def _votes(judgings: Sequence[Judging]) -> Iterator[Vote]:
-    for judging in judgings:
-        camp = _CAMPS.get(judging.verdict)
-        if camp is not None:
-            yield Vote(judging.judge, judging.seats, camp)
 
 
 def family_of(model: str) -> str:

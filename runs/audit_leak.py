@@ -31,7 +31,7 @@ def audit_leak(given: AuditInput) -> list[Finding]:
 
 def _leak(name: str, given: AuditInput) -> Finding:
     fought = [b for b in given.decided if _is_test(b, name, given)]
-    key, shown = f"leak.blind[{safe(name)}]", safe(name)
+    key, shown = f"leak.blind.{safe(name)}", safe(name)
     if not fought:
         return unknown(key, f"{shown} met nobody who saw the video.")
     share = measure_share([_points(b, name) for b in fought], given.number_videos(fought))

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.records import Battle
-from runs.audit_input import AuditInput, finding, percent, unknown
+from runs.audit_input import AuditInput, Mask, finding, percent, unknown
 from runs.findings import Finding
 from scoring.shares import Share, measure_share
 
-Mask = NDArray[np.bool_]
 MATCHED = 0.1
 """Answers are equally long where the longer has at most this share more."""
 MOST_LONGER = 0.75

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
 
-from memory.records import Battle
-from runs.audit_input import AuditInput, finding, percent, unknown
+from runs.audit_input import ABSTAINED, FAILED, AuditInput, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
 from scoring.cells import Ints
@@ -30,20 +28,17 @@ def audit_panel(given: AuditInput) -> list[Finding]:
     judges = given.judges
     if len(judges) < 2:
         return [unknown("panel.alpha", _UNTOLD)] if judges else []
-    place = {judge: k for k, judge in enumerate(judges)}
-    table = np.full((len(given.votes), len(judges)), MISSING)
-    for row, (_, votes) in enumerate(given.votes):
-        for vote in votes:
-            if vote.seats == "ab":
-                table[row, place[vote.judge]] = vote.camp
-    battles = [battle for battle, _ in given.votes]
-    video = given.number_videos(battles)
+    ballots = given.ballots
+    kept = ballots.has_voted & ~ballots.is_back
+    table = np.full((len(given.battles), len(judges)), MISSING)
+    table[ballots.battle[kept], ballots.judge[kept]] = ballots.camp[kept]
+    video, places = given.videos, range(len(judges))
     return [
         _alpha(krippendorff(table, video), len(judges)),
         *_camps(table, video),
-        *(found for pair in combinations(judges, 2) for found in _pair(pair, place, table, video)),
+        *(found for pair in combinations(places, 2) for found in _pair(pair, judges, table, video)),
         *_alone(judges, table, video),
-        *(_abstains(judge, given) for judge in judges),
+        *(_abstains(k, given) for k in places),
     ]
 
 
@@ -57,14 +52,13 @@ def _alpha(alpha: Share, judges: int) -> Finding:
     return finding("panel.alpha", alpha, sentence, is_alarm=alpha.high < LEAST_ALPHA)
 
 
-def _pair(
-    pair: tuple[str, str], place: dict[str, int], table: Ints, video: Ints
-) -> Iterator[Finding]:
-    one, two = (table[:, place[judge]] for judge in pair)
+def _pair(pair: tuple[int, int], judges: list[str], table: Ints, video: Ints) -> Iterator[Finding]:
+    one, two = (table[:, k] for k in pair)
     both = (one != MISSING) & (two != MISSING)
     found = agree(one[both], two[both], video[both])
-    names = ", ".join(map(safe, pair))
-    key, said = f"panel.agreement[{names}]", " and ".join(map(safe, pair))
+    called = [safe(judges[k]) for k in pair]
+    names, said = ", ".join(called), " and ".join(called)
+    key = f"panel.agreement.{names}"
     if found.share.n == 0:
         yield unknown(key, f"{said} never judged one battle both.")
         return
@@ -74,7 +68,7 @@ def _pair(
     if not np.isnan(found.kappa.value):
         kappa = _figure(found.kappa)
     sentence = f"Beyond what chance makes of their habits, {said} agree with a kappa of {kappa}."
-    yield finding(f"panel.kappa[{names}]", found.kappa, sentence)
+    yield finding(f"panel.kappa.{names}", found.kappa, sentence)
 
 
 def _camps(table: Ints, video: Ints) -> Iterable[Finding]:
@@ -106,26 +100,19 @@ def _alone(judges: list[str], table: Ints, video: Ints) -> Iterable[Finding]:
         share = measure_share((table[kept, k] != winner[kept]).astype(float), video[kept])
         if share.n:
             sentence = f"{safe(judge)} was outvoted in {percent(share)} of {share.n} battles."
-            yield finding(f"panel.minority[{safe(judge)}]", share, sentence)
+            yield finding(f"panel.minority.{safe(judge)}", share, sentence)
 
 
-def _abstains(judge: str, given: AuditInput) -> Finding:
-    asked = list(_asked(judge, given.battles))
-    share = measure_share(
-        [float(said == "abstain") for _, said in asked], given.number_videos([b for b, _ in asked])
-    )
-    failed = Counter(said for _, said in asked)["failed"]
+def _abstains(k: int, given: AuditInput) -> Finding:
+    ballots, name = given.ballots, safe(given.judges[k])
+    own = ballots.judge == k
+    camp, video = ballots.camp[own], given.videos[ballots.battle[own]]
+    share = measure_share((camp == ABSTAINED).astype(float), video)
+    failed = int((camp == FAILED).sum())
     behind = f", and failed in {failed}" if failed else ""
-    sentence = f"{safe(judge)} could not tell in {percent(share)} of {share.n} judgings{behind}."
+    sentence = f"{name} could not tell in {percent(share)} of {share.n} judgings{behind}."
     is_alarm = share.low > MOST_ABSTENTIONS
-    return finding(f"panel.abstentions[{safe(judge)}]", share, sentence, is_alarm=is_alarm)
-
-
-def _asked(judge: str, battles: Iterable[Battle]) -> Iterator[tuple[Battle, str]]:
-    for battle in battles:
-        for judging in battle.verdicts:
-            if judging.judge == judge:
-                yield battle, judging.verdict
+    return finding(f"panel.abstentions.{name}", share, sentence, is_alarm=is_alarm)
 
 
 def _counts(table: Ints) -> Ints:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from memory.records import Battle
-from runs.audit_input import POINTS, AuditInput, Vote, finding, percent, unknown
+from runs.audit_input import POINTS, AuditInput, Mask, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
+from scoring.cells import Floats, Ints
 from scoring.shares import Share, measure_share
 
 MOST_FLIPS = 0.2
@@ -23,36 +22,39 @@ _UNTOLD = (
 )
 
 
-class _Twice(NamedTuple):
-    """One judge's votes on one battle from both seatings."""
+@dataclass(frozen=True, eq=False)
+class _Twice:
+    """What one judge said of one battle from both seatings, row by row."""
 
-    battle: Battle
-    judge: str
-    ab: int
-    ba: int
+    ab: Ints
+    ba: Ints
+    judge: Ints
+    video: Ints
+
+    def share(self, hits: Floats | Mask, kept: Mask | None = None) -> Share:
+        here = slice(None) if kept is None else kept
+        return measure_share(hits[here].astype(float), self.video[here])
 
 
 def audit_seats(given: AuditInput) -> list[Finding]:
     """Return what the seats are worth to the judges of a run."""
-    twice = list(_judged_twice(given))
-    if not twice:
+    twice = _judged_twice(given)
+    if not len(twice.ab):
         return [_first_read(given), unknown("swap.flips", _UNTOLD)]
-    told = [_first_read(given), _flips("swap.flips", "", given, twice), _gain(given, twice)]
-    if len({row.judge for row in twice}) > 1:
-        for judge in given.judges:
-            if own := [row for row in twice if row.judge == judge]:
-                name = safe(judge)
-                told.append(_flips(f"swap.flips[{name}]", f" of {name}", given, own))
-    return told
+    told = [_first_read(given), _flips(twice), _gain(twice)]
+    if len(np.unique(twice.judge)) > 1:
+        told += [_flips_of(k, safe(judge), twice) for k, judge in enumerate(given.judges)]
+    return [found for found in told if found.n or found.key == "seats.first"]
 
 
 def _first_read(given: AuditInput) -> Finding:
     """How often the answer that was read first won, of judgings that chose one."""
-    chosen = [(b, vote) for b, votes in given.votes for vote in votes if vote.camp < 2]
-    if not chosen:
+    ballots = given.ballots
+    chosen = ballots.camp < 2
+    if not chosen.any():
         return unknown("seats.first", "No judging chose an answer, so seats cannot be compared.")
-    won = [_first_points(vote) for _, vote in chosen]
-    share = measure_share(won, given.number_videos([battle for battle, _ in chosen]))
+    won = (ballots.camp == 0) != ballots.is_back
+    share = measure_share(won[chosen].astype(float), given.videos[ballots.battle[chosen]])
     sentence = (
         f"The answer that was read first won {percent(share)} of {share.n} judgings that chose "
         "one; seats are drawn, so a fair judge gives it half."
@@ -60,19 +62,24 @@ def _first_read(given: AuditInput) -> Finding:
     return finding("seats.first", share, sentence, is_alarm=_leans(share))
 
 
-def _flips(key: str, whose: str, given: AuditInput, twice: Sequence[_Twice]) -> Finding:
-    share = _share(given, twice, (float(row.ab != row.ba) for row in twice))
+def _flips(twice: _Twice) -> Finding:
+    share = twice.share(twice.ab != twice.ba)
     sentence = (
-        f"Read the other way round, {percent(share)} of {share.n} verdicts{whose} changed; there "
-        "the seats decide, or chance."
+        f"Read the other way round, {percent(share)} of {share.n} verdicts changed; there the "
+        "seats decide, or chance."
     )
-    return finding(key, share, sentence, is_alarm=share.low > MOST_FLIPS)
+    return finding("swap.flips", share, sentence, is_alarm=share.low > MOST_FLIPS)
 
 
-def _gain(given: AuditInput, twice: Sequence[_Twice]) -> Finding:
+def _flips_of(k: int, name: str, twice: _Twice) -> Finding:
+    share = twice.share(twice.ab != twice.ba, twice.judge == k)
+    sentence = f"Of {share.n} verdicts of {name} {percent(share)} changed with the seats."
+    return finding(f"swap.flips.{name}", share, sentence, is_alarm=share.low > MOST_FLIPS)
+
+
+def _gain(twice: _Twice) -> Finding:
     """What the first seat got of the same two answers, whoever sat in it."""
-    won = ((POINTS[row.ab] + 1.0 - POINTS[row.ba]) / 2.0 for row in twice)
-    share = _share(given, twice, won)
+    share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
     seat = "neither seat surely gains"
     if share.low > 0.5 or share.high < 0.5:
         seat = "the first seat gains" if share.value > 0.5 else "the second seat gains"
@@ -88,18 +95,14 @@ def _leans(share: Share) -> bool:
     return sure and abs(share.value - 0.5) >= LEAST_LEANING
 
 
-def _share(given: AuditInput, twice: Sequence[_Twice], hits: Iterable[float]) -> Share:
-    return measure_share(np.fromiter(hits, float), given.number_videos([r.battle for r in twice]))
-
-
-def _judged_twice(given: AuditInput) -> Iterable[_Twice]:
-    for battle, votes in given.votes:
-        # Later words of one judge from one seating are none: a run asks once.
-        back = {vote.judge: vote.camp for vote in votes if vote.seats == "ba"}
-        for vote in votes:
-            if vote.seats == "ab" and vote.judge in back:
-                yield _Twice(battle, vote.judge, vote.camp, back[vote.judge])
-
-
-def _first_points(vote: Vote) -> float:
-    return float((vote.camp == 0) == (vote.seats == "ab"))
+def _judged_twice(given: AuditInput) -> _Twice:
+    ballots = given.ballots
+    key = ballots.battle * max(len(given.judges), 1) + ballots.judge
+    front, back = (
+        np.flatnonzero(ballots.has_voted & (ballots.is_back == way)) for way in (False, True)
+    )
+    # A judge is asked once from a seating; of more words the first would count.
+    _, one, two = np.intersect1d(key[front], key[back], return_indices=True)
+    ab, ba = front[one], back[two]
+    video = given.videos[ballots.battle[ab]]
+    return _Twice(ballots.camp[ab], ballots.camp[ba], ballots.judge[ab], video)

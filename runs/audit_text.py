@@ -1,4 +1,4 @@
-"""The audit of a run's judges on a terminal, and the lines of it that stand under a leaderboard."""
+"""The audit of a run's judges on a terminal."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ TITLES = {
     "family": "A judge's own family",
     "canary": "Canaries",
     "leak": "Questions that need no video",
+    "repeat": "Trials: the same case again",
+    "attack": "Trials: answers that attack the judge",
+    "constant": "Trials: answers that say nothing",
+    "truth": "Trials: clips whose right answer is known",
+    "trials": "Trials without a verdict",
+    "labels": "People's labels",
 }
 """Of the sections, by what the keys of their findings begin with."""
 _MARKED = "ALARM  "
@@ -42,11 +48,6 @@ def render(report: Report) -> RenderableType:
     for name, found in groupby(findings, lambda f: f["key"].partition(".")[0]):
         lines += [Text(""), *_block(TITLES.get(name, name), list(found))]
     return Group(*lines)
-
-
-def audit_lines(findings: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a line for each finding that stands under a leaderboard."""
-    return [f"{'AUDIT ALARM' if f['alarm'] else 'audit'}: {f['sentence']}" for f in findings]
 
 
 _NO_ALARM = {"sentence": "None of the figures below passes its threshold for sure.", "alarm": False}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from memory.records import TIES, Battle
-from runs.audit_input import AuditInput, finding, percent, unknown
+from runs.audit_input import ABSTAINED, FAILED, AuditInput, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
 from runs.reading import counted, one_line
@@ -57,17 +57,17 @@ def _lost(given: AuditInput) -> Iterable[Finding]:
 
 
 def _of_judgings(given: AuditInput) -> Iterable[Finding]:
-    asked = [(battle, j.verdict) for battle in given.battles for j in battle.verdicts]
-    if not asked:
+    ballots = given.ballots
+    if not len(ballots.camp):
         yield unknown("verdicts.abstentions", "No judge was asked.")
         return
-    where = [battle for battle, _ in asked]
-    abstained = _share(given, where, [said == "abstain" for _, said in asked])
-    failed = sum(said == "failed" for _, said in asked)
+    abstained = ballots.camp == ABSTAINED
+    share = measure_share(abstained.astype(float), given.videos[ballots.battle])
+    failed = int((ballots.camp == FAILED).sum())
     behind = f"; {counted(failed, 'more judging')} failed" if failed else ""
-    sentence = f"Judges could not tell in {percent(abstained)} of {abstained.n} judgings{behind}."
-    is_alarm = abstained.low > MOST_ABSTENTIONS
-    yield finding("verdicts.abstentions", abstained, sentence, is_alarm=is_alarm)
+    sentence = f"Judges could not tell in {percent(share)} of {share.n} judgings{behind}."
+    is_alarm = share.low > MOST_ABSTENTIONS
+    yield finding("verdicts.abstentions", share, sentence, is_alarm=is_alarm)
 
 
 def _why(battles: Sequence[Battle]) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
+from runs.audit import brief
 from runs.conduct import asked_contestants
 from runs.head_to_head import build_pairs
 from runs.leaderboard import Table, build
 from runs.leaderboard_method import USUAL, Method
-from runs.reading import Run, cautions, open_run, rates_stand_ins
+from runs.reading import Run, open_run, rates_stand_ins, warnings_of
 from runs.reweighting import weigh_battles
 from runs.slices import By, build_slices
 
@@ -17,7 +18,8 @@ from runs.slices import By, build_slices
 def board_of(folder: Path, method: Method = USUAL) -> Table:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
-        return build(run.battles, run.manifest["models"], **_given(run, method))
+        table = build(run.battles, run.manifest["models"], **_given(run, method))
+        return table | {"audit": brief(run)}
 
 
 def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) -> Table:
@@ -27,7 +29,8 @@ def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) ->
         if by == "pair":
             return build_pairs(run.battles, models, **given)
         both = run.manifest.get("swap") == "all"
-        return build_slices(run.battles, models, by=by, seats_count=both, **given)
+        table = build_slices(run.battles, models, by=by, seats_count=both, **given)
+        return table | {"audit": brief(run)}
 
 
 def _given(run: Run, method: Method) -> dict[str, Any]:
@@ -35,14 +38,7 @@ def _given(run: Run, method: Method) -> dict[str, Any]:
     return {
         "method": method,
         "stand_ins": rates_stand_ins(run.manifest),
-        "warnings": _warnings(run),
+        "warnings": warnings_of(run),
         "asked": asked_contestants(run.store),
         "weights": weigh_battles(run.battles, run.store.slots()) if method.reweight else None,
     }
-
-
-def _warnings(run: Run) -> list[str]:
-    told = cautions(run.manifest)
-    if unsettled := len(run.slots) - len(run.battles):
-        told.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
-    return told

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from runs.audit_lines import audit_lines
 from runs.conduct_text import FIGURES, bounds, conduct_notes, knows_conduct, shown
 from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_text import Table, interval_text, rank_text, summarize, totals_text
@@ -57,7 +58,7 @@ def csv_rows(board: dict[str, Any]) -> list[list[Cell]]:
 
 def _sheet(table: Table, *, details: bool) -> Sheet:
     settings = table["settings"]
-    notes = [totals_text(settings), *extra_lines(table)]
+    notes = [totals_text(settings), *extra_lines(table), *audit_lines(table)]
     notes += [f"Note: {note}." for note in settings["warnings"]]
     figures = list(FIGURES) if details else []
     notes += conduct_notes(table["models"]) if details else []

@@ -14,6 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
+from runs.audit_lines import audit_lines
 from runs.conduct_text import conduct_grid, conduct_notes, knows_conduct
 from runs.console import safe
 from runs.leaderboard_extras import extra_lines
@@ -63,7 +64,8 @@ def render(table: Table, *, details: bool = False) -> RenderableType:
     if details and knows_conduct(rows):
         told = [Text(line) for line in conduct_notes(rows)]
         conduct = [Text(""), conduct_grid(rows), *told, Text("")]
-    return Group(grid, totals, *conduct, *extras, *notes, Text(summarize(table)))
+    audit = [Text(line) for line in audit_lines(table)]
+    return Group(grid, totals, *conduct, *extras, *audit, *notes, Text(summarize(table)))
 
 
 def summarize(table: Table) -> str:

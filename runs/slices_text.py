@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from runs.audit_lines import audit_lines
 from runs.conduct_text import FIGURES, MEANING, knows_conduct, shown
 from runs.console import safe
 from runs.leaderboard_forms import COLUMNS, Form, csv_rows
@@ -74,7 +75,8 @@ def notes(table: Table) -> list[str]:
         f"note: {line}." for line in next(iter(warnings), []) if all(line in w for w in warnings)
     ]
     aimed = any(part["slice"] in AIMED for part in table["slices"])
-    return [*told, *([AIMED_AT] if aimed else []), SCALES if table["slices"] else _NOTHING]
+    told += [AIMED_AT] if aimed else []
+    return [*told, SCALES if table["slices"] else _NOTHING, *audit_lines(table)]
 
 
 _NOTHING = "No battle is settled yet."

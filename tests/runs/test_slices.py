@@ -122,7 +122,7 @@ def test_json_holds_every_board_and_what_holds_of_the_run(tmp_path: Path) -> Non
     slots = [slot(video(), k) for k in range(2)]
     out = play(tmp_path / "out", [battle(slots[0])], slots=slots)
     table = json.loads(invoke("leaderboard", out, "--by", "round", "--json").output)
-    assert list(table) == ["schema", "by", "slices"]
+    assert list(table) == ["schema", "by", "slices", "audit"]
     (part,) = table["slices"]
     assert list(part) == [
         *("slice", "battles", "both_bad_share", "flags", "models", "components", "settings")
