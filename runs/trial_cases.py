@@ -44,7 +44,8 @@ async def repeat_cases(material: Material) -> list[TrialCase]:
     A judge that did not judge the run judges each of them twice.
     """
     chosen = choose(material, "repeat", is_complete)
-    strangers = tuple(m.alias for m in material.judges if m.alias not in material.config.judges)
+    own = material.run.manifest["judges"]
+    strangers = tuple(model.alias for model in material.judges if model.alias not in own)
     again = [await plain_case(material, battle, seats="ab") for battle in chosen]
     if not strangers:
         return again
