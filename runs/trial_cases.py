@@ -5,6 +5,7 @@ Which battles are taken follows from the run's seed and their ids alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -139,12 +140,17 @@ def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[Meeting
         battles: how many battles there are.
         count: how many meetings there are to be; None: until all texts and all battles had one.
     """
+    round_trip = math.lcm(texts, battles) or 1
     dealt = (
-        Meeting(text, (lap + text) % battles, "ab" if (lap + text) % 2 == 0 else "ba")
-        for lap in range(battles)
-        for text in range(texts)
+        # Within a round trip no pair comes twice; after it everybody moves on by one battle.
+        Meeting(n % texts, (n + n // round_trip) % battles, _turn(n // texts + n % texts))
+        for n in range(texts * battles)
     )
     return islice(dealt, max(texts, battles) if count is None else count)
+
+
+def _turn(number: int) -> Seats:
+    return "ab" if number % 2 == 0 else "ba"
 
 
 async def plain_case(
