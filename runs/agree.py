@@ -17,7 +17,12 @@ from runs.reading import counted
 from scoring.boards import LEAST_MODELS, Comparison, Correlation, compare_boards, find_turned
 
 Report = dict[str, Any]
-_WORDS = ((0.95, "nearly the same order"), (0.8, "much the same order"), (0.5, "alike in parts"))
+_WORDS = (
+    (1.0, "the same order"),
+    (0.95, "nearly the same order"),
+    (0.8, "much the same order"),
+    (0.5, "alike in parts"),
+)
 
 
 def agree(first: Path, second: Path, *, rename: Path | None = None) -> Report:

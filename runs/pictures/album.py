@@ -74,6 +74,8 @@ def draw_run(
     Raises:
         BadInput: no run, a file that is there, or a folder that cannot be written.
     """
+    if to.exists() and not to.is_dir():
+        raise BadInput(f"{to} is a file; pass a folder with --to")
     chosen = [name for name in PICTURES if not only or name in only]
     files = {(name, form): to / f"{name}.{form}" for name in chosen for form in forms}
     for file in files.values():

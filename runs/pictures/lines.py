@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from runs.leaderboard_method import THIN
@@ -31,6 +32,7 @@ from runs.slices_text import SCALES
 _HIGH, _ABOVE, _LEFT, _BETWEEN = 0.85, 0.2, 0.42, 0.12
 _FEW_MODELS = 6
 _LEAST_SPAN = 100.0
+_BEHIND = "#bdbdbd"
 
 
 class Point(NamedTuple):
@@ -68,13 +70,13 @@ def _draw(sliced: Table) -> Figure:
         notes=_notes(sliced, names),
     )
     limits = _limits([point for course in courses.values() for point in course])
+    behind = [[(p.at, p.rating) for p in course] for course in courses.values()]
     for k, name in enumerate(names):
         row, column = divmod(k, columns)
         left = PAD + _LEFT + column * (wide + _BETWEEN)
         axes = sheet.axes(left, row * (_HIGH + _ABOVE) + _ABOVE, wide, _HIGH)
         _frame(axes, ticks, limits=limits, is_first=column == 0, is_last=k + columns >= len(names))
-        for other in names:
-            _grey(axes, courses[other])
+        axes.add_collection(LineCollection(behind, colors=_BEHIND, linewidths=0.5, zorder=1.5))
         _blue(axes, courses[name])
         longest = max(int(wide * 72 / (0.6 * USUAL)), 5)
         axes.set_title(shown(name, longest), fontsize=USUAL, loc="left", pad=2.5)
@@ -132,10 +134,6 @@ def _frame(
     axes.locator_params(axis="y", nbins=4)
     axes.grid(axis="y", color=PALE, linewidth=0.3)
     axes.set_axisbelow(True)
-
-
-def _grey(axes: Axes, course: Sequence[Point]) -> None:
-    axes.plot([p.at for p in course], [p.rating for p in course], color="#bdbdbd", linewidth=0.5)
 
 
 def _blue(axes: Axes, course: Sequence[Point]) -> None:

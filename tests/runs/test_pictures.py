@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -91,23 +91,24 @@ def styled() -> Table:
     return rate_file(written(folder() / "s.csv", measured, STYLED), Method(style=True, seats=True))
 
 
-def pictures() -> Iterator[tuple[str, Picture]]:
-    for kind in ("three", "rude", "islands", "one-sided", "one video", "nobody", "forty"):
-        yield f"ladder of {kind}", ladder(table(kind))
-    for kind in ("rude", "islands"):
-        yield f"wins of {kind}", wins(table(kind))
-    yield "battles of forty", battles(table("forty"))
-    for kind in ("rude", "islands", "forty"):
-        yield f"lines of {kind}", lines(sliced(kind))
-    yield "style", style(styled())
+DRAWN: dict[str, Callable[[], Picture]] = {
+    **{f"ladder of {kind}": partial(lambda kind: ladder(table(kind)), kind)
+       for kind in ("three", "rude", "islands", "one-sided", "one video", "nobody", "forty")},
+    **{f"wins of {kind}": partial(lambda kind: wins(table(kind)), kind)
+       for kind in ("rude", "islands")},
+    "battles of forty": lambda: battles(table("forty")),
+    **{f"lines of {kind}": partial(lambda kind: lines(sliced(kind)), kind)
+       for kind in ("rude", "islands", "forty")},
+    "style": lambda: style(styled()),
+}  # fmt: skip
+LONG = {"lines of forty"}
 
 
-@pytest.fixture(params=dict(pictures()), scope="module")
-def drawn(request: Any) -> bytes:
-    return render(dict(pictures())[request.param], "svg")
-
-
-def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(drawn: bytes) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in DRAWN]
+)
+def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(name: str) -> None:
+    drawn = render(DRAWN[name](), "svg")
     width, height = size_of(drawn)
     found = boxes_of(drawn)
     for box in found:
@@ -295,6 +296,8 @@ def test_a_picture_that_is_there_is_replaced_only_when_told(run: Path, tmp_path:
     assert invoke(*words, "--force").exit_code == 0
     assert b"<svg" in (tmp_path / "ladder.svg").read_bytes()
     assert invoke("pictures", run, "--to", tmp_path, "--only", "lader").exit_code == 2
+    said = invoke("pictures", run, "--to", tmp_path / "ladder.svg")
+    assert "is a file; pass a folder" in str(said.exception)
 
 
 def test_rating_and_leaderboard_draw_what_they_print(run: Path, tmp_path: Path) -> None:
