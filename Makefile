@@ -86,6 +86,9 @@ bench-rating: $(STAMP) ## ratings against evalica and choix, a million battles f
 bench-coverage: $(STAMP) ## how often a 95 % interval holds the truth, by videos and their quirks
 	$(BIN)/python -m benchmarks.coverage
 
+bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, by labels, by both
+	$(BIN)/python -m benchmarks.labels
+
 pictures: $(STAMP) ## draw console, leaderboard and graph for the documents again
 	@rm -rf arena-out/pictures
 	$(BIN)/python docs/pictures.py arena-out/pictures
