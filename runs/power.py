@@ -93,7 +93,7 @@ def answer(question: Question, advance: Callable[[int], object] = abs) -> dict[s
     Raises:
         BadInput: a figure that is out of range.
     """
-    _check(question)
+    check_question(question)
     seen = _play(question, advance)
     needed = {goal: _needed(seen, goal, question) for goal in GOALS}
     curve = [_point(seen, k) for k in range(len(seen.at))]
@@ -106,7 +106,12 @@ def answer(question: Question, advance: Callable[[int], object] = abs) -> dict[s
     return table | {"sentence": _sentence(question, table)}
 
 
-def _check(question: Question) -> None:
+def check_question(question: Question) -> None:
+    """Refuse what no tournament can be made of.
+
+    Raises:
+        BadInput: a figure that is out of range.
+    """
     if question.pairing not in PAIRINGS:
         raise BadInput(f"--pairing is one of {', '.join(PAIRINGS)}")
     for name, (least, most) in _LIMITS.items():

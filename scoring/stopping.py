@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from scoring.bradley_terry import SCALE, fit_strengths
+from scoring.bradley_terry import PHANTOM, SCALE, fit_strengths
 from scoring.cells import Cells, Floats
 from scoring.components import find_components, find_one_sided
 from scoring.intervals import Spread, gap_errors, half_widths, measure_spread, place_errors
@@ -30,14 +30,14 @@ class Separation(NamedTuple):
 
     ratio: float
     """Of the pair that is least apart: its gap over the error of that gap, as a normal score.
-    0 where some models cannot be compared."""
+    0 where some models cannot be compared, or only by the prior."""
     bound: float
     """What that pair's ratio must exceed; infinite where some models cannot be compared."""
     pair: tuple[int, int] | None
     """That pair, the model rated higher first; None where some models cannot be compared."""
     width: float
-    """Mean width of the 95 % intervals, in rating points; infinite where one is, or where some
-    models cannot be compared."""
+    """Mean width of the 95 % intervals, in rating points; infinite where one is, or where models
+    are in several components or without a battle."""
 
     @property
     def is_separated(self) -> bool:
@@ -64,7 +64,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     as reliable as others.
 
     Where a model has no battle, models are in several components, or one is one-sided, nothing is
-    separated.
+    separated. The interval of a one-sided model is that of the prior, and wide.
 
     Args:
         cells: all battles so far.
@@ -79,10 +79,14 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     if not 0.0 < wrong < 1.0:
         raise ValueError(f"a share of wrong orders of {wrong} is not between 0 and 1")
     components = find_components(cells)
-    if not components or len(components[0]) < cells.models or find_one_sided(cells).any():
+    if not components or len(components[0]) < cells.models:
         return NOTHING_KNOWN
-    theta = fit_strengths(cells)
-    return separate(theta, measure_spread(cells, theta), wrong=wrong)
+    one_sided = find_one_sided(cells)
+    phantom = PHANTOM if one_sided.any() else 0.0
+    theta = fit_strengths(cells, phantom=phantom)
+    spread = measure_spread(cells, theta, phantom=phantom, one_sided=one_sided)
+    found = separate(theta, spread, wrong=wrong)
+    return NOTHING_KNOWN._replace(width=found.width) if one_sided.any() else found
 
 
 def separate(theta: Floats, spread: Spread, *, wrong: float = WRONG) -> Separation:

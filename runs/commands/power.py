@@ -30,7 +30,7 @@ Examples:
     type=float,
     default=0.5,
     show_default=True,
-    help="How much videos suit some models better: standard deviation in nats (174 points).",
+    help="How much videos suit some models better: standard deviation, in nats of 174 points.",
 )
 @click.option("--pairing", type=click.Choice(["mix", "uniform"]), default="mix", show_default=True)
 @click.option(
@@ -50,10 +50,11 @@ def command(*, as_json: bool, **asked: object) -> None:
     import shutil
 
     from runs.console import folded, tell
-    from runs.power import Question, answer
+    from runs.power import Question, answer, check_question
     from runs.power_text import as_lines
 
     question = Question(**asked)  # type: ignore[arg-type]  # click read them by its types
+    check_question(question)
     with _progress(question) as advance:
         table = answer(question, advance)
     if as_json:

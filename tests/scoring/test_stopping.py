@@ -99,12 +99,18 @@ def test_equal_models_are_not_separated() -> None:
         (count_cells([], [], outcome=[], models=3), "no battle"),
         (fought(LADDER, models=4), "a model without a battle"),
         (fought("A>B*99 B>A*50 C>D*99 D>C*50"), "two components"),
-        (fought("A>B*99"), "a one-sided model"),
     ],
 )
 def test_what_cannot_be_compared_is_not_separated(cells: Cells, why: str) -> None:
     assert measure_separation(cells) == NOTHING_KNOWN, why
     assert not measure_separation(cells).is_separated
+
+
+def test_a_model_that_never_lost_is_not_separated_and_its_interval_counts_as_it_is_told() -> None:
+    cells = fought("A>B*99 B>C*30 C>B*20")
+    table = rate(cells)
+    assert measure_separation(cells)._replace(width=np.inf) == NOTHING_KNOWN
+    assert measure_separation(cells).width == pytest.approx(float((table.high - table.low).mean()))
 
 
 @pytest.mark.parametrize("wrong", [0.0, 1.0, float("nan")])
