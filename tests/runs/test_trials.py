@@ -187,6 +187,18 @@ def test_a_cap_ends_it_with_4_and_more_money_goes_on(out: Path, tmp_path: Path) 
     assert len(sent) == len(set(sent))
 
 
+def test_another_judge_over_http_that_thinks_alike_agrees_wholly(out: Path, tmp_path: Path) -> None:
+    with serving(tmp_path / "log") as server:
+        line = ["rejudge", str(out), "--json", *map(str, _stranger(tmp_path, server))]
+        told = CliRunner().invoke(arena, line, standalone_mode=False)
+    assert told.return_value == 0, told.output
+    (judge,) = json.loads(told.stdout)["judges"]
+    assert (judge["judge"], judge["model"], judge["failed"]) == ("stranger", "openai:judge", 0)
+    assert judge["battles"] == 6
+    assert judge["agreement"]["value"] == 1.0
+    assert battles(out).keys() == {trial.battle for trial in trials_of(out)}
+
+
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
