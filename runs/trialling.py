@@ -133,7 +133,7 @@ class Ready:
 
 async def plan_trials(out: Path, asked: Asked) -> TrialPlan:
     """Return what these trials would take; nobody is called, and nothing is written."""
-    async with _ready(out, asked, write=False) as ready:
+    async with _ready(out, asked, told=None) as ready:
         return ready.plan
 
 
@@ -150,7 +150,7 @@ async def hold_trials(out: Path, asked: Asked, *, told: Audience, on_held: OnHel
         BadInput: a judge that cannot be, or frames that are gone.
         RunLocked: another process is at the run.
     """
-    async with _ready(out, asked, write=True) as ready:
+    async with _ready(out, asked, told=told) as ready:
         for line in ready.plan.as_lines():
             told.say(line)
         tally = Tally(sum(ready.plan.kinds.values()), known=ready.plan.known)
@@ -162,7 +162,9 @@ async def hold_trials(out: Path, asked: Asked, *, told: Audience, on_held: OnHel
 
 
 @asynccontextmanager
-async def _ready(out: Path, asked: Asked, *, write: bool) -> AsyncIterator[Ready]:
+async def _ready(out: Path, asked: Asked, *, told: Audience | None) -> AsyncIterator[Ready]:
+    """Yield trials that can be held; with nobody to be told, such as can only be planned."""
+    write = told is not None
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(run_file(out), write=write))
         config = _config(store, asked)
@@ -172,6 +174,8 @@ async def _ready(out: Path, asked: Asked, *, write: bool) -> AsyncIterator[Ready
             keep_caps(store, caps)
         decoders = await stack.enter_async_context(Decoders(FrameCache()))
         material = _material(Run(out, store), config, decoders, asked)
+        if told is not None:
+            material = replace(material, say=told.say)
         cases = [case for kind in asked.kinds for case in await MAKERS[kind](material)]
         seatings = list({one.id: one for one in seatings_of(cases, material.judges)}.values())
         wanted = open_seatings(store, seatings, retry_failed=asked.retry_failed)
@@ -216,7 +220,8 @@ def _plan(
     calls = Counter({one.seating.model.alias: 0 for one in wanted})
     for one in wanted:
         calls[one.seating.model.alias] += REPAIR
-    videos = len({one.seating.case.video for one in wanted})
+    cases = [one.seating.case for one in wanted]
+    videos = len({video for case in cases for video in (case.video, *case.others)})
     has_words = has_subtitles(store)
     notices = judges_notice(config, calls, videos=videos, has_subtitles=has_words)
     kinds = Counter[str](one.case.kind for one in seatings)

@@ -60,6 +60,8 @@ class TrialCase:
     """From which seatings it is judged; none given: from ab, and from ba where `case.swap`."""
     only: tuple[str, ...] = ()
     """Names of the judges that it is for; none given: all."""
+    others: tuple[str, ...] = ()
+    """Ids of the run's videos that its frames show besides."""
     load: Load | None = None
     """Hands over the JPEG bytes by `frames.video` and digests, where `frames` are not the run's.
 
@@ -70,6 +72,10 @@ class TrialCase:
     def seatings(self) -> tuple[Seats, ...]:
         """From which seatings it is judged."""
         return self.seats or (("ab", "ba") if self.case.swap else ("ab",))
+
+
+def _say_nothing(_line: str) -> None:
+    """Let a line pass."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,8 @@ class Material:
     """Cases of each kind at most; None for all."""
     notes: list[str] = field(default_factory=list)
     """What the makers of cases have to say to a person; may hold names of files."""
+    say: Callable[[str], None] = field(default=_say_nothing)
+    """Takes a line on work that may last."""
 
 
 CaseMaker = Callable[[Material], Awaitable[Sequence[TrialCase]]]

@@ -18,6 +18,7 @@ from agents.judge import Case
 from memory.digests import derive
 from memory.errors import UnusableVideo
 from memory.records import Frames, Sampling, Video
+from runs.reading import counted
 from runs.trials import Material, TrialCase
 from runs.truth_plan import Pair, Stage, plan_pair
 from runs.truth_words import KINDS, PERSONA, Form, Kind
@@ -53,11 +54,11 @@ class Makings:
     """Of each kind that was given up, the last reason."""
     made: set[Kind] = field(default_factory=set)
 
-    async def pair(self, kind: Kind, number: int) -> _Made | None:
-        """Return the clips of one pair; None where no video of those tried will do."""
+    async def pair(self, kind: Kind, turn: int) -> _Made | None:
+        """Return the clips of a kind's next pair; None where no video of those tried will do."""
         decoded, why = 0, ""
         for attempt in range(max(TRIES, len(self.videos))):
-            stage = self._stage(number, attempt)
+            stage = self._stage(kind, turn, attempt)
             try:
                 pair = plan_pair(kind, stage)
                 decoded += 1
@@ -72,14 +73,15 @@ class Makings:
         self.troubles[kind] = why
         return None
 
-    def _stage(self, number: int, attempt: int) -> Stage:
-        count = len(self.videos)
-        # One further each lap, or kinds and videos of a common divisor would meet no others.
-        place = (number + number // count + attempt) % count
-        # From attempt to attempt another partner, even where the ground comes round again.
-        step = 1 + (number // count + attempt) % max(1, count - 1)
+    def _stage(self, kind: Kind, turn: int, attempt: int) -> Stage:
+        """Return what a pair is made from: each kind goes through the videos from its own start."""
+        count, number = len(self.videos), KINDS.index(kind)
+        place = (turn + number * max(1, count // len(KINDS)) + attempt) % count
+        # From lap to lap and attempt to attempt another partner.
+        step = 1 + (turn // count + attempt) % max(1, count - 1)
         other = self.videos[(place + step) % count] if count > 1 else None
-        return Stage(self.videos[place], other, self.fewest, self.seed, (number, attempt))
+        draw = (number, turn, attempt)
+        return Stage(self.videos[place], other, self.fewest, self.seed, draw)
 
     async def _frames(self, clip: Splice) -> Frames:
         return await self.decoders.splice(clip, self.files, self.sampling)
@@ -100,6 +102,12 @@ class _Made:
     shown: tuple[Frames, Frames]
     load: Callable[[Splice, str, list[str]], Awaitable[list[bytes]]]
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Ids of the videos whose footage is set in."""
+        shas = {sha256 for clip in self.pair.clips for sha256 in clip.videos}
+        return tuple(sorted(sha256[:12] for sha256 in shas - {self.ground.sha256}))
+
 
 async def truth_cases(material: Material) -> list[TrialCase]:
     """Return cases of every kind that the run's videos give; calls no model.
@@ -109,12 +117,13 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     makings = makings_of(material)
     wanted = USUAL_CASES if material.count is None else material.count
     cases: list[TrialCase] = []
+    material.say(f"splicing clips for {counted(wanted, 'case')} of known truth")
     turns: Counter[Kind] = Counter()
     waiting = deque(KINDS if makings.videos else ())
     while waiting and len(cases) < wanted:
         lacking = -(-(wanted - len(cases)) // CASES_OF_A_PAIR)
         batch = [waiting.popleft() for _ in range(min(lacking, len(waiting)))]
-        pairs = (makings.pair(kind, _number(kind, turns[kind])) for kind in batch)
+        pairs = (makings.pair(kind, turns[kind]) for kind in batch)
         for kind, made in zip(batch, await asyncio.gather(*pairs), strict=True):
             if made is not None:
                 cases += _cases(made, turns[kind])
@@ -130,11 +139,6 @@ def _notes(makings: Makings) -> Iterator[str]:
         yield "no clip of known truth can be made: no video is at hand; pass them with --videos"
     for kind, why in makings.troubles.items():
         yield f"no {'more ' if kind in makings.made else ''}clip of known truth ({kind}): {why}"
-
-
-def _number(kind: Kind, turn: int) -> int:
-    """Return the place of a pair in one row of all, so that each kind goes to another video."""
-    return turn * len(KINDS) + KINDS.index(kind)
 
 
 def makings_of(material: Material) -> Makings:
@@ -175,4 +179,5 @@ def _cases(made: _Made, turn: int) -> Iterator[TrialCase]:
                 case=case,
                 right="a" if seat == 0 else "b",
                 load=partial(made.load, clip),
+                others=made.others,
             )
