@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memory.evidence import Standard
+from runs.audit_input import AuditInput, finding, percent, unknown
 from runs.findings import Finding
 from runs.labels import TIE, Compared, Spoken, code_of, compare, join_labels, people_agree
 from runs.labels_import import STANDARDS
 from runs.reading import counted
 from scoring.raters import agree
 from scoring.shares import Share
-
-if TYPE_CHECKING:
-    from runs.audit_input import AuditInput
 
 ENOUGH = 30
 """Labels below which no alarm is raised."""
@@ -39,7 +36,7 @@ def judge_labels(spoken: Sequence[Spoken]) -> list[Finding]:
     videos as clusters. An alarm tells of a judge no better than the longer answer.
     """
     if not spoken:
-        return [Finding("labels.agreement", math.nan, math.nan, math.nan, 0, _NOBODY)]
+        return [unknown("labels.agreement", _NOBODY)]
     every = compare(spoken)
     return [
         *_agreement(every),
@@ -51,12 +48,12 @@ def judge_labels(spoken: Sequence[Spoken]) -> list[Finding]:
 
 def _agreement(every: Compared) -> Iterator[Finding]:
     found, clear = every.agreement(), every.without_ties
-    yield _finding(
+    yield finding(
         "labels.agreement",
         found.share,
         f"The judge says what people say in {_of(found.share)}, a tie being a word of its own.",
     )
-    yield _finding(
+    yield finding(
         "labels.kappa",
         found.kappa,
         f"Beyond chance that is a Cohen's kappa of {_figure(found.kappa)}; 0 is chance, 1 full "
@@ -65,12 +62,12 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     if not len(clear.people):
         return
     found = clear.agreement()
-    yield _finding(
+    yield finding(
         "labels.agreement_without_ties",
         found.share,
         f"Where neither tied it is {_of(found.share)}.",
     )
-    yield _finding(
+    yield finding(
         "labels.kappa_without_ties",
         found.kappa,
         f"Where neither tied, Cohen's kappa is {_figure(found.kappa)}.",
@@ -82,7 +79,7 @@ def _length(clear: Compared) -> Iterator[Finding]:
     matched = clear.among(clear.is_matched == 1)
     if len(matched.people):
         share = matched.agreement().share
-        yield _finding(
+        yield finding(
             "labels.length_matched",
             share,
             f"Where the answers are about equally long, within 10 %, the judge agrees in "
@@ -95,11 +92,11 @@ def _length(clear: Compared) -> Iterator[Finding]:
     length = agree(uneven.longer, uneven.people, uneven.video).share
     no_better = length.value >= judge.value
     word = "no better than" if no_better else "which must beat"
-    yield _finding(
+    yield finding(
         "labels.length_only",
         length,
         f"The judge agrees with people in {_of(judge)} on answers of different length, {word} "
-        f"always picking the longer one: {_percent(length)}.",
+        f"always picking the longer one: {percent(length)}.",
         is_alarm=no_better and length.n >= ENOUGH,
     )
 
@@ -109,13 +106,13 @@ def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
     if not alpha.n:
         return
     people = len({of.label.labeller for of in spoken})
-    yield _finding(
+    yield finding(
         "labels.people",
         share,
         f"Two people say the same of a battle in {_of(share, 'pair')}; a judge that agrees with "
         "people as well as that is as good as one of them.",
     )
-    yield _finding(
+    yield finding(
         "labels.krippendorff",
         alpha,
         f"Krippendorff's alpha of {people} people on {counted(alpha.n, 'battle')} that two or more "
@@ -132,7 +129,7 @@ def _standards(spoken: Sequence[Spoken]) -> Iterator[Finding]:
         overall = np.array([code_of(of.label.verdict) for of in mine])
         word = np.array([code_of(of.label.standards[name]) for of in mine])
         share = agree(word, overall, compare(mine).video).share
-        yield _finding(
+        yield finding(
             f"labels.{name}",
             share,
             f"By {_SPELT[name]} alone people say what they say overall in {_of(share)}; the judge "
@@ -143,19 +140,9 @@ def _standards(spoken: Sequence[Spoken]) -> Iterator[Finding]:
 _SPELT: dict[Standard, str] = {name: name.replace("_", " ") for name in STANDARDS}
 
 
-def _finding(key: str, share: Share, sentence: str, *, is_alarm: bool = False) -> Finding:
-    return Finding(key, share.value, share.low, share.high, share.n, sentence, is_alarm)
-
-
 def _of(share: Share, thing: str = "label") -> str:
-    """A share of units with its interval: `72 % of 90 labels (64 to 79 %)`."""
-    low, high = 100 * share.low, 100 * share.high
-    return f"{100 * share.value:.0f} % of {counted(share.n, thing)} ({low:.0f} to {high:.0f} %)"
-
-
-def _percent(share: Share) -> str:
-    low, high = 100 * share.low, 100 * share.high
-    return f"{100 * share.value:.0f} % ({low:.0f} to {high:.0f} %)"
+    """A share with its interval and its units: `72.0 % (64.1 to 79.3) of 90 labels`."""
+    return f"{percent(share)} of {counted(share.n, thing)}"
 
 
 def _figure(share: Share) -> str:

@@ -32,10 +32,11 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
     import json
 
     from memory.records import SCHEMA
-    from runs.console import tell
+    from runs.console import safe, say, tell
     from runs.labels_import import import_labels
 
     found = import_labels(out, file, labeller=labeller)
+    say(f"how far people and judge agree: arena labels show {safe(str(out))}")
     tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line())
 
 
@@ -59,13 +60,15 @@ def sample(
     import json
 
     from memory.records import SCHEMA
-    from runs.console import tell
+    from runs.console import safe, say, tell
     from runs.labels_sample import draw_sample, write_rest
 
     if rest:
         found = write_rest(out, to)
     else:
         found = draw_sample(out, to, number=number, seed=seed, by=cast("Part | None", by))
+    say("a person fills in labeller and verdict: a, b, tie_good, tie_bad or tie")
+    say(f"then: arena labels import {safe(str(to))} {safe(str(out))}")
     tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line(to))
 
 

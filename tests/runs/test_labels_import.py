@@ -176,6 +176,6 @@ def test_a_run_that_is_being_played_takes_no_labels(tmp_path: Path, run: Path) -
 
 def test_the_command_says_what_came_of_it(tmp_path: Path, run: Path) -> None:
     file = rows(tmp_path / "x.csv", (FIRST, "=cmd\x1b[31m", "a"))
-    assert invoke("labels", "import", file, run).output == "1 label added\n"
-    told = json.loads(invoke("labels", "import", file, run, "--json").output)
+    assert invoke("labels", "import", file, run).stdout == "1 label added\n"
+    told = json.loads(invoke("labels", "import", file, run, "--json").stdout)
     assert told == {"schema": 1, "added": 0, "known": 1, "blank": 0}

@@ -175,9 +175,9 @@ def test_answers_are_no_formulas_and_no_escapes_in_a_sheet(tmp_path: Path) -> No
 
 
 def test_the_command_says_what_it_drew(tmp_path: Path, run: Path) -> None:
-    said = invoke("labels", "sample", run, "--n", 12, "--to", tmp_path / "x.csv").output
+    said = invoke("labels", "sample", run, "--n", 12, "--to", tmp_path / "x.csv").stdout
     assert said.endswith("x.csv; 12 of 40 decided battles are drawn so far\n")
-    told = invoke("labels", "sample", run, "--rest", "--to", tmp_path / "y.csv", "--json").output
+    told = invoke("labels", "sample", run, "--rest", "--to", tmp_path / "y.csv", "--json").stdout
     assert json.loads(told) == {
         "schema": 1,
         "drawn": 0,
