@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from runs.leaderboard_text import Table
-from runs.pictures.ladder import banner_of, notes_of
+from runs.pictures.notes import banner_of, notes_of
 from runs.pictures.paper import (
     COLUMN,
     INK,
@@ -99,7 +99,7 @@ def _draw(table: Table, grid: Grid) -> Figure:
         n * cell + label + _GAP + 0.05,
         title=grid.title,
         banner=banner_of(table["settings"]),
-        notes=[*grid.notes, *notes_of(table["settings"])],
+        notes=[*grid.notes, *notes_of(table)],
     )
     axes = sheet.axes(PAD + label, 0, n * cell, n * cell)
     norm = Normalize(0.0, grid.most)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from memory.evidence import Label, Trial
 from memory.records import DECIDED, TIES, Battle, Judging
 from runs.leaderboard_text import Table
-from runs.pictures.ladder import banner_of
+from runs.pictures.notes import alarms_of, banner_of, warnings_of
 from runs.pictures.paper import (
     BLUE,
     COLUMN,
@@ -24,7 +24,6 @@ from runs.pictures.paper import (
     Picture,
     Sheet,
 )
-from runs.reading import STAND_INS
 from scoring.cells import Floats
 from scoring.shares import Share, measure_share
 
@@ -134,7 +133,8 @@ def _draw(table: Table, courses: Sequence[Course]) -> Figure:
         notes=[
             "Share of battles with the same word (a, b or a tie), 95 % intervals; points hold "
             "equally many.",
-            *(f"Note: {line}." for line in settings["warnings"] if line != STAND_INS),
+            *alarms_of(table),
+            *warnings_of(settings["warnings"]),
         ],
     )
     high = _BODY - _KEY * len(courses)

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_rating import ONE_SIDED
-from runs.leaderboard_text import Table, interval_text, totals_text
+from runs.leaderboard_text import Table, interval_text
+from runs.pictures.notes import banner_of, notes_of
 from runs.pictures.paper import (
     BLUE,
     COLUMN,
@@ -23,7 +25,6 @@ from runs.pictures.paper import (
     shown,
     widest,
 )
-from runs.reading import STAND_INS
 
 _ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
 _LEAST = 0.25
@@ -47,17 +48,6 @@ def ladder(table: Table) -> Picture:
     return Picture("ladder", "ratings with intervals", lambda: _draw(table))
 
 
-def banner_of(settings: dict[str, Any]) -> str:
-    """Return what must stand above everything, if anything must."""
-    return STAND_INS if settings.get("stand_ins") else ""
-
-
-def notes_of(settings: dict[str, Any]) -> list[str]:
-    """Return what must be read with a picture of a board."""
-    told = [warning for warning in settings["warnings"] if warning != STAND_INS]
-    return [*(f"Note: {warning}." for warning in told), totals_text(settings)]
-
-
 def _draw(table: Table) -> Figure:
     lines, settings = list(_lines(table)), table["settings"]
     figures = [_figures(line.row) for line in lines if line.row is not None]
@@ -70,9 +60,9 @@ def _draw(table: Table) -> Figure:
     sheet = Sheet(
         COLUMN,
         _ROW * len(lines) + _AXIS,
-        title="Ratings",
+        title="Ratings on the scale of people" if settings.get("labels") else "Ratings",
         banner=banner_of(settings),
-        notes=[" ".join(legend), *notes_of(settings)],
+        notes=[" ".join(legend), *extra_lines(table), *notes_of(table)],
     )
     height = max(_ROW * len(lines), _ROW)
     axes = sheet.axes(left, 0, COLUMN - left - right, height)

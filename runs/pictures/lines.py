@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from runs.leaderboard_method import THIN
 from runs.leaderboard_text import Table
-from runs.pictures.ladder import banner_of
+from runs.pictures.notes import alarms_of, banner_of, warnings_of
 from runs.pictures.paper import (
     BLUE,
     COLUMN,
@@ -26,7 +26,6 @@ from runs.pictures.paper import (
     shown,
     widest,
 )
-from runs.reading import STAND_INS
 from runs.slices_text import SCALES
 
 _HIGH, _ABOVE, _LEFT, _BETWEEN = 0.85, 0.2, 0.42, 0.12
@@ -161,5 +160,5 @@ def _notes(sliced: Table, names: Sequence[str]) -> list[str]:
         told.append(f"{missing} points are left out: there the model never met the largest group.")
     shared = [set(part["settings"]["warnings"]) for part in parts]
     common = [line for line in parts[0]["settings"]["warnings"] if all(line in s for s in shared)]
-    told += [f"Note: {line}." for line in common if line != STAND_INS]
+    told += [*alarms_of(sliced), *warnings_of(common)]
     return told if names else ["No battle was decided."]

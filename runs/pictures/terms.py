@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from runs.leaderboard_text import Table
-from runs.pictures.ladder import banner_of, notes_of
+from runs.pictures.notes import banner_of, notes_of
 from runs.pictures.paper import BLUE, COLUMN, GREY, INK, PAD, PALE, Picture, Sheet, shown, widest
 
 _ROW, _GAP, _AXIS = 0.185, 0.08, 0.38
@@ -55,7 +55,7 @@ def _draw(table: Table) -> Figure:
         _ROW * len(terms) + _AXIS,
         title="What style is worth",
         banner=banner_of(table["settings"]),
-        notes=[_unit(table["settings"]["terms"][0]), *notes_of(table["settings"])],
+        notes=[_unit(table["settings"]["terms"][0]), *notes_of(table)],
     )
     axes = sheet.axes(left, 0, COLUMN - left - right, _ROW * len(terms))
     axes.set_ylim(len(terms) - 0.5, -0.5)

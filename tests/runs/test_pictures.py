@@ -131,6 +131,9 @@ def test_what_a_reader_must_know_stands_on_the_picture() -> None:
     assert "Note: 2 groups of models never met" in told
     assert "Hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
     settings = table("three")["settings"] | {"stand_ins": True}
+    alarm = {"sentence": "Verdicts follow the seats.", "alarm": True}
+    noted = " ".join(texts_of(render(ladder(table("three") | {"audit": [alarm]}), "svg")))
+    assert "Audit alarm: Verdicts follow the seats." in noted
     banner = "rates stand-ins: every model is an offline one"
     assert banner in texts_of(render(ladder(table("three") | {"settings": settings}), "svg"))
 
