@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -135,12 +136,17 @@ class Waves:
         )
 
     def weights(self, basis: int, models: int) -> Ints:
-        """Return how likely each pair is to be drawn by the waves up to `basis`, in millionths."""
+        """Return how likely each pair is to be drawn by the waves up to `basis`, in millionths.
+
+        They are weighed as if battles were independent, as in the simulations of `scoring/power.py`
+        by which the rule was measured: the few videos of the first waves tell no error.
+        """
         known = self._weights.get((basis, models))
         if known is None:
             while len(self._weights) >= _REMEMBERED:
                 self._weights.pop(next(iter(self._weights)))
-            known = self._weights[basis, models] = mix_weights(self.cells(basis, models))
+            cells = replace(self.cells(basis, models), parts=None)
+            known = self._weights[basis, models] = mix_weights(cells)
         return known
 
     def _go_on(self) -> None:
