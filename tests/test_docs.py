@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from agents.providers import Declaration
 from graph.tournament import tournament
-from memory.evidence import Label, Sample
+from memory.evidence import Label, Sample, Trial
 from memory.records import Battle, Evolution, Grade, Judging
 from memory.store import Store
 from runs.arenafile import ModelTable, RolesTable, RunTable, read_arena_file
@@ -209,6 +209,7 @@ def test_langgraph_is_told_the_oldest_python_that_will_do() -> None:
         ("A grade", Grade),
         ("A label", Label),
         ("A draw", Sample),
+        ("A trial", Trial),
         ("models.NAME", ModelTable),
         ("providers.NAME", Declaration),
         ("roles", RolesTable),
