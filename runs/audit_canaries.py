@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,32 +46,39 @@ class _Gaps:
     battles: int
 
 
+class _Canary(NamedTuple):
+    key: str
+    name: str
+    upper: list[str]
+    """Those that it ought to stand below, or not above."""
+    what: str
+    is_below: bool = True
+    """Whether it has to be worse; else it is enough that nothing shows it better."""
+
+
 def audit_canaries(given: AuditInput) -> list[Finding]:
     """Return whether those stand below whose place is below, where they play."""
     models = {m: given.model_of(m) for b in given.decided for m in (b.model_a, b.model_b) if m}
-    pairs = list(_expected(models, given))
-    if not pairs:
+    canaries = list(_expected(models, given))
+    if not canaries:
         return [unknown("canary.any", _UNTOLD)]
     gaps = _rate(sorted(models), given)
-    return [_finding(key, lower, upper, gaps, what) for key, lower, upper, what in pairs]
+    return [_finding(canary, gaps) for canary in canaries]
 
 
-def _expected(
-    models: dict[str, str], given: AuditInput
-) -> Iterator[tuple[str, str, list[str], str]]:
-    """Yield a key, who ought to stand below, whom it ought to stand below, and who it is."""
+def _expected(models: dict[str, str], given: AuditInput) -> Iterator[_Canary]:
     called = {model: name for name, model in models.items()}
     parrot = called.get(_PARROT)
     if parrot is not None:
         others = [name for name in models if name != parrot]
-        yield "canary.parrot", parrot, others, "says the same to every question"
+        yield _Canary("canary.parrot", parrot, others, "says the same to every question")
     sighted = [m for m in models if not given.is_blind(m) and models[m] not in _STAND_INS]
     for name in sorted(models):
         if given.is_blind(name) and sighted:
-            yield f"canary.blind.{safe(name)}", name, sighted, "sees no frame"
+            yield _Canary(f"canary.blind.{safe(name)}", name, sighted, "sees no frame")
     for key, (model, what) in _NOT_ABOVE.items():
         if model in called and _TERSE in called:
-            yield f"canary.{key}", called[model], [called[_TERSE]], what
+            yield _Canary(f"canary.{key}", called[model], [called[_TERSE]], what, is_below=False)
 
 
 def _rate(names: list[str], given: AuditInput) -> _Gaps:
@@ -93,24 +101,24 @@ def _rate(names: list[str], given: AuditInput) -> _Gaps:
     return _Gaps(names, points, halves, chances_better(ratings), len(decided))
 
 
-def _finding(key: str, lower: str, upper: list[str], gaps: _Gaps, what: str) -> Finding:
+def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     """The gap to the one of `upper` that it is least surely below."""
-    row = gaps.names.index(lower)
-    columns = [k for k in (gaps.names.index(name) for name in upper) if k != row]
+    row = gaps.names.index(canary.name)
+    columns = [k for k in (gaps.names.index(name) for name in canary.upper) if k != row]
     columns = [k for k in columns if np.isfinite(gaps.points[row, k])]
-    shown = safe(lower)
+    shown = safe(canary.name)
     if not columns:
-        return unknown(key, f"{shown} was never to be compared with those it ought to be below.")
+        return unknown(canary.key, f"{shown} met none of those it ought to stand below.")
     nearest = max(columns, key=lambda k: float(gaps.better[row, k]))
     rival, better = safe(gaps.names[nearest]), float(gaps.better[row, nearest])
-    gap, half = -float(gaps.points[row, nearest]), float(gaps.halves[row, nearest])
+    gap, half = 0.0 - float(gaps.points[row, nearest]), float(gaps.halves[row, nearest])
     low, high = (gap - half, gap + half) if np.isfinite(half) else (np.nan, np.nan)
-    said = (_says_equal if len(upper) == 1 else _says)(better, rival)
+    said = (_says if canary.is_below else _says_equal)(better, rival)
     reach = f"{gap:+.0f} points ({low:+.0f} to {high:+.0f})"
     if not np.isfinite(half):
         reach = f"{gap:+.0f} points, on one video, which tells nothing of others"
-    sentence = f"{shown}, which {what}, {said}: {rival} is {reach} above it."
-    return Finding(key, gap, low, high, gaps.battles, sentence, better >= SURE)
+    sentence = f"{shown}, which {canary.what}, {said}: {rival} is {reach} above it."
+    return Finding(canary.key, gap, low, high, gaps.battles, sentence, better >= SURE)
 
 
 def _says(better: float, rival: str) -> str:
