@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from runs.commands.endings import EXIT_CODES
 from runs.commands.rating_options import PIPED
-from runs.commands.trial_options import asked_for, judge_option, judging_options, run_trials
+from runs.commands.trial_options import (
+    EXIT_CODES,
+    asked_for,
+    judge_option,
+    judging_options,
+    run_trials,
+)
 
 if TYPE_CHECKING:
     from memory.evidence import TrialKind

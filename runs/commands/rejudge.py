@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES
 from runs.commands.rating_options import PIPED
 from runs.commands.simulate import names
-from runs.commands.trial_options import asked_for, judging_options, run_trials
+from runs.commands.trial_options import EXIT_CODES, asked_for, judging_options, run_trials
 
 
 @click.command(

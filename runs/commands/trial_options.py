@@ -26,6 +26,14 @@ else:
     _ParamType = click.ParamType
 
 Command = Callable[..., Any]
+EXIT_CODES = """Exit codes:
+  0    done
+  1    something to act on, in one line
+  2    a wrong or missing flag or argument
+  3    done, but more than 5 % of the judgings failed, or a judge can do no more
+  4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  70   a bug, with its trace
+  130  interrupted; goes on with the same command"""
 MOST_FAILED = 0.05
 """Share of judgings that may fail before the exit code says so, as of voids in a run."""
 ALL = "all"
