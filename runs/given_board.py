@@ -165,10 +165,13 @@ def _of_table(source: str, table: Row) -> GivenBoard:
     board = _of_rows(source, rows, unknown=math.inf)
     kept, notes = dict(board.entries), list(board.notes)
     if isinstance(groups, list) and len(groups) > 1:
-        home = {name for name in groups[0] if isinstance(name, str)} if groups[0] else set()
+        first = groups[0] if isinstance(groups[0], list) else []
+        home = {name for name in first if isinstance(name, str)}
         kept = {name: entry for name, entry in kept.items() if name in home}
         others = len(board.entries) - len(kept)
         notes.append(f"left out, since they never met the rest: {counted(others, 'model')}")
+    if not kept:
+        raise BadInput(f"{source} holds no model with a rating in its first component")
     return GivenBoard(source, kept, _better(table.get("pairs")), notes)
 
 

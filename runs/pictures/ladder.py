@@ -161,6 +161,5 @@ def _beside(axes: Axes, k: int, text: str, *, at: int, colour: str) -> None:
 def _figures(row: dict[str, Any] | None) -> str:
     if row is None or row["rating"] is None:
         return "unrated"
-    if row["low"] is None:
-        return f"{row['rating']:.0f} ±?"
-    return f"{row['rating']:.0f} {interval_text(row).replace('-', '−')}"
+    interval = "±?" if row["low"] is None else interval_text(row)
+    return f"{row['rating']:.0f} {interval}".replace("-", "−")

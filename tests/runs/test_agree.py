@@ -180,6 +180,13 @@ def test_a_row_without_an_interval_is_apart_from_nobody(tmp_path: Path, three: P
         ("b.json", '[{"model": 7, "rating": 1}]', 'model 1: is no name: "7"'),
         ("b.json", '{"slices": []}', "holds a board for every slice"),
         ("b.json", '{"models": [], "settings": {}, "components": 3}', "holds no model"),
+        (
+            "b.json",
+            '{"models": [{"model": "x", "rating": 1}], "settings": {}, "components": [3, 4]}',
+            "holds no model with a rating in its first component",
+        ),
+        ("b.json", '[{"model": "x", "rating": [1]}]', "rating is no number"),
+        ("b.json", '[{"model": "x", "rating": NaN}]', "holds no model with a rating"),
         ("b.txt", "x", "must end in"),
         ("none.json", None, "is no run folder and no file"),
         ("none.csv", None, "is no run folder and no file"),
