@@ -1,4 +1,4 @@
-"""A run's calls or battles as JSON lines, for whatever reads them elsewhere."""
+"""A run's calls, battles or labels as JSON lines, for whatever reads them elsewhere."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memory.errors import BadInput
+from memory.evidence import Label
 from memory.records import SCHEMA, CallRow
 from runs.battles import as_json
 from runs.console import safe
 from runs.reading import RUN_FILE, Run, open_run
 
-What = Literal["calls", "battles"]
+What = Literal["calls", "battles", "labels"]
 PAGE = 200
 """Calls that are in memory at once."""
 TELL_EVERY = 500
@@ -33,10 +34,14 @@ class Lines(NamedTuple):
 
 
 def lines_of(run: Run, what: What) -> Lines:
-    """Return a run's calls in the order in which they were recorded, or its battles by their slots.
+    """Return a run's calls or labels in the order in which they were recorded, or its battles.
 
-    Battles that were superseded are among them and say so.
+    Battles stand by their slots; those that were superseded are among them and say so. Labels stand
+    as `arena labels import` reads them.
     """
+    if what == "labels":
+        labels = run.store.evidence.labels()
+        return Lines(len(labels), map(json.dumps, map(_label, labels)))
     if what == "calls":
         return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
     return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
@@ -52,6 +57,11 @@ def _calls(run: Run) -> Iterator[dict[str, object]]:
 def _call(row: CallRow) -> dict[str, object]:
     told = row.model_dump(mode="json")
     return {"schema": SCHEMA, "key": told.pop("key"), **told.pop("nonce"), **told}
+
+
+def _label(label: Label) -> dict[str, object]:
+    told = label.model_dump()
+    return {"schema": SCHEMA, **told, **told.pop("standards")}
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:

@@ -245,8 +245,8 @@ def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
         told = ", ".join(f"{quoted(names[k])} {counts[k]}" for k in few[:4])
         more = f" and {len(few) - 4} more" if len(few) > 4 else ""
         raise BadInput(
-            f"too few labelled battles of {told}{more}; each model needs {LEAST_LABELS}, so draw "
-            "and label more with arena labels sample"
+            f"too few labelled battles: each model needs {LEAST_LABELS}, and there are of {told}"
+            f"{more}; draw and label more with arena labels sample"
         )
 
 

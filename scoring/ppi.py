@@ -26,6 +26,8 @@ from scoring.threads import one_blas_thread
 LEAST_LABELS = 10
 """Labelled battles of each model below which normal theory says nothing of it."""
 _TUNINGS = 2
+_FARTHEST = 20.0
+"""Nats between two strengths that no battles show: the fit stopped on its way to infinity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +181,10 @@ def _trace(scores: Floats, bread: Floats) -> float:
 
 
 def _strengths(part: _Weighed, lam: float, phantom: float) -> Floats:
-    return fit_strengths(_corrected_cells(part, lam), phantom=phantom)
+    theta = fit_strengths(_corrected_cells(part, lam), phantom=phantom)
+    if np.ptp(theta) > _FARTHEST:
+        raise ArithmeticError("strengths run away; corrected shares lie at or beyond 0 or 1")
+    return theta
 
 
 def _bread(part: _Weighed, theta: Floats, *, lam: float, phantom: float) -> Floats:

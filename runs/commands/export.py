@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--what",
-    type=click.Choice(["calls", "battles"]),
+    type=click.Choice(["calls", "battles", "labels"]),
     default="calls",
     show_default=True,
-    help="What to write; battles with those that were superseded.",
+    help="What to write; battles with those that were superseded, labels as they are imported.",
 )
 @click.option("--to", type=click.Path(path_type=Path), help="File to write.  [default: stdout]")
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 def command(out: Path, what: str, to: Path | None, force: bool) -> None:
-    """Write the calls of the run in OUT as JSON lines, or its battles."""
+    """Write the calls of the run in OUT as JSON lines, or its battles or labels."""
     from runs.console import safe, say
     from runs.export import export, lines_of
     from runs.reading import open_run

@@ -179,3 +179,13 @@ def test_the_command_says_what_came_of_it(tmp_path: Path, run: Path) -> None:
     assert invoke("labels", "import", file, run).stdout == "1 label added\n"
     told = json.loads(invoke("labels", "import", file, run, "--json").stdout)
     assert told == {"schema": 1, "added": 0, "known": 1, "blank": 0}
+
+
+def test_labels_that_were_exported_can_be_imported(tmp_path: Path, run: Path) -> None:
+    whole = (FIRST, "anna", "tie_bad", "a", "b", "tie", "tie_good")
+    import_labels(run, rows(tmp_path / "x.csv", whole, columns=EVERYTHING))
+    import_labels(run, rows(tmp_path / "y.csv", (TIED, "ben", "b")))
+    (tmp_path / "z.jsonl").write_text(invoke("export", run, "--what", "labels").stdout)
+    other = play(tmp_path / "other", lineage(video()))
+    import_labels(other, tmp_path / "z.jsonl")
+    assert labels(other) == labels(run)

@@ -165,6 +165,6 @@ def test_too_few_labels_of_a_model_are_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as wrong:
         labelled_board_of(out)
     assert str(wrong.value) == (
-        'too few labelled battles of "mole" 0; each model needs 10, so draw and label more with '
-        "arena labels sample"
+        'too few labelled battles: each model needs 10, and there are of "mole" 0; draw and label '
+        "more with arena labels sample"
     )

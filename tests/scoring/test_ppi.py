@@ -181,6 +181,26 @@ def test_labels_that_contradict_every_verdict_leave_the_judge_unheard() -> None:
     assert tuning.gain == pytest.approx(1.0)
 
 
+def test_corrected_shares_beyond_one_have_no_strengths_unless_lambda_gives_way() -> None:
+    # The judge gives a every battle, and people more than the judge where they were asked.
+    labels = 20
+    judge = np.where(np.arange(200) < labels, 0.5, 1.0)
+    people = np.full(200, np.nan)
+    people[:labels] = np.where(np.arange(labels) < labels - 1, 1.0, 0.0)
+    data = Judged(
+        2,
+        np.zeros(200, dtype=np.int64),
+        np.ones(200, dtype=np.int64),
+        judge,
+        people,
+        np.ones(200),
+        np.arange(200),
+    )
+    with pytest.raises(ArithmeticError, match="run away"):
+        rate_on_labels(data, PLAIN, lam=1.0)
+    assert np.isfinite(rate_on_labels(data, PLAIN).ratings.high).all()
+
+
 def test_islands_are_rated_apart() -> None:
     one, two = drawn(9), drawn(10)
     both = Judged(
