@@ -117,24 +117,23 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     reach = f"{gap:+.0f} points ({low:+.0f} to {high:+.0f})"
     if not np.isfinite(half):
         reach = f"{gap:+.0f} points, on one video, which tells nothing of others"
-    sentence = f"{shown}, which {canary.what}, {said}: {rival} is {reach} above it."
+    sentence = f"{shown}, which {canary.what}, {said}; from it up to {rival} it is {reach}."
     return Finding(canary.key, gap, low, high, gaps.battles, sentence, better >= SURE)
 
 
 def _says(better: float, rival: str) -> str:
     """Of one that ought to be below all, of whom `rival` is the nearest."""
     if better >= SURE:
-        return f"FAILS, it is better than {rival} with {_chance(better)}"
+        return f"FAILS: it is better than {rival} with a probability of {_chance(better)}"
     if better <= 1.0 - SURE:
-        return f"passes, it is below all with {_chance(1.0 - better)} or more"
-    return f"is not clear, it is below {rival} with {_chance(1.0 - better)}"
+        return f"passes: it is below all with a probability of {_chance(1.0 - better)} or more"
+    return f"is not clear: it is below {rival} with a probability of {_chance(1.0 - better)}"
 
 
 def _says_equal(better: float, rival: str) -> str:
     """Of one that ought to gain nothing over `rival`."""
-    if better >= SURE:
-        return f"FAILS, it is better than {rival} with {_chance(better)}"
-    return f"passes, that it is better than {rival} has {_chance(better)}"
+    verdict = "FAILS" if better >= SURE else "passes"
+    return f"{verdict}: it is better than {rival} with a probability of {_chance(better)}"
 
 
 def _chance(chance: float) -> str:

@@ -32,7 +32,7 @@ def audit_lines(table: dict[str, Any]) -> list[str]:
         for key in (*_USUAL, *(key for key in findings if key.startswith(_KNOWN)))
         if key in findings
     ]
-    return [*told, f"audit: {'; '.join(usual)}. More: arena audit"] if usual else told
+    return [*told, f"audit: {'; '.join(usual)}. More: arena audit OUT."] if usual else told
 
 
 def _share(found: dict[str, Any]) -> str:

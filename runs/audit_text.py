@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from runs.audit import Report
@@ -31,7 +32,6 @@ TITLES = {
     "labels": "People's labels",
 }
 """Of the sections, by what the keys of their findings begin with."""
-_MARKED = "ALARM  "
 
 
 def render(report: Report) -> RenderableType:
@@ -66,9 +66,24 @@ def _heading(report: Report) -> str:
 
 
 def _block(title: str, findings: Sequence[dict[str, Any]]) -> list[RenderableType]:
-    return [Text(title, style="bold"), *(_line(found) for found in findings)]
+    return [Text(title, style="bold"), *(_Item(f["sentence"], f["alarm"]) for f in findings)]
 
 
-def _line(found: dict[str, Any]) -> RenderableType:
-    text = Text(_MARKED, style="bold") if found["alarm"] else Text()
-    return Padding(text.append(found["sentence"], style=""), (0, 0, 0, 2), expand=False)
+@dataclass(frozen=True)
+class _Item:
+    """A sentence behind a dash, broken between words; no line of it begins with a `%`."""
+
+    sentence: str
+    is_alarm: bool
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        mark = "  ALARM: " if self.is_alarm else "  - "
+        lines = textwrap.wrap(
+            self.sentence.replace(" %", "\xa0%"),
+            options.max_width,
+            initial_indent=mark,
+            subsequent_indent=" " * 4,
+            break_on_hyphens=False,
+        )
+        for line in lines:
+            yield Text(line.replace("\xa0%", " %"), style="bold" if self.is_alarm else "")

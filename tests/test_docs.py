@@ -281,6 +281,16 @@ def test_what_a_doctor_says_of_a_model_is_written_down() -> None:
     assert first_column(text) == list(found["live"][0])
 
 
+def test_an_audit_is_written_down_and_so_is_every_figure_with_its_threshold(run: Path) -> None:
+    found = json.loads(invoke("audit", run, "--json").output)
+    assert first_column(section("records.md", "An audit")) == list(found)
+    assert first_column(section("records.md", "A finding")) == list(found["findings"][0])
+    told = section("commands.md", "`arena audit OUT`")
+    for finding in found["findings"]:
+        name, figure = finding["key"].split(".")[:2]
+        assert f"`{name}.{figure}`" in told or name in ("labels", "canary"), finding["key"]
+
+
 def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:
     board = json.loads(invoke("leaderboard", run, "--json").output)
     status = json.loads(invoke("status", run, "--json").output)

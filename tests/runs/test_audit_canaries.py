@@ -38,7 +38,7 @@ def test_canaries_in_their_places_pass() -> None:
         assert finding.low < finding.value < finding.high
         assert finding.value > 0
         assert finding.n == len(battles)
-    assert "unseeing is" in found["canary.parrot"].sentence
+    assert "up to unseeing" in found["canary.parrot"].sentence
 
 
 def test_a_canary_far_above_its_place_is_an_alarm_that_names_whom_it_passed() -> None:
