@@ -85,6 +85,26 @@ def base_of(slot: str) -> str:
     return slot.partition("~")[0]
 
 
+def guest_id(place: str, generation: int) -> str:
+    """Return the id of the slot in which a newcomer meets an answer that is stored in a place."""
+    return f"{place}+{generation}"
+
+
+def is_guest(slot: str) -> bool:
+    """Return whether a newcomer meets a stored answer in this slot."""
+    return "+" in slot
+
+
+def place_of(slot: str) -> str:
+    """Return the id of the first slot in the place from which a guest's question came."""
+    return base_of(slot).partition("+")[0]
+
+
+def joining_of(slot: str) -> int:
+    """Return the generation that a guest slot was added in, whichever superseded it."""
+    return int(base_of(slot).partition("+")[2])
+
+
 def generation_of(slot: str) -> int:
     """Return in which generation a slot asks: 0 for the first in its place."""
     return int(slot.partition("~")[2] or 0)

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from memory.base import Lending
+from memory.base import Record as Record
+from memory.limits import CallLimits as CallLimits
+from memory.limits import Price as Price
 
 SCHEMA = 1
 """Version of every shape that other programs rely on."""
@@ -37,12 +42,6 @@ CATEGORIES = (
     "other",
 )
 """The closed list of categories: VideoAutoArena's ten, plus "other"."""
-
-
-class Record(BaseModel):
-    """A frozen record that refuses unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Video(Record):
@@ -205,7 +204,16 @@ class Question(Record):
     """The overall grade of an evolved question; None when none was given."""
 
 
-class Draw(Record):
+class Borrowed(Record):
+    """A stored answer that a newcomer meets, instead of one that is given for the battle."""
+
+    battle: str
+    """Id of the battle it was given in."""
+    seat: Literal["a", "b"]
+    """Where it stands, in that battle and in this one."""
+
+
+class Draw(Lending):
     """Who meets in a slot, decided before anybody answers."""
 
     slot: str
@@ -217,6 +225,8 @@ class Draw(Record):
     """The latest wave whose results were looked at; None for rules that look at none."""
     swap: bool = False
     """Judge this battle from both seatings."""
+    borrowed: Borrowed | None = None
+    """The answer that is not asked for again; only where a newcomer meets stored answers."""
 
 
 class Answer(Record):
@@ -259,7 +269,7 @@ class Judging(Record):
     """Why there is no verdict, when it abstained or failed."""
 
 
-class Battle(Record):
+class Battle(Lending):
     """One settled slot, with everything that decided it. Holds no clock, cost, path or call key."""
 
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
@@ -292,6 +302,8 @@ class Battle(Record):
     """Role to digest of the prompt file that role was given."""
     propensity: float | None
     basis: int | None
+    borrowed: Borrowed | None = None
+    """Which of the answers is a stored one; only where a newcomer met it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -305,32 +317,6 @@ class Usage(Record):
     reasoning_tokens: int | None = None
     written_tokens: int | None = None
     """Input tokens that the provider put into its cache."""
-
-
-class Price(Record):
-    """What a model's tokens cost, in US dollars a million."""
-
-    input_usd: float = Field(ge=0, allow_inf_nan=False)
-    output_usd: float = Field(ge=0, allow_inf_nan=False)
-    """Reasoning tokens cost as much."""
-    cached_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input read from a cache; None means as other input."""
-    written_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input written to a cache; None means as other input."""
-    source: str = "arena.toml"
-    """Where it stands, with the date of a price table."""
-
-
-class CallLimits(Record):
-    """What a server takes; None where it says nothing and is found out by trying."""
-
-    concurrency: int | None = Field(default=None, ge=1)
-    """Calls under way at once at one endpoint."""
-    requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    images_per_request: int | None = Field(default=None, ge=0)
-    body_bytes: int | None = Field(default=None, ge=1)
-    """Longest body of a request."""
 
 
 class Nonce(Record):

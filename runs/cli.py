@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("simulate", "Run a tournament over a folder of videos, or continue one."),
     "resume": ("resume", "Continue what a folder holds."),
     "replay": ("replay", "Run it all again from the journal, without a network, and compare."),
+    "add": ("add", "Add a model to a run: it meets the answers stored there."),
     "status": ("status", "Tell how far a run is."),
     "leaderboard": ("leaderboard", "Rate the models of a run."),
     "rate": ("rate", "Rate anybody's battles: CSV, JSON lines or Parquet."),

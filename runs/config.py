@@ -78,6 +78,8 @@ class RunConfig(Record):
     """Contestants' names in roster order; whoever joined later stands behind."""
     joined: dict[str, int] = Field(default_factory=dict)
     """Since which generation of slots a newcomer plays; all others play from the first."""
+    guests: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """Newcomers that met stored answers, and the generations of those slots."""
     examiner: str
     judges: tuple[str, ...]
     cast: dict[str, CastEntry]
@@ -109,7 +111,7 @@ class RunConfig(Record):
 
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to be the same one."""
-        data = self.model_dump(mode="json", exclude={"cast", "rounds", "joined"})
+        data = self.model_dump(mode="json", exclude={"cast", "rounds", "joined", "guests"})
         data["cast"] = {
             alias: entry.identity(self.sampling.frames) for alias, entry in self.cast.items()
         }

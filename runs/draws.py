@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from graph.state import base_of, slot_id
+from graph.state import base_of, is_guest, slot_id
 from memory.digests import unit_interval
 from memory.errors import StoreError
 from memory.records import Draw, Slot
 from memory.store import Store
 from runs.config import RunConfig
+from runs.guests import GuestDraws
 from runs.waves import Waves
 from scoring.mix import pick_weighted
 from scoring.pairing import Pick, count_pairs, deal, find_place, pick_uniform, take_seats
@@ -23,10 +24,17 @@ from scoring.pairing import Pick, count_pairs, deal, find_place, pick_uniform, t
 class Draws:
     """Draws pairs for the slots of one run, among the models that play in a slot's generation."""
 
-    def __init__(self, config: RunConfig, slots: Mapping[str, Slot], waves: Waves) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        slots: Mapping[str, Slot],
+        waves: Waves,
+        guests: GuestDraws | None = None,
+    ) -> None:
         self._config = config
         self._slots = slots
         self._waves = waves
+        self._guests = guests
         self._decks: dict[tuple[int, int], list[float]] = {}
 
     async def until_known(self, slot: str) -> None:
@@ -42,13 +50,17 @@ class Draws:
 
     def basis_of(self, slot: str) -> int | None:
         """Return the latest wave that the draw of a slot looks at; None where it looks at none."""
-        return self._waves.basis_of(slot) if self._config.pairing == "mix" else None
+        if is_guest(slot) or self._config.pairing != "mix":
+            return None
+        return self._waves.basis_of(slot)
 
     def of(self, slot: str) -> Draw:
         """Return the draw of a slot, which must be known; the same place always gets the same one.
 
         What is played again is drawn as it was the first time: chance has no second go.
         """
+        if self._guests is not None and is_guest(slot):
+            return self._guests.of(slot)
         place, basis = self._slots[base_of(slot)], self.basis_of(slot)
         models = self._config.roster(self._joining(place))
         pick = self._pick(place, len(models), basis)

@@ -119,7 +119,9 @@ def freeze(folder: Path, to: Path) -> Frozen:
 
 def bench_of(run: Run) -> Bench:
     """Return the bench of a run; the same run gives the same bytes."""
-    questions = [as_question(battle) for battle in run.battles if winner(battle)]
+    # A newcomer's battle over a stored answer asks what its first battle asked already.
+    asked = [battle for battle in run.battles if battle.borrowed is None]
+    questions = [as_question(battle) for battle in asked if winner(battle)]
     if not questions:
         raise BadInput(
             f"no battle in {run.folder} has a winner ({len(run.battles)} settled); "

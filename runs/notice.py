@@ -55,11 +55,17 @@ def remote_notice(
 
 
 def judges_notice(
-    config: RunConfig, calls: Mapping[str, int], *, videos: int, has_subtitles: bool = False
+    config: RunConfig,
+    calls: Mapping[str, int],
+    *,
+    videos: int,
+    has_subtitles: bool = False,
+    newcomer: str | None = None,
 ) -> Iterable[str]:
     """Yield one line a host whose judges are sent frames: how many, and in how many calls at most.
 
-    `calls` is by name, of those that judge. The last line is LangSmith's, as above.
+    `calls` is by name, of those that judge, and of a `newcomer` that answers. The last line is
+    LangSmith's, as above.
     """
     what = "frames and subtitles" if has_subtitles else "frames"
     hosts: dict[str, list[str]] = {}
@@ -68,7 +74,9 @@ def judges_notice(
             hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     for host, aliases in hosts.items():
         most = sum(calls[alias] for alias in aliases)
-        frames = max(frames_of(config, alias, "judge") for alias in aliases)
+        roles: dict[str, Role] = {name: "judge" for name in aliases if name != newcomer}
+        roles |= {name: "contestant" for name in aliases if name == newcomer}
+        frames = max(frames_of(config, name, role) for name, role in roles.items())
         yield (
             f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
             f"{host} for {', '.join(aliases)}: at most {most:,} calls"

@@ -244,6 +244,8 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
     now = asked.config
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
+    if set(now.models) == set(kept.models) - set(kept.guests):
+        now = _with_guests(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]
     joins = bool(newcomers) and set(kept.models) <= set(now.models)
     _refuse_other(out, kept, _before_joining(now, kept) if joins else now)
@@ -260,6 +262,13 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
 
 _OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")
 """What follows from who plays, and what was allowed for that."""
+
+
+def _with_guests(asked: RunConfig, kept: RunConfig) -> RunConfig:
+    """Return what was asked for with those who met stored answers since, whom nobody need name."""
+    cast = asked.cast | {name: kept.cast[name] for name in kept.guests}
+    stays = {name: getattr(kept, name) for name in _OF_THE_CAST}
+    return asked.model_copy(update={"models": kept.models, "cast": cast, **stays})
 
 
 def _before_joining(asked: RunConfig, kept: RunConfig) -> RunConfig:

@@ -153,11 +153,15 @@ class Work:
     done: Counter[tuple[str, Role]] = field(default_factory=Counter)
     """Calls of open slots and their videos that the journal has, by model and role."""
     spent_usd: float = 0.0
+    guest_videos: int = 0
+    """Videos with such a slot as follows; their examiner has spoken."""
+    guests: Counter[str] = field(default_factory=Counter)
+    """Open slots in which a newcomer meets a stored answer, by its name."""
 
     @property
     def slots(self) -> int:
         """How many battles are to go."""
-        return self.first + self.later
+        return self.first + self.later + self.guests.total()
 
 
 def plan_of(config: RunConfig, work: Work) -> Plan:
@@ -167,7 +171,14 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
     notes = tuple(_notes(config, lines, _rates(work.rows)))
-    return Plan(lines, sources, work.slots, work.videos, spent_usd=work.spent_usd, notes=notes)
+    return Plan(
+        lines,
+        sources,
+        work.slots,
+        work.videos + work.guest_videos,
+        spent_usd=work.spent_usd,
+        notes=notes,
+    )
 
 
 def _lines(config: RunConfig, work: Work) -> Iterable[Line]:
@@ -181,7 +192,7 @@ def _lines(config: RunConfig, work: Work) -> Iterable[Line]:
 def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
     """Return calls by model and role: expected, and at most; see `calls_at_most` for the latter."""
     repaired, refused = _rates(work.rows)
-    slots, later, again = work.slots, work.later, 1 + repaired
+    slots, later, again = work.first + work.later, work.later, 1 + repaired
     fresh = later * refused**2
     evolved = later * (1 + refused)
     seatings = 2.0 if config.swap == "all" else 1.0 + float(config.swap)
@@ -195,9 +206,11 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
         (boss, "grader"): (evolved * again, REPAIR * 2 * later),
     }
     for alias in config.models:
-        found[(alias, "contestant")] = (2 * slots / len(config.models), slots)
+        met = work.guests[alias]
+        found[(alias, "contestant")] = (2 * slots / len(config.models) + met, slots + met)
     for judge in config.judges:
-        found[(judge, "judge")] = (slots * seatings * again, REPAIR * most_seatings * slots)
+        judged = work.slots
+        found[(judge, "judge")] = (judged * seatings * again, REPAIR * most_seatings * judged)
     return found
 
 

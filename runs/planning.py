@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from graph.state import base_of, generation_of
+from graph.state import base_of, generation_of, is_guest, joining_of
 from memory.journal import Journal
 from memory.records import Role, Slot, Video
 from memory.store import Store
@@ -54,9 +55,25 @@ def work_left(
     existing += superseding_slots(failed, existing=existing)
     slots = _slots(config, [*videos, *new], existing)
     left = [slot for slot in Lineup(slots).slots if slot.id not in settled]
-    scopes = _known_scopes(left)
-    scopes |= {slot.video for slot in left}
-    return _work(left, store.journal, scopes)
+    guests = [slot for slot in left if is_guest(slot.id)]
+    main = [slot for slot in left if not is_guest(slot.id)]
+    scopes = _known_scopes(main) | {slot.video for slot in main} | {base_of(s.id) for s in guests}
+    return _work(main, store.journal, scopes, guests=_newcomers(config, guests))
+
+
+def guests_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:
+    """Return what newcomers have left over stored answers, with slots that would be added."""
+    settled = store.settled_ids()
+    there = [slot for slot in Lineup(store.slots()).slots if is_guest(slot.id)]
+    guests = [slot for slot in (*there, *added) if slot.id not in settled]
+    scopes = {base_of(slot.id) for slot in guests}
+    work = _work([], store.journal, scopes, guests=_newcomers(config, guests))
+    return replace(work, guest_videos=len({slot.video for slot in guests}))
+
+
+def _newcomers(config: RunConfig, guests: Iterable[Slot]) -> Counter[str]:
+    names = {generation: name for name, added in config.guests.items() for generation in added}
+    return Counter(names.get(joining_of(slot.id), "") for slot in guests)
 
 
 def _known_scopes(left: list[Slot]) -> set[str]:
@@ -82,7 +99,13 @@ def _slots(config: RunConfig, videos: list[Video], existing: list[Slot]) -> list
     return [*existing, *added]
 
 
-def _work(left: list[Slot], journal: Journal | None, scopes: set[str]) -> Work:
+def _work(
+    left: list[Slot],
+    journal: Journal | None,
+    scopes: set[str],
+    *,
+    guests: Counter[str] | None = None,
+) -> Work:
     done: Counter[tuple[str, Role]] = Counter()
     for scope, alias, role, count in journal.counts() if journal else []:
         if scope in scopes:
@@ -95,4 +118,5 @@ def _work(left: list[Slot], journal: Journal | None, scopes: set[str]) -> Work:
         rows=tuple(journal.latest(SAMPLE)) if journal else (),
         done=done,
         spent_usd=journal.spent().usd if journal else 0.0,
+        guests=guests or Counter(),
     )

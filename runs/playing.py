@@ -12,7 +12,7 @@ from typing import NamedTuple
 from agents.ask import Asker
 from agents.purse import CappedPurse, Caps
 from graph.context import Arena, always
-from graph.state import base_of
+from graph.state import base_of, is_guest
 from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Frames, Slot
 from memory.store import Store
@@ -32,6 +32,7 @@ from runs.events import (
     all_of,
 )
 from runs.footage import Footage
+from runs.guests import GuestDraws, play_guests, write_draws
 from runs.interrupts import until_done
 from runs.opening import Opened
 from runs.order import course_of
@@ -99,8 +100,10 @@ while a loop that stands still hears it only when it moves on.
 """
 
 
-async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) -> Finished:
-    """Play every unsettled slot and close the run.
+async def play_run(
+    run: Opened, out: Path, *, limits: Limits, told: Audience, guests_only: bool = False
+) -> Finished:
+    """Play every unsettled slot, or those of newcomers over stored answers, and close the run.
 
     An interrupt lets calls under way finish, a second one stops.
     """
@@ -112,7 +115,8 @@ async def play_run(run: Opened, out: Path, *, limits: Limits, told: Audience) ->
         in_waves = rule is not None or run.config.pairing == "mix"
         course = partial(course_of, run.config, store, in_waves=in_waves)
         budget, settled = Budget.of(store, run.config, course=course), store.settled_ids()
-        if slots := [slot for slot in lineup.slots if slot.id not in settled]:
+        slots = [slot for slot in lineup.slots if slot.id not in settled]
+        if slots := [slot for slot in slots if is_guest(slot.id) or not guests_only]:
             store.sessions.begin()
             told.hear(_beginning(run, out, budget))
             places = limits.concurrency
@@ -166,6 +170,7 @@ class Game:
     """Every slot by its id."""
     watch: Watch | None
     """Present where a rule may stop the run."""
+    guests: GuestDraws
 
 
 @asynccontextmanager
@@ -191,11 +196,13 @@ async def playing(
         )
         waves, rule = Waves.of(store, config.models), kept_rule(store).rule
         watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
-        draws = WrittenDraws(Draws(config, slots, waves), store)
+        guests = GuestDraws(config, store)
+        await write_draws(store, guests, Lineup(s for s in slots.values() if is_guest(s.id)).slots)
+        draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ways = _heard(_Parts(footage, draws, store, waves, watch), Lineup(slots.values()), hear)
         try:
             arena = assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways)
-            yield Game(arena, asker, slots, watch)
+            yield Game(arena, asker, slots, watch, guests)
         finally:
             await asker.aclose()
 
@@ -263,5 +270,10 @@ async def _play_all(game: Game, slots: Sequence[Slot], told: Audience) -> bool:
         arena = game.arena
         await play(replace(arena, wanted=is_wanted), visit.video)
 
-    work = play_blocks(blocks_of(slots), one_after_another(go_and_play))
-    return await until_done(game.asker, work, told)
+    async def play_them() -> None:
+        main = [slot for slot in slots if not is_guest(slot.id)]
+        await play_blocks(blocks_of(main), one_after_another(go_and_play))
+        guests = [slot for slot in slots if is_guest(slot.id)]
+        await play_guests(game.arena, guests, game.guests.source_of)
+
+    return await until_done(game.asker, play_them(), told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Sequence
 
-from graph.state import base_of
+from graph.state import base_of, is_guest
 from memory.records import DECIDED, Battle, Slot
 from memory.store import Store
 from runs.reading import counted
@@ -54,8 +54,9 @@ def with_unsettled(
     in that one, is heard by none of an earlier one, which a replay plays as it stood then.
     """
     standing = Lineup(existing).slots
-    videos = {slot.video for slot in standing if slot.id in failed}
-    unsettled = {s.id for s in standing if s.video in videos and s.id not in settled}
+    main = [slot for slot in standing if not is_guest(slot.id)]
+    videos = {slot.video for slot in main if slot.id in failed}
+    unsettled = {s.id for s in main if s.video in videos and s.id not in settled}
     return unsettled.union(failed)
 
 

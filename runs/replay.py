@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 from agents.ask import Asker
 from graph.context import Arena
-from graph.state import lineage_id
+from graph.state import is_guest, lineage_id
 from memory.digests import canonical_json
 from memory.errors import JournalMiss, StoreError
 from memory.records import Battle, Slot
@@ -18,6 +18,7 @@ from runs.assembly import Ways, assemble
 from runs.config import RunConfig
 from runs.draws import Draws, WrittenDraws
 from runs.footage import Footage
+from runs.guests import GuestDraws
 from runs.opening import stored_prompts
 from runs.reading import run_file
 from runs.schedule import Visit, blocks_of, play_blocks
@@ -57,7 +58,10 @@ async def replay(out: Path) -> Replayed:
         for generation in sorted({slot.generation for slot in slots}):
             view = _View.of(slots, generation, settled)
             if view.fresh:
-                await _play(_arena(store, compare, view, waves), view.fresh, found)
+                arena = _arena(store, compare, view, waves)
+                await _play(arena, [s for s in view.fresh if not is_guest(s.id)], found)
+                guests = [slot.id for slot in view.fresh if is_guest(slot.id)]
+                await _play_guests(arena, guests, GuestDraws(config, store), found)
         missing = sorted(settled - again)
         found.differences += [f"{battle}: was not reached again" for battle in missing]
         found.others = len(settled) - found.battles
@@ -94,7 +98,9 @@ def _arena(
     fresh = {slot.id for slot in view.fresh}
     ways = Ways(
         frames=footage.frames,
-        draw=WrittenDraws(Draws(config, slots, waves), store, read_only=True),
+        draw=WrittenDraws(
+            Draws(config, slots, waves, GuestDraws(config, store)), store, read_only=True
+        ),
         settle=compare,
         settled=lambda slot: store.battle(slot) if slot in view.before else None,
         wanted=fresh.__contains__,
@@ -122,6 +128,18 @@ async def _play(arena: Arena, slots: Sequence[Slot], found: Replayed) -> None:
             await play_lineage(visit.video, persona)
 
     await play_blocks(blocks_of(slots), play_again)
+
+
+async def _play_guests(
+    arena: Arena, slots: Sequence[str], guests: GuestDraws, found: Replayed
+) -> None:
+    from graph.guest import play_guest
+
+    for slot in slots:
+        try:
+            await play_guest(arena, slot, guests.source_of(slot))
+        except (JournalMiss, StoreError) as wrong:
+            found.differences.append(f"{slot}: {wrong}")
 
 
 def _alone(arena: Arena, video: str, persona: int) -> Arena:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from graph.state import base_of, generation_of
+from graph.state import base_of, generation_of, is_guest
 from memory.errors import BadInput
 from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles
 from runs.battles import as_json
@@ -81,7 +81,12 @@ def show(folder: Path, wanted: str) -> Shown:
 
 def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
     """Return a battle's lineage as it stood when it was played, and all that was ever played."""
-    slots = [s for s in run.store.slots() if (s.video, s.persona) == (battle.video, battle.persona)]
+    slots = [
+        slot
+        for slot in run.store.slots()
+        if (slot.video, slot.persona) == (battle.video, battle.persona)
+        and (slot.id == battle.id or not is_guest(slot.id))
+    ]
     mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
     standing = Lineup(slot for slot in slots if slot.generation <= mine).ids
     ever = [found for slot in slots if (found := run.store.battle(slot.id))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from graph.state import PERSONAS, base_of, generation_of, slot_id, superseding_id
+from graph.state import PERSONAS, base_of, generation_of, is_guest, slot_id, superseding_id
 from memory.digests import derive
 from memory.records import Slot, Video
 
@@ -24,7 +24,7 @@ class Lineup:
         for slot in slots:
             base, generation = base_of(slot.id), generation_of(slot.id)
             if generation:
-                for scope in (base, slot.video):
+                for scope in (base,) if is_guest(base) else (base, slot.video):
                     played.setdefault(scope, {0}).add(generation)
             if base not in latest or latest[base].generation < slot.generation:
                 latest[base] = slot
@@ -107,14 +107,23 @@ def superseding_slots(failed: Collection[str], *, existing: Sequence[Slot]) -> l
 
     They are one generation after all that exist, in the order and the blocks of the slots they
     supersede. Later rounds of a lineage were asked in view of the one that failed: they go with it.
+    A newcomer's battle over a stored answer stands by itself.
     """
     standing = Lineup(existing).slots
     since: dict[Lineage, int] = {}
     for slot in standing:
-        if slot.id in failed:
+        if slot.id in failed and not is_guest(slot.id):
             lineage = (slot.video, slot.persona)
             since[lineage] = min(slot.round, since.get(lineage, slot.round))
-    gone = [s for s in standing if s.round >= since.get((s.video, s.persona), s.round + 1)]
+    gone = [
+        s
+        for s in standing
+        if (
+            s.id in failed
+            if is_guest(s.id)
+            else s.round >= since.get((s.video, s.persona), s.round + 1)
+        )
+    ]
     places = {slot.id: slot.ordinal for slot in existing}
     gone.sort(key=lambda slot: places[base_of(slot.id)])
     generation = next_generation(existing)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from agents.ask import Event
 from agents.purse import Caps
-from graph.state import base_of
+from graph.state import base_of, is_guest
 from memory.journal import Spent
 from memory.records import Battle, Role, Slot
 from runs.events import Begun, Draining, Drawn, Ended, Happening, Looked, Settled, Watched
@@ -263,4 +263,5 @@ def _result(slot: Slot, battle: Battle) -> Result:
 
 
 def _lineage(slot: Slot) -> str:
-    return f"{slot.video}-p{slot.persona}"
+    """Return what goes through a slot: a lineage, or a newcomer over a stored answer."""
+    return base_of(slot.id) if is_guest(slot.id) else f"{slot.video}-p{slot.persona}"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graph.state import base_of
+from graph.state import base_of, is_guest
 from memory.records import TIES, Battle, Slot
 from memory.store import Ending, Store
 from runs.slots import Lineup
@@ -47,6 +47,8 @@ class Waves:
 
     def __init__(self, slots: Sequence[Slot], models: Sequence[str]) -> None:
         """Take every slot a run has, and its models in roster order."""
+        # What newcomers made of stored answers is no part of any wave.
+        slots = [slot for slot in slots if not is_guest(slot.id)]
         ordered = sorted(slots, key=lambda slot: (_wave_of(slot), slot.ordinal))
         self.order = sorted({_wave_of(slot) for slot in slots})
         number = {wave: k for k, wave in enumerate(self.order)}

@@ -1,0 +1,180 @@
+"""Guest slots: where newcomers meet stored answers, what they borrow from, and their draws.
+
+Everything follows from the run's seed, the newcomer and the battles that are there when it is
+added. The slots are one generation after all that exist; past battles are drawn without
+replacement, by the order of sha256(seed, newcomer, battle).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from graph.context import Arena
+from graph.state import guest_id, is_guest, joining_of, place_of
+from memory.digests import derive, unit_interval
+from memory.errors import StoreError
+from memory.records import DECIDED, Battle, Borrowed, Draw, Slot
+from memory.store import Store
+from runs.config import RunConfig
+from runs.slots import Lineup, next_generation
+
+AT_ONCE = 256
+"""Guest slots under way; most of them wait for a call."""
+
+
+class Past(NamedTuple):
+    """A decided battle that counts, and its slot."""
+
+    slot: Slot
+    battle: Battle
+
+
+def past_battles(store: Store, *, before: int | None = None) -> list[Past]:
+    """Return the decided battles of a run in slot order, without those of guests.
+
+    Args:
+        store: the run.
+        before: the first generation of slots to leave out; None for none.
+    """
+    slots = [
+        slot
+        for slot in store.slots()
+        if not is_guest(slot.id) and (before is None or slot.generation < before)
+    ]
+    standing = {slot.id: slot for slot in Lineup(slots).slots}
+    return [
+        Past(standing[battle.id], battle)
+        for battle in store.each_battle()
+        if battle.id in standing and battle.verdict in DECIDED
+    ]
+
+
+def guest_slots(
+    newcomer: str, count: int, *, seed: int, past: Sequence[Past], existing: Sequence[Slot]
+) -> list[Slot]:
+    """Return `count` slots for a newcomer, or as many as there are battles that it did not meet.
+
+    Args:
+        newcomer: its name in the roster.
+        count: how many are wanted.
+        seed: of the run.
+        past: battles to draw from.
+        existing: every slot the run has.
+    """
+    open_to = [one for one in past if newcomer not in (one.battle.model_a, one.battle.model_b)]
+    chosen = sorted(open_to, key=lambda one: derive(seed, "guest", newcomer, one.battle.id))
+    generation = next_generation(existing)
+    in_order = sorted(chosen[:count], key=lambda one: one.slot.ordinal)
+    return [
+        one.slot.model_copy(
+            update={
+                "id": guest_id(place_of(one.slot.id), generation),
+                "generation": generation,
+                "ordinal": len(existing) + number,
+            }
+        )
+        for number, one in enumerate(in_order)
+    ]
+
+
+class GuestDraws:
+    """What stands in the draws of a run's guest slots."""
+
+    def __init__(self, config: RunConfig, store: Store) -> None:
+        self._config = config
+        self._store = store
+        self._newcomers = {g: name for name, added in config.guests.items() for g in added}
+        self._lineups: dict[int, Lineup] = {}
+        self._shares: dict[int, Mapping[str, float]] = {}
+
+    def source_of(self, slot: str) -> Battle:
+        """Return the battle that a guest slot borrows from: the one that counted when it was added.
+
+        Raises:
+            StoreError: it is not there, or it has no answers.
+        """
+        generation = joining_of(slot)
+        if generation not in self._lineups:
+            self._lineups[generation] = Lineup(
+                s for s in self._store.slots() if s.generation < generation and not is_guest(s.id)
+            )
+        battle = self._store.battle(self._lineups[generation].current(place_of(slot)))
+        if battle is None or battle.answer_a is None or battle.answer_b is None:
+            raise StoreError(f"the run lacks the answers that slot {slot} borrows; was it changed?")
+        return battle
+
+    def of(self, slot: str) -> Draw:
+        """Return the draw of a guest slot; where one stands in the run, with its propensity."""
+        source, generation, place = self.source_of(slot), joining_of(slot), _first(slot)
+        newcomer = self._newcomers.get(generation)
+        if newcomer is None:
+            raise StoreError(f"the run's settings name no newcomer for slot {slot}")
+        keeps_a = self._u("guest side", place) < 0.5
+        kept = (source.model_a if keeps_a else source.model_b) or ""
+        pair = (kept, newcomer) if keeps_a else (newcomer, kept)
+        written = self._store.draw(place)
+        return Draw(
+            slot=slot,
+            model_a=pair[0],
+            model_b=pair[1],
+            propensity=self._share(generation, kept) if written is None else written.propensity,
+            swap=self._config.swap == "all" or self._u("swap", place) < float(self._config.swap),
+            borrowed=Borrowed(battle=source.id, seat="a" if keeps_a else "b"),
+        )
+
+    def _share(self, generation: int, kept: str) -> float:
+        """How likely a model's answer was to be the one that is met, in whole millionths."""
+        if generation not in self._shares:
+            newcomer = self._newcomers[generation]
+            seats = Counter(
+                name or ""
+                for _, battle in past_battles(self._store, before=generation)
+                if newcomer not in (battle.model_a, battle.model_b)
+                for name in (battle.model_a, battle.model_b)
+            )
+            self._shares[generation] = {
+                name: round(count / seats.total(), 6) for name, count in seats.items()
+            }
+        return self._shares[generation][kept]
+
+    def _u(self, what: str, key: str) -> float:
+        return unit_interval(self._config.seed, what, key)
+
+
+def _first(slot: str) -> str:
+    return guest_id(place_of(slot), joining_of(slot))
+
+
+async def write_draws(store: Store, draws: GuestDraws, slots: Iterable[Slot]) -> None:
+    """Write down who is met in slots that have no draw yet, before anybody acts on it."""
+    missing = [slot.id for slot in slots if store.draw(slot.id) is None]
+    await asyncio.gather(*(store.put_draw(draws.of(slot)) for slot in missing))
+
+
+async def play_guests(
+    arena: Arena, slots: Sequence[Slot], source_of: Callable[[str], Battle]
+) -> None:
+    """Play guest slots side by side; the first exception ends all others."""
+    from graph.guest import play_guest
+
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def play(slot: Slot) -> None:
+        async with places:
+            await play_guest(arena, slot.id, source_of(slot.id))
+
+    await _all(play(slot) for slot in slots)
+
+
+async def _all(works: Iterable[Awaitable[None]]) -> None:
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
