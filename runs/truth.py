@@ -135,20 +135,22 @@ async def truth_cases(material: Material) -> list[TrialCase]:
 
 def _notes(makings: Makings) -> Iterator[str]:
     """Yield what could not be made, and why."""
-    if not makings.videos:
-        yield "no clip of known truth can be made: no video is at hand; pass them with --videos"
+    gone = sum(not path.is_file() for path in makings.files.values())
+    if gone and makings.troubles:
+        yield f"{counted(gone, 'video')} of the run not at hand; pass the folder with --videos"
     for kind, why in makings.troubles.items():
         yield f"no {'more ' if kind in makings.made else ''}clip of known truth ({kind}): {why}"
 
 
 def makings_of(material: Material) -> Makings:
-    """Return what a run's cases are made from: its videos that are at hand, in seeded order."""
+    """Return what a run's cases are made from: its videos in seeded order."""
     seed = material.config.seed
-    here = [v for v in material.run.store.videos() if v.id in material.files]
+    videos = material.run.store.videos()
     limits = [model.frame_limit("judge") for model in material.judges]
     return Makings(
-        videos=sorted(here, key=lambda video: derive(seed, "truth", video.sha256)),
-        files={video.sha256: material.files[video.id] for video in here},
+        videos=sorted(videos, key=lambda video: derive(seed, "truth", video.sha256)),
+        # One that is not at hand keeps its place: its clips may be in the cache.
+        files={video.sha256: material.files.get(video.id, Path(video.path)) for video in videos},
         decoders=material.decoders,
         sampling=material.config.sampling,
         fewest=min([material.config.sampling.frames, *limits]),

@@ -146,7 +146,8 @@ def test_videos_that_are_gone_are_missed_in_words(tmp_path: Path) -> None:
     videos.rename(tmp_path / "elsewhere")
     made, notes = cases_of(tmp_path / "out")
     assert made == []
-    assert "no video is at hand; pass them with --videos" in notes[0]
+    assert notes[0] == "1 video of the run not at hand; pass the folder with --videos"
+    assert any("(card): pattern0.mp4: cannot be read: No such file" in note for note in notes)
 
 
 @pytest.fixture(scope="module")
