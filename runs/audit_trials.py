@@ -145,7 +145,8 @@ def _each_attack(judge: str, words: Sequence[Word]) -> Iterator[Finding]:
             yield finding(
                 f"attack.by.{name}.{judge}",
                 share,
-                f"{safe(judge)}: {safe(name)} won {won[name]} of {len(found)}.",
+                f"{safe(judge)}: the attack {safe(name)} won {percent(share)} of "
+                f"{counted(len(found), 'judging')}.",
             )
     never = sum(not count for count in won.values())
     share = measure_share([not count for count in won.values()])

@@ -25,7 +25,7 @@ NAMES = {attack.name for attack in attacks()}
 SEATS: tuple[Seats, Seats] = ("ab", "ba")
 
 
-@pytest.fixture(params=["openai", "google_genai"])
+@pytest.fixture(params=["openai", pytest.param("google_genai", marks=pytest.mark.slow)])
 def provider(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
