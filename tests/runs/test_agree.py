@@ -56,6 +56,30 @@ def test_the_tables_of_vision_arena_agree_as_they_do_in_arrays(tmp_path: Path) -
     ]
 
 
+def test_pairs_that_both_boards_are_sure_of_and_turn_are_named(tmp_path: Path) -> None:
+    a = table(tmp_path / "a.csv", {"x": (3, 2.9, 3.1), "y": (2, 1.9, 2.1), "z": (1, 0, 1.5)})
+    b = table(tmp_path / "b.csv", {"x": (3, 2.9, 3.1), "y": (4, 3.9, 4.1), "z": (1, 0, 1.5)})
+    said = invoke("agree", a, b).output
+    assert "A is sure, and B is sure of the opposite: x above y." in said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("n.json", "[1]", "is no JSON object of names"),
+        ("n.json", '{"a": 1}', "is no JSON object of names"),
+        ("n.csv", "old,new\na,b\n", "needs the columns from and to"),
+        ("n.json", "\xff", "is no JSON"),
+    ],
+)
+def test_names_that_are_no_names_are_refused(
+    tmp_path: Path, three: Path, name: str, content: str, said: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadInput, match=said):
+        agree(three, three, rename=tmp_path / name)
+
+
 def test_video_arenas_ratings_against_its_bench_need_no_intervals(tmp_path: Path) -> None:
     a = table(tmp_path / "elo.csv", {name: row[:1] for name, row in VIDEO_ARENA.items()})
     b = table(tmp_path / "bench.csv", {name: row[2:] for name, row in VIDEO_ARENA.items()})

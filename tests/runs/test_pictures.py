@@ -317,7 +317,12 @@ def test_rating_and_leaderboard_draw_what_they_print(run: Path, tmp_path: Path) 
     assert "is there already" in str(
         invoke("rate", votes, "--picture", tmp_path / "r.png").exception
     )
+    nowhere = invoke("rate", votes, "--picture", tmp_path / "no" / "r.svg")
+    assert "cannot be written: No such file" in str(nowhere.exception)
     assert invoke("rate", votes, "--force").exit_code == 2
+    assert (
+        invoke("leaderboard", run, "--by", "pair", "--picture", tmp_path / "p.svg").exit_code == 2
+    )
 
 
 def test_stand_ins_and_cautions_of_a_run_stand_on_its_pictures(tmp_path: Path) -> None:
