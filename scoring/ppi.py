@@ -19,7 +19,7 @@ from scipy.special import expit
 from scoring.bradley_terry import PHANTOM, fit_strengths, information, pin_mean
 from scoring.cells import Cells, Floats, Ints, number
 from scoring.components import find_components, find_one_sided
-from scoring.intervals import Spread, against_mean
+from scoring.intervals import Spread, against_mean, check_level
 from scoring.ratings import Fit, Method, Ratings, begin_ratings, place_members
 from scoring.threads import one_blas_thread
 
@@ -112,12 +112,15 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
         lam: 0 to 1, how far to listen to the judge; None finds what makes the intervals narrowest.
 
     Raises:
-        ValueError: a component without two labelled battles.
+        ValueError: a component without two labelled battles, or a level, lambda, share or chance
+            that is none.
         ArithmeticError: a fit did not settle.
 
     Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382; the tuning is that
         of Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453, here with clusters.
     """
+    check_level(method.level)
+    _check(data, lam)
     every = _pair_up(data.models, data.a, data.b, np.ones(len(data.a)), data.judge)
     components = find_components(every)
     found = Powered(begin_ratings(data.models, components), [])
@@ -132,6 +135,16 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
         place_members(ratings, members, method=method)
         found.tunings.append(tuning)
     return found
+
+
+def _check(data: Judged, lam: float | None) -> None:
+    if lam is not None and not 0.0 <= lam <= 1.0:
+        raise ValueError(f"lambda {lam} is not between 0 and 1")
+    given = np.concatenate([data.judge, data.people[data.is_labelled]])
+    if not ((given >= 0.0) & (given <= 1.0)).all():
+        raise ValueError("judge and people give a share from 0 to 1")
+    if not ((data.chance > 0.0) & np.isfinite(data.chance)).all():
+        raise ValueError("chances of being labelled must be above 0")
 
 
 def _fit(part: _Weighed, lam: float | None) -> tuple[Floats, Fit, Tuning]:
@@ -168,7 +181,7 @@ def _best_lambda(scores: _Scores, bread: Floats) -> float:
     weight = bread @ bread
     across = float(((scores.people.T @ scores.judge) * weight).sum())
     square = float(((scores.judge.T @ scores.judge) * weight).sum())
-    return float(np.clip(-across / square, 0.0, 1.0)) if square > 0.0 else 0.0
+    return min(max(-across / square, 0.0), 1.0) if square > 0.0 else 0.0
 
 
 def _gain(scores: _Scores, bread: Floats, lam: float) -> float:

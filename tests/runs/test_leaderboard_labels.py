@@ -17,7 +17,7 @@ from runs.leaderboard import Table
 from runs.leaderboard_labels import labelled_board_of
 from runs.leaderboard_method import Method
 from tests.support.labelled import label_all, season
-from tests.support.played import lineage, play, video
+from tests.support.played import battle, invoke, lineage, play, slot, video
 
 
 @pytest.fixture(scope="module")
@@ -168,3 +168,47 @@ def test_too_few_labels_of_a_model_are_named(tmp_path: Path) -> None:
         'too few labelled battles: each model needs 10, and there are of "mole" 0; draw and label '
         "more with arena labels sample"
     )
+
+
+def test_the_command_prints_it_in_every_form(labelled: Path, tmp_path: Path) -> None:
+    text = invoke("leaderboard", labelled, "--labels", width=80).output
+    assert "note: ratings are on the scale of 1 person who labelled 90 of 240" in text
+    assert max(map(len, text.splitlines())) <= 80
+    table = json.loads(invoke("leaderboard", labelled, "--labels", "--json").output)
+    assert table["settings"]["labels"]["random"] == "drawn"
+    assert (
+        "on the scale of 1 person"
+        in invoke("leaderboard", labelled, "--labels", "--format", "markdown").output
+    )
+    picture = tmp_path / "x.svg"
+    assert invoke("leaderboard", labelled, "--labels", "--picture", picture).exit_code == 0
+    assert picture.read_text().lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--assume-random"], "goes with --labels"),
+        (["--labels", "--by", "round"], "leave out --by"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    labelled: Path, options: list[str], why: str
+) -> None:
+    said = invoke("leaderboard", labelled, *options)
+    assert said.exit_code == 2
+    assert why in said.output
+
+
+def test_labels_too_uneven_to_rate_by_are_said_to_be_too_few(tmp_path: Path) -> None:
+    # Two groups that never met; of one, hardly anything was labelled.
+    films = [video(f"clip {k}".encode(), path=f"{k}.mp4") for k in range(40)]
+    pairs = [("hawk", "owl")] * 39 + [("mole", "fox")]
+    battles = [
+        battle(slot(film, 0), model_a=a, model_b=b)
+        for film, (a, b) in zip(films, pairs, strict=True)
+    ]
+    out = play(tmp_path / "out", battles, videos=films)
+    label_all(out, {one.id: "a" for one in battles[:39]})
+    with pytest.raises(BadInput, match='there are of "mole" 0, "fox" 0'):
+        labelled_board_of(out, assume_random=True)

@@ -181,24 +181,31 @@ def test_labels_that_contradict_every_verdict_leave_the_judge_unheard() -> None:
     assert tuning.gain == pytest.approx(1.0)
 
 
-def test_corrected_shares_beyond_one_have_no_strengths_unless_lambda_gives_way() -> None:
-    # The judge gives a every battle, and people more than the judge where they were asked.
-    labels = 20
-    judge = np.where(np.arange(200) < labels, 0.5, 1.0)
-    people = np.full(200, np.nan)
-    people[:labels] = np.where(np.arange(labels) < labels - 1, 1.0, 0.0)
-    data = Judged(
-        2,
-        np.zeros(200, dtype=np.int64),
-        np.ones(200, dtype=np.int64),
-        judge,
-        people,
-        np.ones(200),
-        np.arange(200),
-    )
+@pytest.mark.parametrize("more", [0, 8, 16])
+def test_corrected_shares_at_one_have_no_strengths_unless_lambda_gives_way(more: int) -> None:
+    # Of eight battles the judge gives a half; of the four that people saw they give it three and
+    # the judge one: corrected it is all of them. A third model beside hides that from the solver.
+    judge = np.concatenate([[0, 0, 1, 0, 1, 1, 1, 0], np.arange(more) % 2])
+    people = np.full(8 + more, np.nan)
+    people[:4] = [1, 1, 1, 0]
+    people[8 : 8 + more // 2] = np.arange(more // 2) % 2
+    a = np.repeat([0, 1], [8, more])
+    every = np.arange(8 + more)
+    data = Judged(3, a, a + 1, judge.astype(float), people, np.ones(8 + more), every)
     with pytest.raises(ArithmeticError, match="run away"):
         rate_on_labels(data, PLAIN, lam=1.0)
-    assert np.isfinite(rate_on_labels(data, PLAIN).ratings.high).all()
+    assert np.isfinite(rate_on_labels(data, PLAIN).ratings.high[: 2 + (more > 0)]).all()
+
+
+def test_where_half_of_the_judge_leads_beyond_one_the_labels_stand_alone() -> None:
+    judge, people = np.ones(200), np.full(200, np.nan)
+    judge[:20] = 0.5
+    people[:20] = np.arange(20) > 0
+    pair = np.zeros(200, dtype=np.int64), np.ones(200, dtype=np.int64)
+    data = Judged(2, *pair, judge, people, np.ones(200), np.arange(200))
+    found = rate_on_labels(data, PLAIN)
+    assert found.tunings[0].lam == 0.0
+    assert expit(np.ptp(found.ratings.theta)) == pytest.approx(0.95)
 
 
 def test_islands_are_rated_apart() -> None:
@@ -245,3 +252,18 @@ def test_labels_on_one_video_bound_nothing() -> None:
     found = rate_on_labels(data, PLAIN).ratings
     assert np.isinf(found.high).all()
     assert np.isfinite(found.rating).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "lam", "why"),
+    [
+        ({}, 1.5, "lambda 1.5 is not between 0 and 1"),
+        ({"chance": np.zeros(600)}, None, "chances of being labelled"),
+        ({"judge": np.full(600, 2.0)}, None, "a share from 0 to 1"),
+    ],
+)
+def test_what_is_no_share_and_no_chance_is_refused(
+    changed: dict[str, Floats], lam: float | None, why: str
+) -> None:
+    with pytest.raises(ValueError, match=why):
+        rate_on_labels(replace(drawn(15), **changed), PLAIN, lam=lam)  # type: ignore[arg-type]
