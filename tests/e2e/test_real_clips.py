@@ -44,6 +44,16 @@ def test_three_rounds_over_all_nine_are_decided_and_come_out_the_same_again(run:
     assert invoke("replay", run).exit_code == 0
 
 
+def test_the_judge_is_right_on_clips_spliced_from_real_ones(run: Path) -> None:
+    told = invoke("audit", run, "--trials", "truth", "--cases", 72, "-q", "--json")
+    assert told.exit_code == 0, told.exception
+    found = {f["key"]: f for f in json.loads(told.stdout)["findings"]}
+    accuracy = found["truth.accuracy.offline:judge"]
+    assert (accuracy["n"], accuracy["alarm"]) == (52, False)
+    assert accuracy["value"] > 0.95
+    assert found["truth.longer.offline:judge"]["value"] == pytest.approx(0.5, abs=0.02)
+
+
 def test_verify_accepts_what_was_frozen(bench: Path) -> None:
     assert invoke("bench", "verify", bench, "--videos", REAL).exit_code == 0
 
