@@ -95,11 +95,16 @@ class Odd:
 
 
 class Played:
-    """Battles of four calls each, all at once, with so much money."""
+    """Battles of four calls each, all at once, with so much money.
+
+    In waves they come as late as they like, and each waits, after its first call, for all battles
+    up to the wave before the last.
+    """
 
     def __init__(
-        self, client: Odd, cap: float, *, likely: float, places: int, battles: int
+        self, client: Odd, cap: float, *, likely: float, places: int, battles: int, wave: int = 0
     ) -> None:
+        self._wave, self._late = wave, random.Random(battles)
         self.order = course(battles, likely)
         estimates = Estimates()
         self.purse = CappedPurse(Caps(cap), estimates, course=self.order)
@@ -115,12 +120,20 @@ class Played:
         self._battles = battles
 
     async def battle(self, place: int) -> None:
+        for _ in range(self._late.randrange(60) if self._wave else 0):
+            await asyncio.sleep(0)
         for ordinal in range(CALLS):
+            while ordinal and self._wave and not self._is_known(place):
+                await asyncio.sleep(0)
             request = request_of(ordinal=ordinal, scope=f"s{place}")
             await self.asker.ask(DEAR, request)
             await asyncio.sleep(0)
         self.settled.append(place)
         self.purse.end(f"s{place}")
+
+    def _is_known(self, place: int) -> bool:
+        before = range((place // self._wave - 1) * self._wave)
+        return set(before) <= set(self.settled)
 
     async def all(self) -> bool:
         """Play until all are settled or the cap is reached; return whether all are."""
@@ -141,12 +154,14 @@ class Played:
     cap=st.integers(0, 500),
     likely=st.sampled_from([0.0, 20.0, 1000.0]),
     places=st.sampled_from([1, 4, 16]),
+    wave=st.sampled_from([0, 1, 3]),
 )
 @settings(max_examples=60, deadline=None)
 def test_it_ends_with_the_battles_or_with_the_money_whatever_was_expected(
-    seed: int, cap: int, likely: float, places: int
+    seed: int, cap: int, likely: float, places: int, wave: int
 ) -> None:
-    played = Played(Odd(seed, (0, 10)), cap, likely=likely, places=places, battles=20)
+    client = Odd(seed, (0, 10))
+    played = Played(client, cap, likely=likely, places=places, battles=20, wave=wave)
     is_whole = run(played.all())
     spent = played.purse.spent.nano / 1e9
     assert spent <= cap
