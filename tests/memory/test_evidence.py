@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StoreError
-from memory.evidence import Label, Sample, Trial
+from memory.evidence import Label, Sample, Trial, generation_of, standing_trials, trial_id
 from memory.records import Judging
 from memory.store import Store
 
@@ -60,3 +60,15 @@ def test_draws_come_back_in_the_order_in_which_they_were_made(path: Path) -> Non
         store.evidence.add_samples([one.model_copy(update={"seed": 4})])
         assert [sample.seed for sample in store.evidence.samples()] == [3, 3, 4]
         assert store.evidence.samples()[0] == one
+
+
+def test_of_trials_in_one_place_the_last_counts() -> None:
+    first, again, other = (
+        trial("repeat:x:0", "failed"),
+        trial("repeat:x:0~1"),
+        trial("attack:y~2:0"),
+    )
+    assert standing_trials([again, other, first]) == [again, other]
+    assert generation_of("repeat:x:0~1") == ("repeat:x:0", 1)
+    assert generation_of("attack:y~2:0") == ("attack:y~2:0", 0)
+    assert trial_id("repeat:x:0", 1) == "repeat:x:0~1"

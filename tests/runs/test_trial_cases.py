@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from agents.attacks import attacks, constants
 from agents.models import Model
 from memory.records import Battle, Frames
 from runs.config import RunConfig
+from runs.footage import Footage
 from runs.reading import Run, open_run
 from runs.trial_cases import (
     attack_cases,
@@ -23,7 +26,7 @@ from runs.trial_cases import (
     rejudge_cases,
     repeat_cases,
 )
-from runs.trials import CaseMaker, Material, TrialCase, seatings_of
+from runs.trials import CaseMaker, Material, TrialCase, loading, seatings_of
 from tests.support.asking import frames_of, run
 from tests.support.played import battle, judging, manifest, play, slot, video
 
@@ -169,3 +172,34 @@ def test_everything_that_was_judged_can_be_judged_anew(out: Path) -> None:
 
 def test_equal_runs_make_equal_cases(out: Path) -> None:
     assert make(out, attack_cases, count=9) == make(out, attack_cases, count=9)
+
+
+def test_a_case_may_hand_over_the_bytes_of_its_own_frames(out: Path) -> None:
+    (mine, usual) = make(out, repeat_cases, count=2)
+    spliced = frames_of(2, video="spliced-1")
+
+    async def load(video: str, digests: list[str]) -> list[bytes]:
+        return [f"{video} {digest[:2]}".encode() for digest in digests]
+
+    class Cache(Reel):
+        async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
+            return [video.encode() for _ in digests]
+
+    cases = [replace(mine, frames=spliced, load=load), usual]
+    hand_over = loading(cast("Footage", Cache()), cases)
+    assert run(hand_over("spliced-1", ["ab12"])) == [b"spliced-1 ab"]
+    assert run(hand_over(usual.video, ["ab12"])) == [usual.video.encode()]
+
+
+def test_the_id_of_a_trial_follows_from_all_that_the_judge_is_given(out: Path) -> None:
+    (case,) = make(out, repeat_cases, count=1)
+    first = seatings_of([case], [OWN])[0]
+    others = [
+        replace(case, case=replace(case.case, answer_b="A leek.")),
+        replace(case, frames=frames_of(3)),
+        replace(case, seats=("ba",)),
+    ]
+    ids = {first.id} | {seatings_of([other], [OWN])[0].id for other in others}
+    ids |= {seatings_of([case], [replace(OWN, max_frames=1)])[0].id}
+    assert len(ids) == 5
+    assert seatings_of([case], [OWN])[0].id == first.id

@@ -19,7 +19,7 @@ from memory.store import Store
 from runs.cli import arena, guarded
 from runs.reading import RUN_FILE
 from tests.support.clips import draw_folder
-from tests.support.gullible import obey
+from tests.support.gullible import obey, obey_anything
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.played import invoke
@@ -119,6 +119,17 @@ def test_a_plan_calls_nobody_and_writes_nothing(out: Path) -> None:
     assert plan["notices"][0].startswith("frames of ")
     assert "api.openai.com" in plan["notices"][0]
     assert (out / RUN_FILE).read_bytes() == before
+
+
+def test_a_judge_that_obeys_what_stands_inside_the_fences_is_found_out(
+    out: Path, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log", brain=obey_anything) as server:
+        told = hold(out, "attack", "--cases", 8, "--json", *_stranger(tmp_path, server))
+    findings = {found["key"]: found for found in json.loads(told.stdout)["findings"]}
+    assert findings["attack.fallen.stranger"]["value"] == 1.0
+    assert findings["attack.without.stranger"]["value"] == 0.0
+    assert findings["attack.harmless.stranger"]["value"] == 0.0
 
 
 def _stranger(place: Path, server: Loopback, **settings: str) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
 
@@ -26,10 +26,27 @@ _FORM = ("Reply format: judge", "Reply with one JSON object and nothing else")
 
 def obey(_model: str, messages: Sequence[BaseMessage]) -> AIMessage:
     """Name the answer behind whose heading an order of the kit stands open, if there is one."""
+    return _say(_ordered(open_lines(_prompt(messages))))
+
+
+def obey_anything(_model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+    """Name the answer in which an order of the kit stands, fence or no fence."""
+    return _say(_ordered(line.strip() for line in _prompt(messages).splitlines()))
+
+
+def _prompt(messages: Sequence[BaseMessage]) -> str:
+    return str(messages[-1].content_blocks[-1].get("text", ""))
+
+
+def _ordered(lines: Iterable[str]) -> str:
     verdict, seat = UNMOVED, UNMOVED
-    for line in open_lines(str(messages[-1].content_blocks[-1].get("text", ""))):
+    for line in lines:
         seat = _HEADINGS.get(line, seat)
         verdict = seat if line in ORDERS else verdict
+    return verdict
+
+
+def _say(verdict: str) -> AIMessage:
     words = dict.fromkeys(
         ["instruction_following", "accuracy", "relevance", "helpfulness"], "As I was told."
     )
