@@ -81,9 +81,9 @@ def _own(judge: int, family: str, given: AuditInput) -> _Own:
 
 def _ours(family: str, given: AuditInput) -> Mask:
     """Shape (battles, 2), whether model_a and model_b are of a family."""
-    pairs = [(b.model_a or "", b.model_b or "") for b in given.battles]
-    ours = {name: family_of(given.model_of(name)) == family for pair in pairs for name in pair}
-    return np.array([(ours[a], ours[b]) for a, b in pairs], dtype=np.bool_)
+    sides = [b.model_a or "" for b in given.battles], [b.model_b or "" for b in given.battles]
+    ours = {name: family_of(given.model_of(name)) == family for name in set().union(*sides)}
+    return np.array([[ours[name] for name in side] for side in sides], dtype=np.bool_).T
 
 
 def _said_elsewhere(family: str, given: AuditInput) -> Floats:

@@ -73,13 +73,15 @@ class AuditInput:
     def ballots(self) -> Ballots:
         """What every judge said of every battle, from every seating."""
         place = {judge: k for k, judge in enumerate(self.judges)}
-        rows = [
-            (k, place[judging.judge], judging.seats == "ba", _CAMPS[judging.verdict])
-            for k, battle in enumerate(self.battles)
-            for judging in battle.verdicts
-        ]
-        battle, judge, back, camp = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-        return Ballots(battle, judge, back.astype(np.bool_), camp)
+        every = [judging for battle in self.battles for judging in battle.verdicts]
+        size, asked = len(every), [len(battle.verdicts) for battle in self.battles]
+        # Column by column: a tuple a row would keep the garbage collector at work.
+        return Ballots(
+            np.repeat(np.arange(len(asked)), asked),
+            np.fromiter((place[judging.judge] for judging in every), np.int64, size),
+            np.fromiter((judging.seats == "ba" for judging in every), np.bool_, size),
+            np.fromiter((_CAMPS[judging.verdict] for judging in every), np.int64, size),
+        )
 
     @cached_property
     def videos(self) -> Ints:

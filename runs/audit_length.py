@@ -6,15 +6,14 @@ judge that cannot read would have found. Lengths are in characters, which every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from memory.records import Battle
 from runs.audit_input import AuditInput, Mask, finding, percent, unknown
 from runs.findings import Finding
+from scoring.cells import Ints
 from scoring.shares import Share, measure_share
 
+_CAMPS = {"a": 0, "b": 1}
 MATCHED = 0.1
 """Answers are equally long where the longer has at most this share more."""
 MOST_LONGER = 0.75
@@ -28,16 +27,18 @@ def audit_length(given: AuditInput) -> list[Finding]:
     decided = [b for b in given.decided if b.answer_a and b.answer_b]
     if not decided:
         return [unknown("length.longer", "No battle of two answers was decided; length is moot.")]
-    lengths = np.array([(len(b.answer_a or ""), len(b.answer_b or "")) for b in decided])
-    camps = np.array([{"a": 0, "b": 1}.get(b.verdict, 2) for b in decided])
+    a, b = [len(x.answer_a or "") for x in decided], [len(x.answer_b or "") for x in decided]
+    lengths = np.array([a, b]).T
+    camps = np.array([_CAMPS.get(x.verdict, 2) for x in decided])
+    video = given.number_videos(decided)
     longer = np.where(lengths[:, 0] == lengths[:, 1], 2, lengths[:, 1] > lengths[:, 0])
     chosen = (camps < 2) & (longer < 2)
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
-    same = _share(given, decided, camps == longer, np.ones(len(decided), dtype=bool))
+    same = _share(camps == longer, video, np.ones(len(decided), dtype=bool))
     return [
-        _longer(_share(given, decided, camps == longer, chosen)),
+        _longer(_share(camps == longer, video, chosen)),
         _only(same),
-        _matched(_share(given, decided, camps == longer, matched)),
+        _matched(_share(camps == longer, video, matched)),
     ]
 
 
@@ -73,5 +74,5 @@ def _matched(share: Share) -> Finding:
     return finding("length.matched", share, sentence, is_alarm=share.low > MOST_MATCHED)
 
 
-def _share(given: AuditInput, decided: Sequence[Battle], hits: Mask, kept: Mask) -> Share:
-    return measure_share(hits[kept].astype(float), given.number_videos(decided)[kept])
+def _share(hits: Mask, video: Ints, kept: Mask) -> Share:
+    return measure_share(hits[kept].astype(float), video[kept])

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from memory.records import TIES, Battle
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.records import DECIDED, TIES, Battle
 from runs.audit_input import ABSTAINED, FAILED, AuditInput, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
 from runs.reading import counted, one_line
-from scoring.shares import Share, measure_share
+from scoring.shares import measure_share
 
+Words = NDArray[np.str_]
+"""A verdict for each battle."""
 MOST_TIES = 0.5
 MOST_BOTH_BAD = 0.25
 MOST_VOIDS = 0.05
@@ -26,17 +31,19 @@ def audit_verdicts(given: AuditInput) -> list[Finding]:
     """Return the shares of battles that told nothing, or little, about who is better."""
     if not given.battles:
         return [unknown("verdicts.voids", "The run holds no battle yet.")]
-    return [*_of_decided(given), *_lost(given), *_of_judgings(given)]
+    verdicts = np.array([battle.verdict for battle in given.battles])
+    return [*_of_decided(verdicts, given), *_lost(verdicts, given), *_of_judgings(given)]
 
 
-def _of_decided(given: AuditInput) -> Iterable[Finding]:
-    decided = given.decided
-    if not decided:
+def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
+    decided = np.isin(verdicts, list(DECIDED))
+    if not decided.any():
         return
-    ties = _share(given, decided, [b.verdict in TIES for b in decided])
+    said, video = verdicts[decided], given.videos[decided]
+    ties = measure_share(np.isin(said, list(TIES)).astype(float), video)
     sentence = f"{percent(ties)} of {ties.n} decided battles were ties or splits."
     yield finding("verdicts.ties", ties, sentence, is_alarm=ties.low > MOST_TIES)
-    bad = _share(given, decided, [b.verdict == "tie_bad" for b in decided])
+    bad = measure_share((said == "tie_bad").astype(float), video)
     sentence = (
         f"In {percent(bad)} of {bad.n} decided battles both answers were called bad; many of them "
         "mean questions that nobody here can answer."
@@ -44,16 +51,15 @@ def _of_decided(given: AuditInput) -> Iterable[Finding]:
     yield finding("verdicts.both_bad", bad, sentence, is_alarm=bad.low > MOST_BOTH_BAD)
 
 
-def _lost(given: AuditInput) -> Iterable[Finding]:
+def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     battles = given.battles
-    voids = _share(given, battles, [b.verdict == "void" for b in battles])
+    voids = measure_share((verdicts == "void").astype(float), given.videos)
     sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(battles)}."
     yield finding("verdicts.voids", voids, sentence, is_alarm=voids.low > MOST_VOIDS)
-    gone = _share(given, battles, [b.verdict.startswith("forfeit") for b in battles])
-    sentence = (
-        f"{percent(gone)} of {gone.n} battles were forfeited{_who(battles)}; they count for nobody."
-    )
-    yield finding("verdicts.forfeits", gone, sentence, is_alarm=gone.low > MOST_FORFEITS)
+    gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
+    share = measure_share(gone.astype(float), given.videos)
+    sentence = f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and count for nobody."
+    yield finding("verdicts.forfeits", share, sentence, is_alarm=share.low > MOST_FORFEITS)
 
 
 def _of_judgings(given: AuditInput) -> Iterable[Finding]:
@@ -90,7 +96,3 @@ def _who(battles: Sequence[Battle]) -> str:
     )
     told = [f"{safe(name or '?')} {n}" for name, n in gone.most_common(_REASONS)]
     return f" ({', '.join(told)})" if told else ""
-
-
-def _share(given: AuditInput, battles: Sequence[Battle], hits: Iterable[bool]) -> Share:
-    return measure_share([float(hit) for hit in hits], given.number_videos(battles))
