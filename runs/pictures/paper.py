@@ -39,7 +39,7 @@ LINE = 1.35
 LONGEST = 26
 """Columns of a name; what is more is cut out of its middle."""
 PAD = 0.06
-_DPI = 300
+_DPI, _MOST_DOTS = 300, 60_000
 _FONTS = ["DejaVu Sans", "Verdana"]
 """The first comes with matplotlib; the second is as wide, for viewers that lack it."""
 _LENDERS = [
@@ -98,7 +98,8 @@ def render(picture: Picture, form: Form) -> bytes:
         warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
         stream = io.BytesIO()
         figure = picture.draw()
-        figure.savefig(stream, format=form, dpi=_DPI, metadata=_METADATA[form])
+        dpi = min(_DPI, _MOST_DOTS / max(figure.get_size_inches()))
+        figure.savefig(stream, format=form, dpi=dpi, metadata=_METADATA[form])
     return stream.getvalue()
 
 
