@@ -63,7 +63,8 @@ def cases_of(out: Path, *, count: int | None = CASES, **changed: Any) -> tuple[l
 
     async def make() -> tuple[list[TrialCase], list[str]]:
         with Store.open(out / RUN_FILE, write=True) as store:
-            async with Decoders(FrameCache(out.parent / "cache")) as decoders:
+            cache = FrameCache(out.parent / "cache" / "videoautoarena" / "frames")
+            async with Decoders(cache, workers=1) as decoders:
                 material = _material(store, out, decoders, count, changed)
                 return await truth_cases(material), material.notes
 
@@ -151,12 +152,14 @@ def test_videos_that_are_gone_are_missed_in_words(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def trials(out: Path) -> Iterator[list[Trial]]:
+def trials(out: Path, cases: list[TrialCase]) -> Iterator[list[Trial]]:
     with (
         pytest.MonkeyPatch.context() as env,
         serving(out.parent / "log", brain=onlooker) as server,
     ):
         env.setenv("LOOPBACK_KEY", KEY)
+        # Where the clips are that were made before.
+        env.setenv("XDG_CACHE_HOME", str(out.parent / "cache"))
         table = {"base_url": server.openai_url, "key_env": "LOOPBACK_KEY"}
         names = ("looker", "longer")
         tables = {name: {**table, "model": f"openai:{name}"} for name in names}
