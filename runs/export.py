@@ -60,8 +60,8 @@ def _call(row: CallRow) -> dict[str, object]:
 
 
 def _label(label: Label) -> dict[str, object]:
-    told = label.model_dump()
-    return {"schema": SCHEMA, **told, **told.pop("standards")}
+    told = label.model_dump(exclude={"standards"})
+    return {"schema": SCHEMA, **told, **label.standards}
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:

@@ -186,6 +186,12 @@ def test_labels_that_were_exported_can_be_imported(tmp_path: Path, run: Path) ->
     import_labels(run, rows(tmp_path / "x.csv", whole, columns=EVERYTHING))
     import_labels(run, rows(tmp_path / "y.csv", (TIED, "ben", "b")))
     (tmp_path / "z.jsonl").write_text(invoke("export", run, "--what", "labels").stdout)
+    assert json.loads((tmp_path / "z.jsonl").read_text().splitlines()[1]) == {
+        "schema": 1,
+        "battle": TIED,
+        "labeller": "ben",
+        "verdict": "b",
+    }
     other = play(tmp_path / "other", lineage(video()))
     import_labels(other, tmp_path / "z.jsonl")
     assert labels(other) == labels(run)
