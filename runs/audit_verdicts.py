@@ -58,7 +58,9 @@ def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     yield finding("verdicts.voids", voids, sentence, is_alarm=voids.low > MOST_VOIDS)
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
     share = measure_share(gone.astype(float), given.videos)
-    sentence = f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and count for nobody."
+    sentence = (
+        f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and count for nobody."
+    )
     yield finding("verdicts.forfeits", share, sentence, is_alarm=share.low > MOST_FORFEITS)
 
 
