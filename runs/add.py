@@ -70,8 +70,9 @@ class Addition:
         else:
             told = []
         if self.had:
-            had = f"{who} has {counted(self.had, 'stored answer')} to meet from before"
-            return [*told, f"{had}, and {len(self.slots)} more now"]
+            more = f", and meets {len(self.slots)} more" if self.slots else ""
+            had = f"{who} was given {counted(self.had, 'stored answer')} to meet before{more}"
+            return [*told, had]
         return [*told, f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"]
 
 
