@@ -60,8 +60,9 @@ def _call(row: CallRow) -> dict[str, object]:
 
 
 def _label(label: Label) -> dict[str, object]:
-    told = label.model_dump(exclude={"standards"})
-    return {"schema": SCHEMA, **told, **label.standards}
+    told = label.model_dump()
+    standards = told.pop("standards")
+    return {"schema": SCHEMA, **told, **standards}
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:
