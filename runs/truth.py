@@ -26,7 +26,7 @@ from video.splicing import Splice
 from video.studio import Decoders
 
 USUAL_CASES = 64
-"""Each kind of truth in each form from each seat, twice."""
+"""Where all are asked for: each kind of truth in each form from each seat, twice."""
 FORMS: tuple[tuple[tuple[Form, Form], ...], ...] = (
     (("short", "long"), ("long", "short")),
     (("short", "short"), ("long", "long")),
@@ -53,6 +53,7 @@ class Makings:
     troubles: dict[Kind, str] = field(default_factory=dict)
     """Of each kind that was given up, the last reason."""
     made: set[Kind] = field(default_factory=set)
+    """Of which there are clips."""
 
     async def pair(self, kind: Kind, turn: int) -> _Made | None:
         """Return the clips of a kind's next pair; None where no video of those tried will do."""

@@ -7,6 +7,7 @@ import os
 import struct
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -89,6 +90,20 @@ class FrameCache:
         """Return how many entries there are, and their bytes."""
         sizes = [path.stat().st_size for path in self.folder.glob("*/*.frames")]
         return len(sizes), sum(sizes)
+
+    def prune(self, most_bytes: int) -> None:
+        """Remove the oldest entries until the rest is no larger; what cannot be removed stays."""
+        found = []
+        for path in self.folder.glob("*/*.frames"):
+            # Another process may be pruning, too.
+            with suppress(OSError):
+                about = path.stat()
+                found.append((about.st_mtime_ns, about.st_size, path))
+        for _, size, path in sorted(found, reverse=True):
+            most_bytes -= size
+            if most_bytes < 0:
+                with suppress(OSError):
+                    path.unlink()
 
     def _path(self, video_sha: str, sampling: Sampling) -> Path:
         how = digest(canonical_json([SAMPLER, sampling.model_dump()]))[:16]

@@ -17,6 +17,8 @@ from video.cache import FrameCache, NotCached
 from video.splicing import Splice
 
 LONGEST_REPLY = 1 << 22
+SPLICED_BYTES = 256 * 1024 * 1024
+"""Of spliced clips so much is kept for another judge; 2 MB each, and they can be made again."""
 # The parent's path, not its main module: a worker must not import the command line.
 START = """
 import json, sys
@@ -37,6 +39,7 @@ class Decoders:
         self, cache: FrameCache, *, workers: int | None = None, deadline_s: float = 300.0
     ) -> None:
         self.cache = cache
+        self.spliced = FrameCache(cache.folder / "spliced")
         self._deadline_s = deadline_s
         self._seats = asyncio.Semaphore(workers or os.cpu_count() or 1)
         self._idle: list[Process] = []
@@ -62,12 +65,12 @@ class Decoders:
             BadInput: the cache cannot be written.
         """
         async with self._making.setdefault((splice.sha256, sampling), asyncio.Lock()):
-            cached = await asyncio.to_thread(self.cache.get, splice.sha256, sampling)
+            cached = await asyncio.to_thread(self.spliced.get, splice.sha256, sampling)
             if cached:
                 return cached
             needed = {sha256: os.fspath(files[sha256]) for sha256 in splice.videos}
             request = {"splice": splice.model_dump(), "files": needed}
-            return await self._request(request, sampling)
+            return await self._request(request, sampling, self.spliced)
 
     async def spliced_jpegs(
         self,
@@ -84,7 +87,7 @@ class Decoders:
         """
         await self.splice(splice, files, sampling)
         try:
-            return await asyncio.to_thread(self.cache.jpegs, splice.sha256, sampling, digests)
+            return await asyncio.to_thread(self.spliced.jpegs, splice.sha256, sampling, digests)
         except NotCached:
             raise FramesChanged(
                 f"the spliced clip {splice.id} no longer has the frames it had before; "
@@ -114,7 +117,8 @@ class Decoders:
             ) from None
 
     async def close(self) -> None:
-        """End all idle workers and wait for them."""
+        """End all idle workers and wait for them; of spliced clips, keep the latest."""
+        await asyncio.to_thread(self.spliced.prune, SPLICED_BYTES)
         workers, self._idle = self._idle, []
         await asyncio.gather(*(_end(worker) for worker in workers))
 
@@ -125,10 +129,14 @@ class Decoders:
         await self.close()
 
     async def _decode(self, path: Path, video: Video, sampling: Sampling) -> Frames:
-        return await self._request({"path": os.fspath(path), "sha256": video.sha256}, sampling)
+        return await self._request(
+            {"path": os.fspath(path), "sha256": video.sha256}, sampling, self.cache
+        )
 
-    async def _request(self, ask: Mapping[str, Any], sampling: Sampling) -> Frames:
-        how = {"sampling": sampling.model_dump(), "cache": os.fspath(self.cache.folder)}
+    async def _request(
+        self, ask: Mapping[str, Any], sampling: Sampling, cache: FrameCache
+    ) -> Frames:
+        how = {"sampling": sampling.model_dump(), "cache": os.fspath(cache.folder)}
         request = {**ask, **how}
         reply = await self._ask(json.dumps(request).encode() + b"\n")
         if "UnusableVideo" in reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -118,3 +119,17 @@ def test_frames_are_kept_where_xdg_says(tmp_path: Path, monkeypatch: pytest.Monk
     setenv("XDG_CACHE_HOME", "relative/is/ignored")
     assert default_folder() == Path.home() / ".cache" / "videoautoarena" / "frames"
     assert FrameCache().folder == default_folder()
+
+
+def test_the_oldest_entries_are_pruned_and_the_latest_stay(tmp_path: Path) -> None:
+    cache = FrameCache(tmp_path)
+    shas = [digest(f"video {number}") for number in range(4)]
+    for number, sha in enumerate(shas):
+        cache.put(sha, SAMPLING, THREE)
+        [path] = tmp_path.glob(f"*/{sha}*")
+        os.utime(path, ns=(number, number))
+    size = cache.size()[1] // 4
+    cache.prune(2 * size)
+    assert [cache.get(sha, SAMPLING) is not None for sha in shas] == [False, False, True, True]
+    cache.prune(0)
+    assert cache.size() == (0, 0)

@@ -191,7 +191,7 @@ def test_a_worker_splices_as_this_process_does_and_lost_pictures_are_made_again(
     async def look() -> list[bytes]:
         async with Decoders(cache, workers=1) as decoders:
             assert await decoders.splice(splice, files, SAMPLING) == expected.frames
-            for entry in tmp_path.glob("*/*.frames"):
+            for entry in tmp_path.glob("spliced/*/*.frames"):
                 entry.unlink()
             digests = [frame.digest for frame in expected.frames.frames]
             return await decoders.spliced_jpegs(splice, files, sampling=SAMPLING, digests=digests)
