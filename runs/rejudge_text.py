@@ -40,13 +40,14 @@ def _judge(judge: Report) -> list[RenderableType]:
         lines.append(f"Of {judge['judgings']} judgings {' and '.join(lost)}.")
     parts: list[RenderableType] = [Text("\n".join(lines))]
     if judge["battles"]:
-        parts += [Text(""), _confusion(judge), Text(""), _boards(judge["boards"])]
+        heading = f"\nVerdicts, those of the run down, those of {safe(judge['judge'])} across"
+        parts += [Text(heading), _confusion(judge), Text(""), _boards(judge["boards"])]
         parts.append(Text(_order(judge["boards"])))
     return [*parts, Text("")]
 
 
 def _confusion(judge: Report) -> Grid:
-    grid = _grid("the run says", *(f"{safe(judge['judge'])}: {w}" for w in _words(judge)))
+    grid = _grid("run", *_words(judge))
     for word, row in zip(_words(judge), judge["confusion"]["run_by_judge"], strict=True):
         grid.add_row(word, *map(str, row))
     return grid
