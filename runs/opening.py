@@ -147,7 +147,8 @@ def go_on(
         # Before rounds are added: those come after what is played again, and are no part of it.
         repaired = [supersede(store, failed)] if care.retry_failed else []
         opened = _filled(store, kept, prompts=own, found=found, folder=folder)
-        return replace(opened, notes=(*repaired, *opened.notes, *_changed(own, prompts)))
+        notes = (*repaired, *_joining(begun, kept), *opened.notes, *_changed(own, prompts))
+        return replace(opened, notes=notes)
     except BaseException:
         store.close()
         raise
@@ -289,9 +290,14 @@ def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Finding
     if newcomers and not slots:
         more = "add videos" if now.pairing == "keep-pair" else "raise --rounds or add videos"
         raise BadInput(
-            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, so that there are "
-            "battles to join in"
+            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, or let it meet the "
+            "answers that are stored: arena add"
         )
+
+
+def _joining(before: RunConfig, now: RunConfig) -> Iterable[str]:
+    for model in now.models[len(before.models) :]:
+        yield f"{safe(model)} joins, and plays in battles that are added; all others stay as drawn"
 
 
 def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
