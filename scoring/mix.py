@@ -54,9 +54,9 @@ def measure_overlap(cells: Cells) -> Floats:
     The fit has `PHANTOM` battles a model at any time: where the win graph is not yet strongly
     connected the plain fit has no maximum, and a prior that is switched off once it is would make
     strengths jump from one wave to the next. The error is that of independent battles. Clustered by
-    video it would be more honest but, of few videos, mostly noise: with it a run needed about a tenth
-    more battles to find the order in a few trials, with and without effects of the videos. What is drawn next needs
-    no honest interval; every pair keeps its equal share.
+    video it would be more honest but, of few videos, mostly noise: in a few trials the order then
+    took about a tenth more battles, with and without effects of the videos. What is drawn next
+    needs no honest interval; every pair keeps its equal share.
 
     Returns:
         shape (n(n-1)/2,), 0 to 0.5, in the order of `roster_pairs`.
