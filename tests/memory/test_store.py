@@ -13,7 +13,7 @@ import pytest
 from memory.connection import open_writing
 from memory.errors import StoreError
 from memory.records import Skipped
-from memory.store import Store
+from memory.store import Ending, Store
 from tests.support.runfiles import battle, call, draw, frames, slot, video
 
 
@@ -114,6 +114,28 @@ def test_battles_come_by_the_ordinals_of_their_slots(store: Store) -> None:
     asyncio.run(settle())
     assert [each.id for each in store.battles()] == [slot(ordinal).id for ordinal in range(3)]
     assert store.verdicts() == {slot(ordinal).id: "void" for ordinal in range(3)}
+
+
+def test_how_battles_ended_is_told_in_order_even_where_one_cannot_be_read(
+    store: Store, path: Path
+) -> None:
+    store.add_videos([video()])
+    slots = [slot(number) for number in range(3)]
+    store.add_slots(slots)
+
+    async def settle_all() -> None:
+        for one in reversed(slots):
+            await store.put_battle(battle(one.id).model_copy(update={"model_a": "hawk"}))
+
+    asyncio.run(settle_all())
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("UPDATE battles SET body = 'x' WHERE id = ?", (slots[1].id,))
+        file.commit()
+    assert store.endings() == [
+        Ending(slots[0].id, "hawk", battle(slots[0].id).model_b, "void"),
+        Ending(slots[1].id, None, None, None),
+        Ending(slots[2].id, "hawk", battle(slots[2].id).model_b, "void"),
+    ]
 
 
 def test_many_battles_are_gone_through_whole_and_in_order(store: Store) -> None:

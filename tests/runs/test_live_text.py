@@ -9,11 +9,12 @@ import pytest
 from rich.console import Console
 
 from runs.canvas import ASCII, UNICODE, Marks, cells, fit
-from runs.events import Ended, Settled, Watched
+from runs.events import Ended, Looked, Settled, Watched
 from runs.leaderboard import build
 from runs.live import LEAST_GAP_S, LiveConsole
 from runs.live_text import Size, picture
 from runs.standing import Standing
+from runs.until import Reading, Rule
 from tests.support.events import HOSTILE, begun, call, judged
 
 LONG = f"{HOSTILE} {'words 言葉 ' * 60}"
@@ -39,6 +40,8 @@ def busy(words: str, *, videos: int = 9) -> Standing:
             stands.hear(Settled(battle.model_copy(update={"verdict": verdict})))
         stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=0))
         stands.hear(call("started", f"v{v}-p1-r1", "contestant", ordinal=2))
+    near = Reading(Rule("separated"), 3, 20, False, 1.2, 2.9, names[:2], 80.0)
+    stands.hear(Looked(near))
     return stands
 
 
@@ -46,6 +49,13 @@ def lines(stands: Standing, width: int, height: int, marks: Marks = UNICODE) -> 
     assert stands.run is not None
     board = build(stands.battles(), stands.run.models)
     return [line.plain for line in picture(stands, board, Size(width, height, marks))]
+
+
+def test_the_head_tells_how_near_a_rule_is_and_that_it_stopped_the_run() -> None:
+    stands = busy("hawk")
+    assert "until separated: least gap 1.2 of 2.9, hawk and hawk:b" in lines(stands, 120, 40)
+    stands.hear(Ended(interrupted=False))
+    assert any("stopped by its rule" in line for line in lines(stands, 120, 40))
 
 
 @pytest.mark.parametrize("words", ["hawk", LONG])

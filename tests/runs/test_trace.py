@@ -30,7 +30,7 @@ pytestmark = pytest.mark.xdist_group("trace")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, object]]]:
     place = tmp_path_factory.mktemp("traced")
     videos = draw_folder(place / "videos", 1, seconds=2)
-    flags = Flags(models=TRIO, rounds=2)
+    flags = Flags(models=TRIO, rounds=2, until="battles=99")
     with audience(Display(quiet=True, trace=str(place / "trace"))) as told:
         run_async(simulate(videos, place / "out", flags=flags, say=told.say, hear=told.hear))
     return place / "out", [json.loads(line) for line in (place / "trace").read_text().splitlines()]
@@ -49,6 +49,18 @@ def test_the_file_holds_every_call_and_every_battle(
     settled = {line["battle"]["id"]: line["battle"] for line in lines if line["event"] == "settled"}  # type: ignore[index]
     dumped = {b.id: b.model_dump(mode="json", by_alias=True) for b in battles_of(out)}
     assert settled == dumped
+
+
+def test_the_file_tells_what_a_stopping_rule_saw(
+    traced: tuple[Path, list[dict[str, object]]],
+) -> None:
+    seen = [line["reading"] for line in traced[1] if line["event"] == "looked"]
+    assert {k: v for k, v in seen[-1].items() if k in ("rule", "wave", "battles", "is_met")} == {  # type: ignore[attr-defined]
+        "rule": "battles=99",
+        "wave": 1,
+        "battles": 6,
+        "is_met": False,
+    }
 
 
 def test_the_file_begins_with_the_run_and_ends_with_its_end(
