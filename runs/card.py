@@ -10,14 +10,14 @@ from typing import Any
 from memory.records import TIES, Battle
 from runs.console import safe
 from runs.reading import counted, named, rates_stand_ins
-from runs.sealing import BenchQuestion
+from runs.sealing import UNKNOWN, Item
 
 BUCKETS_S = (8, 15, 60, 180, 600, 900, 3600)
 """Upper ends of the duration buckets in seconds; the last bucket is open."""
 
 
 def card_text(
-    run: dict[str, Any], battles: list[Battle], *, questions: list[BenchQuestion], version: str
+    run: dict[str, Any], battles: list[Battle], *, questions: list[Item], version: str
 ) -> str:
     """Return card.md of a bench; equal input gives equal text."""
     parts = [
@@ -94,15 +94,19 @@ def _plain(value: Any) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in text)
 
 
-def _counts(battles: list[Battle], questions: list[BenchQuestion]) -> Iterator[str]:
+def _counts(battles: list[Battle], questions: list[Item]) -> Iterator[str]:
     left_out = Counter(_why_left_out(battle) for battle in battles)
     del left_out["selected"]
     yield "## Counts\n"
     yield _rows("by round", Counter(f"{q.round}" for q in questions))
-    yield _rows("by duration", Counter(bucket(q.duration_s) for q in questions), order=BUCKET_NAMES)
-    yield _rows("by category", Counter(q.category for q in questions))
-    yield _rows("by origin of the question", Counter(q.origin for q in questions))
-    yield _rows("selected answers by model", Counter(q.selected_model for q in questions))
+    yield _rows(
+        "by duration", Counter(bucket(q.duration_s or 0.0) for q in questions), order=BUCKET_NAMES
+    )
+    yield _rows("by category", Counter(q.category or UNKNOWN for q in questions))
+    yield _rows("by origin of the question", Counter(q.origin or UNKNOWN for q in questions))
+    yield _rows(
+        "selected answers by model", Counter(q.selected_model or UNKNOWN for q in questions)
+    )
     yield _rows("not here, since nobody won", left_out, of="battles")
 
 
@@ -138,7 +142,7 @@ BUCKET_NAMES = (
 )
 
 
-def _biases(questions: list[BenchQuestion]) -> str:
+def _biases(questions: list[Item]) -> str:
     longer = sum(len(q.selected_answer) > len(q.rejected_answer) for q in questions)
     first = sum(q.selected_seat == "a" for q in questions)
     total = len(questions)

@@ -19,11 +19,13 @@ from runs.sealing import (
     CARD,
     MANIFEST,
     QUESTIONS,
-    BenchManifest,
-    BenchQuestion,
+    RUN,
     BenchVideo,
     Generator,
+    Item,
     JudgeVerdict,
+    Manifest,
+    Source,
     manifest_bytes,
     question_bytes,
     sealed,
@@ -103,7 +105,7 @@ def freeze(folder: Path, to: Path) -> Frozen:
     """
     with open_run(folder) as run:
         bench = bench_of(run)
-        left_out = len(run.battles) - bench.manifest["count"]
+        left_out = len(_own(run)) - bench.manifest["count"]
         unsettled = len(run.slots) - len(run.battles)
     was_there = put(bench.files, to)
     return Frozen(
@@ -117,10 +119,14 @@ def freeze(folder: Path, to: Path) -> Frozen:
     )
 
 
+def _own(run: Run) -> list[Battle]:
+    """Return the battles whose question was asked for them: not those over stored answers."""
+    return [battle for battle in run.battles if battle.borrowed is None]
+
+
 def bench_of(run: Run) -> Bench:
     """Return the bench of a run; the same run gives the same bytes."""
-    # A newcomer's battle over a stored answer asks what its first battle asked already.
-    asked = [battle for battle in run.battles if battle.borrowed is None]
+    asked = _own(run)
     questions = [as_question(battle) for battle in asked if winner(battle)]
     if not questions:
         raise BadInput(
@@ -128,11 +134,12 @@ def bench_of(run: Run) -> Bench:
             "play more rounds or videos"
         )
     ours, facts = version("videoautoarena"), _facts(run.manifest)
-    card = card_text(facts, run.battles, questions=questions, version=ours)
+    card = card_text(facts, asked, questions=questions, version=ours)
     files = {QUESTIONS: question_bytes(questions), CARD: card.encode()}
     manifest = sealed(
-        BenchManifest(
+        Manifest(
             generator=Generator(name="videoautoarena", version=ours),
+            source=Source(kind=RUN, format="videoautoarena"),
             run=facts,
             files={name: sealed_file(content) for name, content in files.items()},
             videos=_videos(run.store.videos(), {q.video_id for q in questions}),
@@ -160,7 +167,7 @@ def _videos(videos: list[Video], asked: set[str]) -> dict[str, BenchVideo]:
     }
 
 
-def as_question(battle: Battle) -> BenchQuestion:
+def as_question(battle: Battle) -> Item:
     """Return a battle with a winner as a line of the bench.
 
     Raises:
@@ -169,7 +176,7 @@ def as_question(battle: Battle) -> BenchQuestion:
     a = (_there(battle, "answer_a"), _there(battle, "model_a"))
     b = (_there(battle, "answer_b"), _there(battle, "model_b"))
     selected, rejected = (a, b) if battle.verdict == "a" else (b, a)
-    question = BenchQuestion(
+    question = Item(
         qid="",
         video_id=battle.video,
         persona=_there(battle, "persona_text"),
@@ -186,6 +193,7 @@ def as_question(battle: Battle) -> BenchQuestion:
         duration_s=battle.duration_s,
         category=_there(battle, "category"),
         difficulty=battle.difficulty,
+        chosen_by="judge",
         judge_verdicts=[
             JudgeVerdict(judge=one.judge, seats=one.seats, verdict=one.verdict)
             for one in battle.verdicts

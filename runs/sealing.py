@@ -1,8 +1,10 @@
 """The shapes of a bench folder, and the one way its bytes are written.
 
-A bench is three files. `manifest.json` names the two others with their digests and ends in a digest
-of itself, `bench`, so that a removed entry is noticed like a changed byte. Everything is ASCII
-JSON: a path that is no valid UTF-8 travels as escaped surrogates.
+A bench is a manifest and the files it names. `manifest.json` holds the digest of every one of them
+and ends in a digest of itself, `bench`, so that a removed entry is noticed like a changed byte.
+Everything but what people read is ASCII JSON: a path that is no valid UTF-8 travels as escaped
+surrogates. What is written is schema 2; schema 1 stands in `runs/sealing_first.py` and is read
+into these shapes.
 """
 
 from __future__ import annotations
@@ -13,15 +15,27 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from memory.digests import canonical_json, digest
-from memory.records import SCHEMA, Origin, Seats
+from memory.records import Origin, Seats
 
+BENCH_SCHEMA = 2
+"""Version of the manifest and of the questions as they are written now."""
 MANIFEST, QUESTIONS, CARD = "manifest.json", "questions.jsonl", "card.md"
+PARQUET, README = "test.parquet", "README.md"
 FILES = (QUESTIONS, CARD)
-"""What the manifest must name, no more and no less."""
+"""What every manifest must name."""
+DERIVED = (PARQUET, README)
+"""What it may name beside: made from the questions on request, for `datasets` and its like."""
+VIDEOS, RESULTS = "videos", "results"
+"""Folders: copies of the videos, which are sealed; and scores of models, which are not."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=2**53)]
+Length = Annotated[float, Field(ge=0)]
 QID_LENGTH = 16
+RUN: Literal["run"] = "run"
+IMPORT: Literal["import"] = "import"
+UNKNOWN = "unknown"
+"""What stands in counts for what an item does not say."""
 
 
 class Shape(BaseModel):
@@ -40,32 +54,53 @@ class JudgeVerdict(Shape):
     verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
 
 
-class BenchQuestion(Shape):
-    """One line of questions.jsonl: a question with the answer that won and the one that lost."""
+class Votes(Shape):
+    """How many people said what of one battle."""
 
-    schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    selected: Count
+    rejected: Count
+    tie: Count
+
+
+class Item(Shape):
+    """One line of questions.jsonl: a question with the answer that won and the one that lost.
+
+    What may be null is not known where it was imported.
+    """
+
+    schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     qid: str
-    """First 16 hex digits of the digest of everything that makes the question its own."""
+    """Of a run, the first 16 hex digits of the digest of all that makes the question its own; of an
+    import, the source's own id, which is no file name."""
     video_id: str
+    """Key into the manifest's `videos`."""
     persona: str
-    persona_index: int
     question: str
     selected_answer: str
     rejected_answer: str
-    selected_model: str
-    rejected_model: str
-    selected_seat: Literal["a", "b"]
+    chosen_by: Literal["judge", "labels", "source"]
+    """Who selected: a run's judges, most of its labels, or whoever made what was imported."""
+    persona_index: int | None = None
+    selected_model: str | None = None
+    rejected_model: str | None = None
+    selected_seat: Literal["a", "b"] | None = None
     """"a" when the selected answer was read first in the first judging."""
-    battle: str
-    round: int
-    origin: Origin
-    duration_s: float
-    category: str
-    difficulty: float | None
-    judge_verdicts: list[JudgeVerdict]
+    battle: str | None = None
+    round: int | None = None
+    origin: Origin | None = None
+    duration_s: Length | None = None
+    category: str | None = None
+    topic: str | None = None
+    """The three words that stand for its cluster of questions; null where none was looked for."""
+    difficulty: float | None = None
+    votes: Votes | None = None
+    """Of people; null where none of them labelled it."""
+    judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Keys of an imported item that mean nothing here, as they were."""
 
     def own_qid(self) -> str:
-        """Return the qid that belongs to this content."""
+        """Return the qid that belongs to this content of a run."""
         parts = (
             self.battle,
             self.video_id,
@@ -84,18 +119,26 @@ class SealedFile(Shape):
     bytes: Count
 
 
-class BenchVideo(Shape):
-    """One video that is asked about, known by its content."""
+class BenchSubtitles(Shape):
+    """The subtitles that count as part of a video's frames."""
 
-    sha256: Digest
     path: str
-    """Relative to the folder of videos."""
-    size_bytes: Count
-    duration_s: float
-    width_px: int
-    height_px: int
-    fps: float
-    codec: str
+    sha256: Digest
+
+
+class BenchVideo(Shape):
+    """One video that is asked about; what an import does not know is null."""
+
+    sha256: Digest | None = None
+    path: str | None = None
+    """Relative to the folder of videos; below `videos` in the bench where it holds copies."""
+    size_bytes: Count | None = None
+    duration_s: Length | None = None
+    width_px: Count | None = None
+    height_px: Count | None = None
+    fps: Length | None = None
+    codec: str | None = None
+    subtitles: BenchSubtitles | None = None
 
 
 class Generator(Shape):
@@ -105,15 +148,33 @@ class Generator(Shape):
     version: str
 
 
-class BenchManifest(Shape):
+class Source(Shape):
+    """What the bench was made from."""
+
+    kind: Literal["run", "import"]
+    format: str
+    """`videoautoarena` for a run, else the name of the format that was imported."""
+    digest: Digest | None = None
+    """Of the battles of the run and how they ended, or of the bytes of the imported file."""
+
+
+class Manifest(Shape):
     """manifest.json, without its own digest."""
 
-    schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     generator: Generator
-    run: dict[str, JsonValue]
+    source: Source
+    run: dict[str, JsonValue] = Field(default_factory=dict)
     """The facts of the run it was frozen from: seed, cast, sampling, digests of prompts."""
+    selection: dict[str, JsonValue] = Field(default_factory=dict)
+    """How its questions were chosen: what was asked for, and what each step left out."""
+    licence: str | None = None
+    counts: dict[str, dict[str, Count]] = Field(default_factory=dict)
+    """By slice, such as `duration` and `category`: how many questions are in each part of it."""
     files: dict[str, SealedFile]
     videos: dict[str, BenchVideo]
+    with_videos: bool = False
+    """Whether the folder `videos` holds a copy of every one of them."""
     count: Count
 
 
@@ -128,15 +189,15 @@ def manifest_bytes(manifest: dict[str, Any]) -> bytes:
     return (text + "\n").encode("ascii")
 
 
-def sealed(manifest: BenchManifest) -> dict[str, Any]:
+def sealed(manifest: Manifest) -> dict[str, Any]:
     """Return the manifest with its own digest in it, under `bench`."""
     rest = manifest.model_dump(by_alias=True)
     return {**rest, "bench": digest_of(rest)}
 
 
-def question_bytes(questions: list[BenchQuestion]) -> bytes:
+def question_bytes(items: list[Item]) -> bytes:
     """Return questions.jsonl as it stands on disk."""
-    lines = (json.dumps(q.model_dump(by_alias=True), allow_nan=False) for q in questions)
+    lines = (json.dumps(item.model_dump(by_alias=True), allow_nan=False) for item in items)
     return "".join(f"{line}\n" for line in lines).encode("ascii")
 
 

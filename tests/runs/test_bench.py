@@ -169,8 +169,8 @@ def test_no_value_anywhere_in_a_question_brings_verify_down(
         (b'{"schema": true}', "has another shape"),
         (b"[]", "holds no JSON object"),
         (b'"' + b"x" * (17 * 2**20) + b'"', "is larger than 16 MB"),
-        (b'{"schema": 2}', "newer than 1; update"),
-        (b'{"schema": 1' + b"0" * 400 + b"}", "newer than 1; update"),
+        (b'{"schema": 3}', "newer than 2; update"),
+        (b'{"schema": 1' + b"0" * 400 + b"}", "newer than 2; update"),
     ],
     ids=range(13),
 )

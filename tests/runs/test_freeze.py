@@ -51,7 +51,7 @@ def test_the_winners_answer_is_the_selected_one_in_either_seat(out: Path) -> Non
 
 def test_a_question_says_where_it_comes_from(out: Path) -> None:
     second = questions(frozen(out))[1]
-    assert second["schema"] == 1
+    assert (second["schema"], second["chosen_by"]) == (2, "judge")
     assert second["persona"] == "A person who cooks."
     assert (second["round"], second["origin"], second["difficulty"]) == (1, "evolved", 3.5)
     assert second["judge_verdicts"] == [{"judge": "judge", "seats": "ba", "verdict": "a"}]
