@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from runs.leaderboard import Rated
 
 SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
-_LENGTHS = ("tokens", "words")
 MARKED = "refusal"
 """Kind of a failed call whose reply the provider marked as a refusal."""
 Seat = tuple[str, int]
@@ -83,7 +82,8 @@ class _Seen:
     """What was seen of one model: hits and the video of each, by figure."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[tuple[float, int]]] = {name: [] for name in (*SHARES, *_LENGTHS)}
+        self.found: dict[str, list[tuple[float, int]]] = {name: [] for name in (*SHARES, "tokens")}
+        self.answers: list[tuple[str, int]] = []
 
     def add(self, figure: str, value: float, video: int) -> None:
         self.found[figure].append((value, video))
@@ -92,8 +92,9 @@ class _Seen:
         told: dict[str, Any] = {
             name: as_json(measure_share(*_columns(self.found[name]))) for name in SHARES
         }
-        known = len(self.found["tokens"]) == len(self.found["words"])
-        lengths = self.found["tokens" if known else "words"]
+        lengths, known = self.found["tokens"], len(self.found["tokens"]) == len(self.answers)
+        if not known:
+            lengths = [(count_words(answer), video) for answer, video in self.answers]
         mean = as_json(measure_mean(*_columns(lengths)))
         return told | {"mean_tokens": mean | {"from": "provider" if known else "words and signs"}}
 
@@ -119,7 +120,7 @@ def _look(
     answer = getattr(battle, ("answer_a", "answer_b")[seat], None)
     if answer is not None:
         seen.add("refusal_share", is_refusal(answer), video)
-        seen.add("words", count_words(answer), video)
+        seen.answers.append((answer, video))
         if call is not None and call.tokens is not None:
             seen.add("tokens", call.tokens, video)
     elif call is not None and call.is_refusal:

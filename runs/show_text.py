@@ -154,7 +154,10 @@ def _answers(battle: Battle, width: int) -> Iterator[RenderableType]:
         ("B", battle.model_b, battle.answer_b, battle.frames_b),
     )
     told = [
-        (f"{seat}  {model or 'nobody was drawn'}\n{frame_times(times)}", answer or "no answer")
+        (
+            f"{seat}  {model or 'nobody was drawn'}{_stored(battle, seat)}\n{frame_times(times)}",
+            answer or "no answer",
+        )
         for seat, model, answer, times in seats
     ]
     if width >= WIDE:
@@ -165,6 +168,13 @@ def _answers(battle: Battle, width: int) -> Iterator[RenderableType]:
         yield Text()
         yield Text(safe(title, lines=True))
         yield _block(answer)
+
+
+def _stored(battle: Battle, seat: str) -> str:
+    """Say where an answer comes from that was not given for this battle."""
+    if battle.borrowed is None or battle.borrowed.seat != seat.lower():
+        return ""
+    return f", as stored in {battle.borrowed.battle}"
 
 
 def _side_by_side(told: list[tuple[str, str]]) -> Table:

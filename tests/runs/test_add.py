@@ -30,9 +30,9 @@ NEW = "offline:trickster"
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run of two clips, three lineages each, two rounds."""
+    """A finished run of one clip, three lineages, two rounds."""
     root = tmp_path_factory.mktemp("added")
-    draw_folder(root / "clips", 2)
+    draw_folder(root / "clips", 1)
     play(root / "clips", root / "run", pairing="uniform", swap=0.5)
     return root / "run"
 
@@ -57,9 +57,9 @@ def guests(out: Path) -> list[Battle]:
 
 def test_a_newcomer_takes_one_side_and_the_other_keeps_its_answer(run: Path) -> None:
     before = {battle.id: battle for battle in battles_of(run)}
-    added(run, battles=8)
+    added(run, battles=6)
     new = guests(run)
-    assert len(new) == 8
+    assert len(new) == 6
     for battle in new:
         assert battle.borrowed is not None
         source, seat = before[battle.borrowed.battle], battle.borrowed.seat
@@ -89,7 +89,7 @@ def test_it_is_rated_and_everything_replays_byte_for_byte(run: Path) -> None:
 def test_battles_of_a_run_say_nothing_of_borrowing_and_those_of_a_newcomer_do(run: Path) -> None:
     added(run, battles=1)
     lines = invoke("battles", run, "--jsonl").output.splitlines()
-    assert ["borrowed" in json.loads(line) for line in lines] == [False] * 12 + [True]
+    assert ["borrowed" in json.loads(line) for line in lines] == [False] * 6 + [True]
 
 
 def test_a_newcomer_meets_at_most_what_is_there_and_each_answer_once(run: Path) -> None:
@@ -127,6 +127,7 @@ def test_another_newcomer_gets_the_next_generation(run: Path) -> None:
     assert play_again(run).others == 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_battles_at_any_concurrency(
     run: Path, template: Path, tmp_path: Path
 ) -> None:
@@ -152,7 +153,7 @@ def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(
     finished = run_async(
         resume(other, videos=None, limits=Limits(), told=Audience(_silent, nobody))
     )
-    assert (finished.settled, finished.total) == (18, 18)
+    assert (finished.settled, finished.total) == (12, 12)
     assert [b.model_dump_json() for b in guests(run)] == [
         b.model_dump_json() for b in guests(other)
     ]
@@ -164,7 +165,7 @@ def test_later_rounds_are_played_by_the_newcomer_too(run: Path) -> None:
         file = store.file("local/videos")
         assert file is not None
         folder = Path(file.text)
-    play(folder, run, pairing="uniform", swap=0.5, rounds=6)
+    play(folder, run, pairing="uniform", swap=0.5, rounds=5)
     late = [b for b in battles_of(run) if b.round > 1]
     assert NEW in {name for b in late for name in (b.model_a, b.model_b)}
     assert play_again(run).others == 0
@@ -184,13 +185,13 @@ def test_propensities_of_met_answers_are_shares_of_seats(run: Path) -> None:
 
 
 def test_a_bench_asks_each_question_once(run: Path, tmp_path: Path) -> None:
-    before = freeze(run, tmp_path / "before").bench
+    before = freeze(run, tmp_path / "before")
     added(run, battles=4)
     frozen = freeze(run, tmp_path / "after")
     assert frozen.questions == sum(
         b.verdict in ("a", "b") for b in battles_of(run) if not is_guest(b.id)
     )
-    assert before != frozen.bench or frozen.left_out >= 4
+    assert (frozen.questions, frozen.left_out) == (before.questions, before.left_out)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_a_bench_asks_each_question_once(run: Path, tmp_path: Path) -> None:
 def test_who_may_not_be_added_is_told_in_one_line(run: Path, model: str, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         added(run, model=model)
-    assert len(battles_of(run)) == 12
+    assert len(battles_of(run)) == 6
 
 
 def test_a_plan_writes_nothing_and_counts_answers_and_judgings(run: Path) -> None:
@@ -221,10 +222,12 @@ def test_a_plan_writes_nothing_and_counts_answers_and_judgings(run: Path) -> Non
 def test_the_command_adds_and_says_how_it_stands(run: Path) -> None:
     result = invoke("add", run, "--model", NEW, "--battles", 2, "--json")
     assert result.exit_code == 0
-    assert '"settled": 14' in result.output
-    assert "14 of 14 slots settled" in invoke("status", run).output
+    assert '"settled": 8' in result.output
+    assert "8 of 8 slots settled" in invoke("status", run).output
     shown = invoke("show", run, guests(run)[0].id)
-    assert shown.exit_code == 0
+    borrowed = guests(run)[0].borrowed
+    assert borrowed is not None
+    assert f"as stored in {borrowed.battle}" in " ".join(shown.output.split())
 
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
