@@ -1,0 +1,249 @@
+"""What models came to on a bench: a file each below `results`, which the bench does not seal.
+
+A file is JSON lines. Its first says whose result it is and on which bench; each other is a ruling,
+one judging of one answer against one of a question's two references, in terms of the candidate. A
+file of answers, which were handed in and not judged, has the same first line but for its kind.
+File names are made of digests: what a model is called is never a path.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, NoReturn, TypeVar
+
+from pydantic import Field, JsonValue
+
+from memory.errors import BadInput
+from memory.records import Seats
+from runs.benches import OpenBench, is_folder
+from runs.files import refuse_existing, write_whole
+from runs.rate_columns import quoted
+from runs.sealing import Digest, Shape, digest_of
+
+RESULT_SCHEMA = 1
+RESULT, ANSWERS = "result", "answers"
+UNKNOWN = "unknown"
+"""The judge of a result that names none."""
+Against = Literal["selected", "rejected"]
+REFERENCES: tuple[Against, Against] = ("selected", "rejected")
+LARGEST_FILE = 2**30
+"""Bytes; 10,000 questions with long answers, judged four times, make a tenth of it."""
+Line = TypeVar("Line", bound=Shape)
+
+
+class Ruling(Shape):
+    """One judging of a model's answer against a reference."""
+
+    qid: str
+    against: Against
+    verdict: Literal["win", "tie", "loss", "void"]
+    """Of the candidate; void where the judge's words or its call came to nothing."""
+    seats: Seats | None = None
+    """`ab`: the reference was read first; `ba`: the candidate."""
+    response: str | None = None
+    """What the candidate answered."""
+    words: str | None = None
+    """What the judge said, as it said it."""
+    reason: str | None = None
+    """Why it is void, or how it came to be."""
+
+
+class Head(Shape):
+    """The first line of a file of results."""
+
+    schema_version: int = Field(default=RESULT_SCHEMA, alias="schema", serialization_alias="schema")
+    kind: str
+    bench: Digest
+    """The digest of the bench it is a result on."""
+    model: str = Field(min_length=1, max_length=200)
+    judge: str | None = None
+    """Who ruled; several names joined by a comma for a panel, null for answers."""
+    how: Literal["run", "import"]
+    facts: dict[str, JsonValue] = Field(default_factory=dict)
+    """How it came to be, for a reader; no figure is made from it."""
+
+
+class Result(Shape):
+    """A model's rulings on one bench by one judge."""
+
+    bench: Digest
+    model: str
+    judge: str
+    how: Literal["run", "import"]
+    rulings: list[Ruling]
+    facts: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class Answers(Shape):
+    """A model's answers on one bench, not judged."""
+
+    bench: Digest
+    model: str
+    how: Literal["run", "import"]
+    responses: dict[str, str]
+    """By qid; those of some questions may be missing."""
+    facts: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class _Response(Shape):
+    qid: str
+    response: str
+
+
+def read_results(bench: OpenBench) -> list[Result]:
+    """Return every result on a bench, by name of the model, then of the judge.
+
+    Raises:
+        BadInput: a file that is no result, belongs to another bench or asks what that does not.
+    """
+    read = [_result(file, bench) for file in _files(bench) if _head(file, bench).kind == RESULT]
+    return sorted(read, key=lambda result: (result.model, result.judge))
+
+
+def read_answers(bench: OpenBench, model: str) -> Answers | None:
+    """Return the answers of `model` that were handed in; None where there are none.
+
+    Raises:
+        BadInput: as `read_results`.
+    """
+    file = bench.results / _name(ANSWERS, model, None)
+    if not file.is_file():
+        return None
+    head, lines = _head(file, bench), _lines(file, _Response)
+    responses = {line.qid: line.response for line in lines}
+    _check_qids(file, bench, responses)
+    return Answers(
+        bench=head.bench, model=head.model, how=head.how, responses=responses, facts=head.facts
+    )
+
+
+def write_result(bench: OpenBench, result: Result, *, force: bool = False) -> Path:
+    """Write a result whole, and return its file.
+
+    Raises:
+        BadInput: there is one of this model by this judge and not `force`, or it cannot be written.
+    """
+    head = Head(
+        kind=RESULT,
+        bench=result.bench,
+        model=result.model,
+        judge=result.judge,
+        how=result.how,
+        facts=result.facts,
+    )
+    return _write(bench, head, result.rulings, force=force)
+
+
+def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
+    """Write answers whole, and return their file.
+
+    Raises:
+        BadInput: there are some of this model and not `force`, or they cannot be written.
+    """
+    head = Head(
+        kind=ANSWERS,
+        bench=answers.bench,
+        model=answers.model,
+        how=answers.how,
+        facts=answers.facts,
+    )
+    lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
+    return _write(bench, head, lines, force=force)
+
+
+def _write(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: bool) -> Path:
+    file = bench.results / _name(head.kind, head.model, head.judge)
+    if bench.results.exists() and not is_folder(bench.results):
+        raise BadInput(f"{bench.results} is no folder; move it away")
+    if file.exists() and not force:
+        judged = f" by {quoted(head.judge)}" if head.judge else ""
+        raise BadInput(
+            f"{bench.folder} has {'a result' if head.judge else 'answers'} of "
+            f"{quoted(head.model)}{judged} already; pass --force to replace it"
+        )
+    refuse_existing(file, force=force)
+    content = "".join(
+        json.dumps(line.model_dump(by_alias=True), allow_nan=False) + "\n"
+        for line in (head, *lines)
+    )
+    try:
+        bench.results.mkdir(exist_ok=True)
+    except OSError as wrong:
+        raise BadInput(f"{bench.results} cannot be made: {wrong.strerror}") from wrong
+    write_whole(file, content.encode("ascii"))
+    return file
+
+
+def _name(kind: str, model: str, judge: str | None) -> str:
+    """Return the name of a file: something to recognise, and a digest that tells all apart."""
+    shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
+    return f"{shown or 'model'}-{digest_of([kind, model, judge])[:12]}.jsonl"
+
+
+def _files(bench: OpenBench) -> list[Path]:
+    if not is_folder(bench.results):
+        return []
+    found = sorted(bench.results.glob("*.jsonl"))
+    return [file for file in found if file.is_file() and not file.name.startswith(".")]
+
+
+def _head(file: Path, bench: OpenBench) -> Head:
+    try:
+        with file.open("rb") as stream:
+            raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
+        head = Head.model_validate(raw)
+    except (ValueError, RecursionError):
+        raise BadInput(f"{file}, line 1: no head of a result; move the file away") from None
+    if head.schema_version > RESULT_SCHEMA:
+        raise BadInput(f"{file} has a newer schema than {RESULT_SCHEMA}; update videoautoarena")
+    if head.bench != bench.bench:
+        raise BadInput(
+            f"{file} is a result on another bench, {head.bench[:12]}; this is {bench.bench[:12]}"
+        )
+    return head
+
+
+def _result(file: Path, bench: OpenBench) -> Result:
+    head, rulings = _head(file, bench), list(_lines(file, Ruling))
+    _check_qids(file, bench, (ruling.qid for ruling in rulings))
+    once: set[tuple[str, Against, Seats | None]] = set()
+    for ruling in rulings:
+        if (key := (ruling.qid, ruling.against, ruling.seats)) in once:
+            raise BadInput(f"{file} rules twice on {quoted(ruling.qid)}, {ruling.against}")
+        once.add(key)
+    return Result(
+        bench=head.bench,
+        model=head.model,
+        judge=head.judge or UNKNOWN,
+        how=head.how,
+        rulings=rulings,
+        facts=head.facts,
+    )
+
+
+def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
+    known = {item.qid for item in bench.items}
+    for qid in qids:
+        if qid not in known:
+            raise BadInput(f"{file} tells of {quoted(qid)}, which the bench does not ask")
+
+
+def _lines(file: Path, shape: type[Line]) -> Iterator[Line]:
+    if file.stat().st_size > LARGEST_FILE:
+        raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
+    with file.open("rb") as stream:
+        for place, line in enumerate(stream, start=1):
+            if place == 1:
+                continue
+            try:
+                raw = json.loads(line.decode("ascii"), parse_constant=_refuse)
+                yield shape.model_validate(raw)
+            except (ValueError, RecursionError):
+                raise BadInput(f"{file}, line {place}: not as a result is written") from None
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError
