@@ -30,6 +30,7 @@ MEANING = (
     "share: points of the model against the rival, a tie half a point; expected: what the ratings "
     "of the whole run make of it."
 )
+_LEAST_NAME = 8
 _NOTHING = "No two models met in a decided battle yet."
 
 
@@ -39,7 +40,7 @@ def render_pairs(table: Table) -> RenderableType:
     for title in TITLES:
         is_text = title in TITLES[:2]
         grid.add_column(title, justify="left" if is_text else "right", no_wrap=not is_text,
-                        overflow="fold")  # fmt: skip
+                        overflow="fold", min_width=_LEAST_NAME if is_text else None)  # fmt: skip
     for pair in table["pairs"]:
         grid.add_row(*(Text(safe(cell)) for cell in _cells(pair)))
     told = (Text(note) for note in notes(table))
