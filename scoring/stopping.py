@@ -6,14 +6,16 @@ here holds at all looks together, so it is wider than the 1.96 of a single one.
 
 from __future__ import annotations
 
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtr
 
 from scoring.bradley_terry import PHANTOM, SCALE, fit_strengths
-from scoring.cells import Cells, Floats
+from scoring.cells import Cells, Floats, select_models
 from scoring.components import find_components, find_one_sided
+from scoring.extremes import Extreme, peel
 from scoring.intervals import Spread, gap_errors, half_widths, measure_spread, place_errors
 
 WRONG = 0.05
@@ -30,7 +32,7 @@ class Separation(NamedTuple):
 
     ratio: float
     """Of the pair that is least apart: its gap over the error of that gap, as a normal score.
-    0 where some models cannot be compared, or only by the prior."""
+    0 where some models cannot be compared."""
     bound: float
     """What that pair's ratio must exceed; infinite where some models cannot be compared."""
     pair: tuple[int, int] | None
@@ -63,8 +65,12 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     Stopping at a `width` promises precision and no order: intervals this narrow on average, about
     as reliable as others.
 
-    Where a model has no battle, models are in several components, or one is one-sided, nothing is
-    separated. The interval of a one-sided model is that of the prior, and wide.
+    A model that lost every battle, or won every one, has no gap and no error: it is apart from its
+    neighbour where its battles are too unlikely for an equal of that neighbour (`peel`), again at
+    any look. Its interval is that of the prior, and wide.
+
+    Where a model has no battle, models are in several components, or groups of several never lost
+    a point to each other, nothing is separated.
 
     Args:
         cells: all battles so far.
@@ -74,7 +80,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
         ValueError: `wrong` is not between 0 and 1.
 
     Source: Robbins (1970), Ann. Math. Stat. 41, for the normal mixture; Waudby-Smith et al.
-        (2024), Ann. Stat. 52, for estimates in place of sums.
+        (2024), Ann. Stat. 52, for estimates in place of sums; for extremes see `peel`.
     """
     if not 0.0 < wrong < 1.0:
         raise ValueError(f"a share of wrong orders of {wrong} is not between 0 and 1")
@@ -86,7 +92,35 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     theta = fit_strengths(cells, phantom=phantom)
     spread = measure_spread(cells, theta, phantom=phantom, one_sided=one_sided)
     found = separate(theta, spread, wrong=wrong)
-    return NOTHING_KNOWN._replace(width=found.width) if one_sided.any() else found
+    if not one_sided.any():
+        return found
+    return _separate_extremes(cells, wrong=wrong)._replace(width=found.width)
+
+
+def _separate_extremes(cells: Cells, *, wrong: float) -> Separation:
+    """Of a component in which some models lost or won every battle; the width is left open."""
+    peeled = peel(cells)
+    if peeled is None:
+        return NOTHING_KNOWN
+    share = wrong / (cells.models - 1)
+    found = [_separate_extreme(one, share) for one in peeled.extremes]
+    if len(peeled.body) > 1:
+        part = select_models(cells, peeled.body)
+        body = separate(
+            peeled.theta,
+            measure_spread(part, peeled.theta),
+            wrong=min(share * (part.models - 1), wrong),
+        )
+        assert body.pair is not None
+        first, second = (int(peeled.body[k]) for k in body.pair)
+        found.append(body._replace(pair=(first, second)))
+    return min(found, key=lambda one: one.ratio / one.bound)
+
+
+def _separate_extreme(one: Extreme, share: float) -> Separation:
+    """The evidence as a normal score would give it: half its square, in nats."""
+    pair = (one.model, one.neighbour) if one.is_first else (one.neighbour, one.model)
+    return Separation(sqrt(2.0 * one.evidence), sqrt(2.0 * log(1.0 / share)), pair, np.inf)
 
 
 def separate(theta: Floats, spread: Spread, *, wrong: float = WRONG) -> Separation:

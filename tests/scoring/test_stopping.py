@@ -106,11 +106,54 @@ def test_what_cannot_be_compared_is_not_separated(cells: Cells, why: str) -> Non
     assert not measure_separation(cells).is_separated
 
 
-def test_a_model_that_never_lost_is_not_separated_and_its_interval_counts_as_it_is_told() -> None:
+def test_the_interval_of_a_model_that_never_lost_counts_as_it_is_told() -> None:
     cells = fought("A>B*99 B>C*30 C>B*20")
     table = rate(cells)
-    assert measure_separation(cells)._replace(width=np.inf) == NOTHING_KNOWN
     assert measure_separation(cells).width == pytest.approx(float((table.high - table.low).mean()))
+
+
+def test_a_model_that_never_lost_is_apart_when_its_equal_would_hardly_do_that() -> None:
+    # Two models share the risk of one neighbour: 2 to the power of 4 is below 20, of 5 above.
+    assert not measure_separation(fought("A>B*4")).is_separated
+    found = measure_separation(fought("A>B*5"))
+    assert found.is_separated
+    assert found.pair == (0, 1)
+    assert found.ratio**2 / 2 == pytest.approx(5 * log(2))
+    assert found.bound**2 / 2 == pytest.approx(log(20))
+
+
+def test_others_must_be_apart_beside_a_model_that_lost_everything() -> None:
+    clear = "A>B*400 B>A*210"
+    assert measure_separation(fought(f"{clear} A>C*9 B>C*9")).is_separated
+    hazy = measure_separation(fought("A>B*21 B>A*20 A>C*9 B>C*9"))
+    assert not hazy.is_separated
+    assert hazy.pair == (0, 1)
+    short = measure_separation(fought(f"{clear} A>C*2 B>C*2"))
+    assert not short.is_separated
+    assert short.pair == (1, 2)
+
+
+def test_groups_that_never_lost_a_point_to_each_other_are_not_separated() -> None:
+    found = measure_separation(fought("A>B*9 B>A*2 C>D*9 D>C*2 A>C*99 B>D*99"))
+    assert found._replace(width=np.inf) == NOTHING_KNOWN
+
+
+def test_a_model_as_good_as_its_neighbour_hardly_ever_ends_below_it() -> None:
+    def is_stopped(seed: int) -> bool:
+        rng, rows = np.random.default_rng(seed), np.empty((4, 0))
+        for wave in range(12):
+            a, b = roster_pairs(3)[rng.integers(0, 3, 20)].T
+            video = np.repeat(np.arange(5), 4)
+            quirk = rng.normal(0, 0.5, (5, 3))
+            gap = 6.0 * ((a == 0) - 1.0 * (b == 0)) + quirk[video, a] - quirk[video, b]
+            won = rng.random(20) < 1 / (1 + np.exp(-gap))
+            rows = np.hstack([rows, [a, b, won, 5 * wave + video]])
+            cells = count_cells(rows[0], rows[1], outcome=rows[2], models=3, cluster=rows[3])
+            if measure_separation(cells).is_separated:
+                return True
+        return False
+
+    assert sum(map(is_stopped, range(60))) <= 7  # eight and more of 60 come less than 1 in 100
 
 
 @pytest.mark.parametrize("wrong", [0.0, 1.0, float("nan")])
