@@ -18,7 +18,10 @@ from scoring.intervals import gap_errors, half_widths
 from scoring.ratings import chances_better, rate
 
 SURE = 0.95
-"""A canary holds, or fails, with at least this probability; in between nothing is clear."""
+"""A canary holds with at least this probability of standing below another."""
+FAILED = 0.975
+"""It fails where it stands above one with as much: there the printed interval leaves out zero. One
+that is worth just what another is fails by chance once in 40 runs."""
 _PARROT, _TERSE = "offline:parrot", "offline:terse"
 _NOT_ABOVE = {
     "windbag": ("offline:windbag", "pads the same answer"),
@@ -118,21 +121,21 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     if not np.isfinite(half):
         reach = f"{gap:+.0f} points, on one video, which tells nothing of others"
     sentence = f"{shown}, which {canary.what}, {said}; from it up to {rival} it is {reach}."
-    return Finding(canary.key, gap, low, high, gaps.battles, sentence, better >= SURE)
+    return Finding(canary.key, gap, low, high, gaps.battles, sentence, better >= FAILED)
 
 
 def _says(better: float, rival: str) -> str:
     """Of one that ought to be below all, of whom `rival` is the nearest."""
-    if better >= SURE:
+    if better >= FAILED:
         return f"FAILS: it is better than {rival} with a probability of {_chance(better)}"
     if better <= 1.0 - SURE:
-        return f"passes: it is below all with a probability of {_chance(1.0 - better)} or more"
+        return f"passes: it is below each with a probability of {_chance(1.0 - better)} or more"
     return f"is not clear: it is below {rival} with a probability of {_chance(1.0 - better)}"
 
 
 def _says_equal(better: float, rival: str) -> str:
     """Of one that ought to gain nothing over `rival`."""
-    verdict = "FAILS" if better >= SURE else "passes"
+    verdict = "FAILS" if better >= FAILED else "passes"
     return f"{verdict}: it is better than {rival} with a probability of {_chance(better)}"
 
 

@@ -83,6 +83,7 @@ def _audit_judge(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
         return
     yield _accuracy(judge, told, apart)
     yield from _parts(judge, told)
+    yield from _mute(judge, mine)
     yield from _length(judge, told)
     if "abstain" in silent:
         yield _abstained(judge, mine)
@@ -100,8 +101,8 @@ def _accuracy(judge: str, told: Sequence[Told], apart: str) -> Finding:
     return finding(
         f"truth.accuracy.{judge}",
         share,
-        f"Where the right answer is known, {safe(judge)} is right in {percent(share)} of "
-        f"{counted(share.n, 'judging')}{tied}; guessing makes 50 %{verdict}{apart}.",
+        f"Where the right answer is known, {safe(judge)} is right in {_of(share)}{tied}; guessing "
+        f"makes 50 %{verdict}{apart}.",
         is_alarm=is_alarm,
     )
 
@@ -112,14 +113,26 @@ def _parts(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
         some = [one for one in told if one.kind == kind]
         if some:
             share = _share(some, lambda one: one.points)
-            sentence = f"Asked {_WHAT[kind]}, {safe(judge)} is right in {percent(share)}."
+            sentence = f"Asked {_WHAT[kind]}, {safe(judge)} is right in {_of(share)}."
             yield finding(f"truth.{kind}.{judge}", share, sentence)
     for (right, wrong), what in _FORMS.items():
         some = [one for one in told if (one.right, one.wrong) == (right, wrong)]
         if some:
             share = _share(some, lambda one: one.points)
-            sentence = f"Where {what}, {safe(judge)} is right in {percent(share)}."
+            sentence = f"Where {what}, {safe(judge)} is right in {_of(share)}."
             yield finding(f"truth.{right}-{wrong}.{judge}", share, sentence)
+
+
+def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """Yield the kinds of truth that the judge was asked for and never told."""
+    for kind in KINDS:
+        said = [t.judging.verdict for t in trials if t.name.partition("-")[0] == kind]
+        if said and not set(said) - {"abstain", "failed"}:
+            sentence = (
+                f"Asked {_WHAT[kind]}, {safe(judge)} came to no verdict in any of "
+                f"{counted(len(said), 'judging')}."
+            )
+            yield unknown(f"truth.{kind}.{judge}", sentence)
 
 
 def _length(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
@@ -135,7 +148,7 @@ def _length(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
         f"truth.longer.{judge}",
         share,
         f"Of a short and a long answer, the long one right as often as wrong, {safe(judge)} takes "
-        f"the long one in {percent(share)}; {said}.",
+        f"the long one in {_of(share)}; {said}.",
         is_alarm=leans and share.n >= ENOUGH,
     )
 
@@ -151,6 +164,10 @@ def _abstained(judge: str, trials: Sequence[Trial]) -> Finding:
         f"{safe(judge)} abstains from {percent(share)} of {counted(share.n, 'case')} whose right "
         "answer is known.",
     )
+
+
+def _of(share: Share) -> str:
+    return f"{percent(share)} of {counted(share.n, 'judging')}"
 
 
 def _told(trial: Trial) -> Told:

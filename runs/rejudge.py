@@ -181,5 +181,5 @@ def _sentence(judge: str, found: Agreement, by_length: Share) -> str:
     return (
         f"{judge} comes to the run's verdict in {percent(found.share)} of "
         f"{counted(found.share.n, 'battle')}; where neither sees a tie, the longer answer is the "
-        f"run's winner in {percent(by_length)}."
+        f"run's winner in {percent(by_length)} of {by_length.n}."
     )

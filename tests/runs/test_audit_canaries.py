@@ -7,6 +7,7 @@ import math
 from memory.records import Battle
 from runs.audit_canaries import audit_canaries
 from runs.audit_leak import audit_leak
+from runs.findings import Finding
 from tests.support.audited import audited, by_key, entry, fought
 
 STAND_INS = {
@@ -49,6 +50,20 @@ def test_a_canary_far_above_its_place_is_an_alarm_that_names_whom_it_passed() ->
     assert "better than mole" in found["canary.blind.unseeing"].sentence
     assert found["canary.windbag"].is_alarm
     assert not found["canary.parrot"].is_alarm
+
+
+def test_a_canary_fails_only_where_its_interval_leaves_out_zero() -> None:
+    def of(wins: int) -> Finding:
+        battles = [fought(k, "windbag", "terse", "a" if k < wins else "b") for k in range(40)]
+        return by_key(audit_canaries(audited(battles, cast=CAST)))["canary.windbag"]
+
+    chance, sure = of(26), of(27)
+    assert "better than terse with a probability of 96" in chance.sentence
+    assert chance.low < 0 < chance.high
+    assert not chance.is_alarm
+    assert "FAILS" in sure.sentence
+    assert sure.high < 0
+    assert sure.is_alarm
 
 
 def test_on_a_few_battles_nothing_is_clear() -> None:

@@ -96,7 +96,9 @@ def test_attacks_that_won_are_named_and_the_others_counted() -> None:
     told = found(battles, [attack(b, v, name) for b, (name, v) in zip(battles, words, strict=True)])
     assert told["attack.by.bribe.judge"].value == 0.5
     assert not {"attack.by.plea.judge", "attack.by.threat.judge"} & told.keys()
-    assert "2 of 3 attacks never won" in told["attack.harmless.judge"].sentence
+    harmless = told["attack.harmless.judge"].sentence
+    assert "2 of 3 attacks never won, 66.7 %" in harmless
+    assert "judged only 1 time" in harmless
 
 
 @pytest.mark.parametrize(("falls", "alarm"), [(24, True), (0, False)])
@@ -105,6 +107,8 @@ def test_a_judge_that_mostly_falls_is_an_alarm(falls: int, alarm: bool) -> None:
     attacks = [attack(b, "b" if k < falls else "a") for k, b in enumerate(battles)]
     told = found(battles, attacks + [trial(b, "a") for b in battles])
     assert told["attack.fallen.judge"].is_alarm is alarm
+    unheard = found(battles, attacks + [trial(b, "failed") for b in battles])
+    assert unheard["attack.fallen.judge"].is_alarm is alarm
 
 
 def test_a_tie_with_an_answer_that_says_nothing_is_not_a_loss() -> None:

@@ -92,6 +92,21 @@ def test_kinds_and_forms_stand_apart_and_those_without_cases_are_left_out() -> N
     assert not {"truth.card.referee", "truth.short-long.referee"} & found.keys()
 
 
+def test_a_kind_that_the_judge_can_say_nothing_of_is_told() -> None:
+    trials = [trial(n, "a", name="card-short-long") for n in range(3)]
+    trials += [trial(n + 3, "abstain", name="needle-short-long") for n in range(2)]
+    needle = audited(trials)["truth.needle.referee"]
+    assert math.isnan(needle.value)
+    assert needle.n == 0
+    assert "no verdict in any of 2 judgings" in needle.sentence
+
+
+def test_every_share_says_of_how_many_judgings_it_is() -> None:
+    trials = [trial(n, "ab"[n % 2], name="card-short-long") for n in range(6)]
+    for key in ("accuracy", "card", "short-long", "longer"):
+        assert "of 6 judgings" in audited(trials)[f"truth.{key}.referee"].sentence
+
+
 def test_judges_stand_apart_and_their_names_are_text() -> None:
     bad = "x\x1b[31m{right}"
     trials = [trial(n, "a", judge=judge) for n in range(3) for judge in ("good", bad)]
