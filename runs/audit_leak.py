@@ -30,7 +30,7 @@ def audit_leak(given: AuditInput) -> list[Finding]:
 
 
 def _leak(name: str, given: AuditInput) -> Finding:
-    fought = [b for b in given.decided if _is_test(b, name, given)]
+    fought = [b for b in given.decided if is_leak_test(b, name, given)]
     key, shown = f"leak.blind.{safe(name)}", safe(name)
     if not fought:
         return unknown(key, f"{shown} met nobody who saw the video.")
@@ -42,7 +42,14 @@ def _leak(name: str, given: AuditInput) -> Finding:
     return finding(key, share, sentence, is_alarm=share.low > MOST_LEAKED)
 
 
-def _is_test(battle: Battle, name: str, given: AuditInput) -> bool:
+def is_leak_test(battle: Battle, name: str, given: AuditInput) -> bool:
+    """Return whether a battle shows if its question can be answered without the video.
+
+    Args:
+        battle: which was decided.
+        name: of a contestant without frames, who need not be in it.
+        given: tells who else saw none.
+    """
     if name not in (battle.model_a, battle.model_b):
         return False
     other = (battle.model_b if battle.model_a == name else battle.model_a) or ""

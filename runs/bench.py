@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.errors import BadInput
 from memory.records import SCHEMA
-from runs.benches import difference, is_folder, read_bench
+from runs.benches import difference, is_folder, read_bench, sha256_of
 from runs.reading import counted, one_line
 from runs.sealing import VIDEOS, BenchVideo, Manifest, SealedFile
 
@@ -70,7 +70,7 @@ def verify(folder: Path, videos: Path | None) -> Checked:
     Copies of the videos inside the bench are always looked at.
 
     Raises:
-        BadInput: `folder` or `videos` is no folder.
+        BadInput: `folder` or `videos` is no folder, or the bench has its videos inside.
     """
     if videos is not None and not videos.is_dir():
         raise BadInput(f"{videos} is no folder")
@@ -81,6 +81,8 @@ def verify(folder: Path, videos: Path | None) -> Checked:
     checked.videos = len(manifest.videos)
     checked.videos_unknown = sum(video.sha256 is None for video in manifest.videos.values())
     if manifest.with_videos:
+        if videos is not None:
+            raise BadInput(f"{folder} holds its videos, which are checked; leave --videos out")
         checked.problems += _copy_problems(folder / VIDEOS, manifest)
     if videos is not None:
         checked.problems += _video_problems(videos, manifest)
@@ -107,6 +109,15 @@ def _video_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _video_problem(folder: Path, video: BenchVideo) -> str | None:
+    if wrong := _file_problem(folder, video):
+        return wrong
+    spoken = video.subtitles
+    if spoken is None or (path := inside(folder, spoken.path)) is None or not path.is_file():
+        return "lacks its subtitles" if spoken else None
+    return "has other subtitles" if sha256_of(path) != spoken.sha256 else None
+
+
+def _file_problem(folder: Path, video: BenchVideo) -> str | None:
     if video.path is None or video.sha256 is None or video.size_bytes is None:
         return None  # counted as unknown
     path = inside(folder, video.path)

@@ -227,11 +227,16 @@ def difference(path: Path, entry: SealedFile) -> str | None:
     try:
         if (size := path.stat().st_size) != entry.bytes:
             return f"has changed: {size} bytes, frozen with {entry.bytes}"
-        with path.open("rb") as file:
-            is_same = hashlib.file_digest(file, "sha256").hexdigest() == entry.sha256
+        is_same = sha256_of(path) == entry.sha256
         return None if is_same else "has changed: its digest does not match"
     except OSError as wrong:
         return f"cannot be read: {wrong.strerror}"
+
+
+def sha256_of(path: Path) -> str:
+    """Return the digest of a file, which need not fit into memory; raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read_items(path: Path, found: _Found, read: Reading) -> None:

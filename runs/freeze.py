@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memory.errors import BadInput, StoreError
-from memory.records import SCHEMA, Battle, Video
-from runs.card import card_text
+from memory.errors import BadInput
+from memory.records import SCHEMA
+from runs.audit import find_all, read_input
+from runs.audit_input import AuditInput
+from runs.bench_counts import counts_of
+from runs.card import Told, card_text
 from runs.console import safe
-from runs.reading import Run, counted, open_run, winner
+from runs.freeze_folder import Copy
+from runs.freeze_folder import put as put
+from runs.freeze_items import Pool, pool_of
+from runs.freeze_videos import copied, copies_of, entries_of
+from runs.reading import Run, counted, open_run
 from runs.sealing import (
     CARD,
     MANIFEST,
+    PARQUET,
     QUESTIONS,
+    README,
     RUN,
-    BenchVideo,
     Generator,
-    Item,
-    JudgeVerdict,
     Manifest,
     Source,
+    digest_of,
     manifest_bytes,
     question_bytes,
     sealed,
     sealed_file,
 )
+from runs.wishes import Chosen, Wishes, choose_items
 
 FACTS = (
     "version",
@@ -60,6 +66,17 @@ CAST_FACTS = ("model", "max_frames", "parameters")
 
 
 @dataclass(frozen=True)
+class Extras:
+    """What a bench has beside its questions."""
+
+    licence: str | None = None
+    with_videos: bool = False
+    videos: Path | None = None
+    """Where the videos are; None for where they lay when the run was last at work."""
+    parquet: bool = False
+
+
+@dataclass(frozen=True)
 class Frozen:
     """A bench that was written, or was already there."""
 
@@ -68,9 +85,14 @@ class Frozen:
     questions: int
     videos: int
     left_out: int
+    """Battles without a winner."""
     unsettled: int
     """Slots of the run that had no battle yet."""
     was_there: bool
+    wanted: int | None = None
+    """How many questions were asked for."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """Questions that wishes left out, by the reason."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena freeze --json`."""
@@ -83,8 +105,13 @@ class Frozen:
             f"{safe(str(self.folder))} {made}: {counted(self.questions, 'question')} about "
             f"{counted(self.videos, 'video')}, bench {self.bench[:12]}"
         ]
+        if self.wanted is not None and self.questions < self.wanted:
+            lines.append(f"{self.wanted} were wanted; there are no more")
         if self.left_out:
             lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
+        told = [f"{count} {why}" for why, count in self.dropped.items() if count]
+        if told:
+            lines.append(f"not chosen: {'; '.join(told)}")
         if self.unsettled:
             lines.append(f"the run is not finished: {counted(self.unsettled, 'slot')} to go")
         return lines
@@ -94,18 +121,21 @@ class Bench(NamedTuple):
     """A bench in memory: its manifest, and the bytes of each of its files."""
 
     manifest: dict[str, Any]
-    files: dict[str, bytes]
+    files: Mapping[str, bytes | Copy]
 
 
-def freeze(folder: Path, to: Path) -> Frozen:
+def freeze(
+    folder: Path, to: Path, wishes: Wishes | None = None, extras: Extras | None = None
+) -> Frozen:
     """Freeze the run in `folder` into the bench folder `to`, whole or not at all.
 
     Raises:
-        BadInput: no battle has a winner, or `to` holds something else.
+        BadInput: no battle has a winner, no question meets the wishes, a video that is to be copied
+            is not there, or `to` holds something else.
     """
+    wishes = wishes or Wishes()
     with open_run(folder) as run:
-        bench = bench_of(run)
-        left_out = len(_own(run)) - bench.manifest["count"]
+        bench = bench_of(run, wishes, extras or Extras())
         unsettled = len(run.slots) - len(run.battles)
     was_there = put(bench.files, to)
     return Frozen(
@@ -113,40 +143,85 @@ def freeze(folder: Path, to: Path) -> Frozen:
         bench=bench.manifest["bench"],
         questions=bench.manifest["count"],
         videos=len(bench.manifest["videos"]),
-        left_out=left_out,
+        left_out=sum(bench.manifest["selection"]["without_winner"].values()),
         unsettled=unsettled,
         was_there=was_there,
+        wanted=wishes.size,
+        dropped=bench.manifest["selection"]["left_out"],
     )
 
 
-def _own(run: Run) -> list[Battle]:
-    """Return the battles whose question was asked for them: not those over stored answers."""
-    return [battle for battle in run.battles if battle.borrowed is None]
+def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
+    """Return the bench of a run; the same run and wishes give the same bytes."""
+    given = read_input(run)
+    pool = pool_of(run.battles, given)
+    seed = int(run.manifest.get("seed") or 0) if wishes.seed is None else wishes.seed
+    chosen = _choose(pool, wishes, seed, given)
+    _refuse_nothing(run, pool, chosen)
+    items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
+    draft = Manifest(
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=Source(kind=RUN, format="videoautoarena", digest=_digest(run)),
+        run=_facts(run.manifest),
+        selection={
+            "seed": seed,
+            **wishes.as_json(),
+            "without_winner": dict(sorted(pool.left_out.items())),
+            "left_out": {**chosen.left_out},
+        },
+        licence=extras.licence,
+        counts=counts_of(items),
+        files={},
+        videos=copied(entries) if extras.with_videos else entries,
+        with_videos=extras.with_videos,
+        count=len(items),
+    )
+    told = Told(draft, items, [found.as_json() for found in find_all(given)])
+    files = _files(told, with_parquet=extras.parquet)
+    seals = {name: sealed_file(content) for name, content in files.items()}
+    manifest = sealed(draft.model_copy(update={"files": seals}))
+    copies = copies_of(run.store, entries, extras.videos) if extras.with_videos else {}
+    return Bench(manifest, {**files, **copies, MANIFEST: manifest_bytes(manifest)})
 
 
-def bench_of(run: Run) -> Bench:
-    """Return the bench of a run; the same run gives the same bytes."""
-    asked = _own(run)
-    questions = [as_question(battle) for battle in asked if winner(battle)]
-    if not questions:
+def _choose(pool: Pool, wishes: Wishes, seed: int, given: AuditInput) -> Chosen:
+    worth = None
+    if wishes.separating:
+        from runs.separating import worth_of
+
+        worth = worth_of(pool.items, given.battles)
+    return choose_items(pool.items, wishes, seed=seed, leaked=pool.leaked, worth=worth)
+
+
+def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
+    if not pool.items:
         raise BadInput(
             f"no battle in {run.folder} has a winner ({len(run.battles)} settled); "
             "play more rounds or videos"
         )
-    ours, facts = version("videoautoarena"), _facts(run.manifest)
-    card = card_text(facts, asked, questions=questions, version=ours)
-    files = {QUESTIONS: question_bytes(questions), CARD: card.encode()}
-    manifest = sealed(
-        Manifest(
-            generator=Generator(name="videoautoarena", version=ours),
-            source=Source(kind=RUN, format="videoautoarena"),
-            run=facts,
-            files={name: sealed_file(content) for name, content in files.items()},
-            videos=_videos(run.store.videos(), {q.video_id for q in questions}),
-            count=len(questions),
-        )
-    )
-    return Bench(manifest, {**files, MANIFEST: manifest_bytes(manifest)})
+    if not chosen.items:
+        told = "; ".join(f"{count} {why}" for why, count in chosen.left_out.items() if count)
+        raise BadInput(f"no question of {len(pool.items)} is left ({told}); ask for less")
+
+
+def _files(told: Told, *, with_parquet: bool) -> dict[str, bytes]:
+    files = {QUESTIONS: question_bytes(list(told.items)), CARD: _plain(card_text(told))}
+    if with_parquet:
+        from runs.hub import parquet_bytes, readme_text
+
+        files |= {PARQUET: parquet_bytes(told.items), README: _plain(readme_text(told))}
+    return files
+
+
+def _plain(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _digest(run: Run) -> str:
+    """Return the digest of which battles count, how each ended and what people said of them."""
+    battles = [[battle.id, battle.verdict] for battle in run.battles]
+    labels = [label.model_dump() for label in run.store.evidence.labels()]
+    return digest_of([battles, labels])
 
 
 def _facts(settings: dict[str, Any]) -> dict[str, Any]:
@@ -157,96 +232,3 @@ def _facts(settings: dict[str, Any]) -> dict[str, Any]:
         for alias, entry in cast.items()
     }
     return facts
-
-
-def _videos(videos: list[Video], asked: set[str]) -> dict[str, BenchVideo]:
-    return {
-        video.id: BenchVideo(**video.model_dump(exclude={"id"}))
-        for video in videos
-        if video.id in asked
-    }
-
-
-def as_question(battle: Battle) -> Item:
-    """Return a battle with a winner as a line of the bench.
-
-    Raises:
-        StoreError: the battle lacks what a decided battle has.
-    """
-    a = (_there(battle, "answer_a"), _there(battle, "model_a"))
-    b = (_there(battle, "answer_b"), _there(battle, "model_b"))
-    selected, rejected = (a, b) if battle.verdict == "a" else (b, a)
-    question = Item(
-        qid="",
-        video_id=battle.video,
-        persona=_there(battle, "persona_text"),
-        persona_index=battle.persona,
-        question=_there(battle, "question"),
-        selected_answer=selected[0],
-        rejected_answer=rejected[0],
-        selected_model=selected[1],
-        rejected_model=rejected[1],
-        selected_seat="a" if battle.verdict == "a" else "b",
-        battle=battle.id,
-        round=battle.round,
-        origin=_there(battle, "origin"),
-        duration_s=battle.duration_s,
-        category=_there(battle, "category"),
-        difficulty=battle.difficulty,
-        chosen_by="judge",
-        judge_verdicts=[
-            JudgeVerdict(judge=one.judge, seats=one.seats, verdict=one.verdict)
-            for one in battle.verdicts
-        ],
-    )
-    return question.model_copy(update={"qid": question.own_qid()})
-
-
-def _there(battle: Battle, name: str) -> Any:
-    value = getattr(battle, name)
-    if value is None:
-        raise StoreError(f"battle {battle.id} has a winner but no {name}; the run file is damaged")
-    return value
-
-
-def put(files: dict[str, bytes], to: Path) -> bool:
-    """Write the folder `to` in one step; True when it held exactly these files already.
-
-    Raises:
-        BadInput: it holds something else, or cannot be made.
-    """
-    # A folder cannot be renamed onto a link, even one that leads to an empty folder.
-    to = Path(os.path.realpath(to))
-    try:
-        if to.is_dir() and any(to.iterdir()):
-            if _holds(to, files):
-                return True
-            raise BadInput(f"{to} holds something else; pass a new folder")
-        to.parent.mkdir(parents=True, exist_ok=True)
-        _write_beside(files, to)
-    except OSError as wrong:
-        raise BadInput(f"{to} cannot be written: {wrong.strerror}") from wrong
-    return False
-
-
-def _holds(folder: Path, files: dict[str, bytes]) -> bool:
-    inside = {entry.name for entry in folder.iterdir()}
-    return inside == set(files) and all(
-        (folder / name).is_file() and (folder / name).read_bytes() == content
-        for name, content in files.items()
-    )
-
-
-def _write_beside(files: dict[str, bytes], to: Path) -> None:
-    """Fill a folder next to `to`, then give it the name: a reader sees all of it or nothing."""
-    draft = Path(tempfile.mkdtemp(dir=to.parent, prefix=".bench-"))
-    try:
-        for name, content in files.items():
-            with (draft / name).open("wb") as file:
-                file.write(content)
-                os.fsync(file.fileno())
-        draft.chmod(0o755)  # mkdtemp keeps it to its owner; a bench is made to be shared
-        draft.rename(to)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise

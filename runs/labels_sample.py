@@ -17,7 +17,7 @@ from memory.errors import BadInput
 from memory.evidence import Sample
 from memory.records import DECIDED, Battle
 from memory.store import Store
-from runs.card import bucket
+from runs.buckets import bucket
 from runs.console import safe
 from runs.export import write_whole
 from runs.labels_import import STANDARDS

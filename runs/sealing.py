@@ -156,6 +156,8 @@ class Source(Shape):
     """`videoautoarena` for a run, else the name of the format that was imported."""
     digest: Digest | None = None
     """Of the battles of the run and how they ended, or of the bytes of the imported file."""
+    layout: dict[str, JsonValue] | None = None
+    """How an imported file was written where its items do not say it; it is exported like that."""
 
 
 class Manifest(Shape):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.records import CATEGORIES, DECIDED, SCHEMA, Battle
 from runs.asked_form import FORMS, asked_form
-from runs.card import BUCKET_NAMES, bucket
+from runs.buckets import BUCKET_NAMES, bucket
 from runs.conduct import as_json
 from runs.head_to_head import both_bad
 from runs.leaderboard import Table, build

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory.errors import BadInput, StoreError
-from runs.card import bucket
+from runs.buckets import bucket
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
 
 
