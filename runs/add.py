@@ -209,7 +209,7 @@ def _introduce(store: Store, config: RunConfig, found: Addition, wish: Wish, *, 
         calls,
         videos=work.guest_videos,
         has_subtitles=has_subtitles(store),
-        newcomer=wish.model,
+        answering=(wish.model,),
     )
     for line in notice:
         say(safe(line))

@@ -68,6 +68,10 @@ class Footage:
             self._locks.pop(video, None)
             return frames
 
+    def has(self, video: str) -> bool:
+        """Return whether the run has seen a video's frames."""
+        return video in self._kept or self._store.frames(video) is not None
+
     async def _first(self, video: str) -> Frames:
         known, verdict = self._videos[video], self._store.file(f"{UNUSABLE}{video}")
         if verdict is not None:

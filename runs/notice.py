@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from agents.tracing import is_traced, trace_host
 from memory.records import Role
@@ -60,11 +60,11 @@ def judges_notice(
     *,
     videos: int,
     has_subtitles: bool = False,
-    newcomer: str | None = None,
+    answering: Collection[str] = (),
 ) -> Iterable[str]:
     """Yield one line a host whose judges are sent frames: how many, and in how many calls at most.
 
-    `calls` is by name, of those that judge, and of a `newcomer` that answers. The last line is
+    `calls` is by name, of those that judge, and of those that are `answering`. The last line is
     LangSmith's, as above.
     """
     what = "frames and subtitles" if has_subtitles else "frames"
@@ -74,8 +74,8 @@ def judges_notice(
             hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     for host, aliases in hosts.items():
         most = sum(calls[alias] for alias in aliases)
-        roles: dict[str, Role] = {name: "judge" for name in aliases if name != newcomer}
-        roles |= {name: "contestant" for name in aliases if name == newcomer}
+        roles: dict[str, Role] = {name: "judge" for name in aliases if name not in answering}
+        roles |= {name: "contestant" for name in aliases if name in answering}
         frames = max(frames_of(config, name, role) for name, role in roles.items())
         yield (
             f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "

@@ -55,7 +55,7 @@ def find_videos(folder: Path) -> Findings:
         try:
             if why:
                 raise UnusableVideo(why)
-            video = _read(folder, name)
+            video = read_video(folder, name)
         except UnusableVideo as error:
             if why or _claims_to_be_video(name):
                 found.skipped.append(Skipped(path=name, reason=str(error)))
@@ -118,7 +118,8 @@ def _claims_to_be_video(name: str) -> bool:
     return os.path.splitext(name)[1].lower() in SUFFIXES
 
 
-def _read(folder: Path, name: str) -> Video:
+def read_video(folder: Path, name: str) -> Video:
+    """Return the record of the file called `name` in `folder`; UnusableVideo where it is none."""
     path = folder / name
     try:
         size_bytes = path.stat().st_size

@@ -1,0 +1,126 @@
+"""The file of calls of a bench: one for all models and judges that ever play it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from agents.prompts import PromptSet
+from memory.errors import BadInput, StoreError
+from memory.records import SCHEMA
+from memory.store import Store
+from runs.benches import OpenBench, is_folder
+from runs.opening import PROMPT_FILE, stored_prompts
+
+CALLS = "calls.sqlite"
+"""Its name below the results of a bench."""
+_GENERATIONS = "generations"
+"""Name in it of how often each scope was asked again, since a call of it had failed."""
+
+
+def calls_file(bench: OpenBench) -> Path:
+    """Return where the file of calls of a bench lies, or will."""
+    return bench.results / CALLS
+
+
+def open_calls(bench: OpenBench, *, write: bool) -> Store | None:
+    """Return the calls of a bench, open; to be read only, None where there are none yet.
+
+    Raises:
+        BadInput: they belong to another bench, or the results are no folder.
+        RunLocked: they are to be written, and another process is at it.
+    """
+    file = calls_file(bench)
+    if bench.results.exists() and not is_folder(bench.results):
+        raise BadInput(f"{bench.results} is no folder; move it away")
+    if not file.is_file():
+        return _begin(bench, file) if write else None
+    store = Store.open(file, write=write)
+    try:
+        if store.manifest().get("bench") != bench.bench:
+            raise BadInput(f"{file} holds calls of another bench; move it away")
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _begin(bench: OpenBench, file: Path) -> Store:
+    prompts = PromptSet.load()
+    facts = {
+        "schema": SCHEMA,
+        "version": version("videoautoarena"),
+        "bench": bench.bench,
+        "prompts": prompts.digests,
+    }
+    store = Store.create(file, facts)
+    try:
+        keep_prompts(store, prompts)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def keep_prompts(store: Store, prompts: PromptSet) -> None:
+    """Copy the prompts to the calls that are made with them, unless some are there."""
+    for role, text in prompts.texts.items():
+        store.put_file(f"{PROMPT_FILE}{role}", text)
+
+
+def own_prompts(store: Store | None) -> PromptSet:
+    """Return the prompts that a bench is played with: those of its first calls."""
+    now = PromptSet.load()
+    return now if store is None else stored_prompts(store, missing=now)
+
+
+def prompt_notes(bench: OpenBench, prompts: PromptSet) -> Iterator[str]:
+    """Yield what a reader must know of the prompts, safe to print."""
+    now = PromptSet.load()
+    used = ("contestant", "judge")
+    if changed := [role for role in used if prompts.digests[role] != now.digests[role]]:
+        yield (
+            f"prompts changed since this bench was first played ({', '.join(changed)}); "
+            "it goes on with its own"
+        )
+    begun = bench.manifest.run.get("prompts")
+    others = [
+        role
+        for role in used
+        if isinstance(begun, dict) and begun.get(role) not in (None, prompts.digests[role])
+    ]
+    if others:
+        yield f"other prompts than in the run that the bench is from: {', '.join(others)}"
+
+
+class Generations:
+    """How often each scope was asked again; what had succeeded stays known."""
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._counts = _read(store)
+
+    def __call__(self, scope: str) -> Sequence[int]:
+        """Return the generations of a scope, ascending; the last is the one that asks."""
+        return range(self._counts.get(scope, 0) + 1)
+
+    def add(self, scopes: Iterable[str]) -> None:
+        """Let these scopes ask again, and write it down first."""
+        if self._store is None:
+            return
+        for scope in scopes:
+            self._counts[scope] = self._counts.get(scope, 0) + 1
+        self._store.put_file(_GENERATIONS, json.dumps(self._counts), replace=True)
+
+
+def _read(store: Store | None) -> dict[str, int]:
+    file = store.file(_GENERATIONS) if store is not None else None
+    if file is None:
+        return {}
+    try:
+        counts = json.loads(file.text)
+        return {str(scope): int(count) for scope, count in counts.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise StoreError("the file of calls is damaged (generations); move it away") from None

@@ -1,0 +1,195 @@
+"""Who plays a bench and who judges it: what was typed, the file's, or the offline stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from memory.errors import BadInput
+from memory.records import Sampling
+from runs.arenafile import ArenaFile
+from runs.bench_game import Player, Swap
+from runs.benches import OpenBench
+from runs.cast import (
+    OFFLINE_CAST,
+    OFFLINE_JUDGE,
+    CastEntry,
+    entry_of,
+    is_offline_judge,
+    is_self_judging,
+)
+from runs.config import RunConfig
+from runs.console import safe
+from runs.rate_columns import quoted
+from runs.results import read_answers
+from runs.sealing import RUN, digest_of
+from runs.spending import priced
+from runs.trial_judges import Leave, arena_file
+
+
+class Wanted(NamedTuple):
+    """What was typed of the cast and the draws."""
+
+    models: tuple[str, ...] = ()
+    judge: str | None = None
+    config: Path | None = None
+    swap: Swap = 0.1
+    seed: int = 0
+    leave: Leave = Leave()
+
+
+class BenchCast(NamedTuple):
+    """A cast that may play."""
+
+    config: RunConfig
+    """As of a run in which the judge examines, which nobody asks it to; without those players whose
+    answers were handed in."""
+    players: tuple[Player, ...]
+    judge: str
+    notes: tuple[str, ...]
+    """What a reader must know; safe to print."""
+
+
+def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
+    """Return who plays a bench and who judges.
+
+    Raises:
+        BadInput: a name twice, two names for one model, a judge that competes or cannot judge.
+    """
+    file = arena_file(wanted.config)
+    roster = wanted.models or file.roles.models or OFFLINE_CAST
+    _refuse_twice(roster)
+    given = {name: answers for name in roster if (answers := read_answers(bench, name))}
+    asked = tuple(name for name in roster if name not in given)
+    cast = {name: entry_of(name, file) for name in asked}
+    sampling = _sampling(bench)
+    identities = {name: digest_of(cast[name].identity(sampling.frames)) for name in asked}
+    _refuse_same(identities)
+    judge = _judge(bench, wanted, file, cast=cast, is_given=bool(given))
+    cast[judge] = entry_of(judge, file)
+    config = _config(wanted, asked, judge, cast=cast, sampling=sampling)
+    _check_judge(bench, wanted, config, is_given=bool(given))
+    config = priced(config)
+    players = tuple(
+        Player(name, digest_of(["answers", name]), given=given[name].responses)
+        if name in given
+        else Player(name, identities[name], config.model_of(name))
+        for name in roster
+    )
+    assumed = not wanted.models and not file.roles.models
+    return BenchCast(config, players, judge, tuple(_notes(bench, config, assumed=assumed)))
+
+
+def _refuse_twice(roster: tuple[str, ...]) -> None:
+    for name in roster:
+        if roster.count(name) > 1:
+            raise BadInput(f"--model names {quoted(name)} twice; name each model once")
+
+
+def _refuse_same(identities: Mapping[str, str]) -> None:
+    first: dict[str, str] = {}
+    for name, identity in identities.items():
+        if (other := first.setdefault(identity, name)) != name:
+            raise BadInput(
+                f"{quoted(other)} and {quoted(name)} are the same model; name one of them"
+            )
+
+
+def _sampling(bench: OpenBench) -> Sampling:
+    """Return how the videos of a bench are looked at: as in its run, else as usual."""
+    found = bench.manifest.run.get("sampling")
+    if found is None:
+        return Sampling()
+    try:
+        return Sampling.model_validate(found)
+    except ValidationError:
+        raise BadInput(f"{bench.folder} says of no sampling that can be used") from None
+
+
+def _judge(
+    bench: OpenBench,
+    wanted: Wanted,
+    file: ArenaFile,
+    *,
+    cast: Mapping[str, CastEntry],
+    is_given: bool,
+) -> str:
+    named = file.roles.judge
+    judge = wanted.judge or (named if isinstance(named, str) else next(iter(named or ()), None))
+    if judge is not None:
+        return judge
+    if is_given or not _is_offline(bench) or not all(e.is_offline for e in cast.values()):
+        raise BadInput("nobody judges; name a model that does not compete with --judge")
+    return OFFLINE_JUDGE
+
+
+def _is_offline(bench: OpenBench) -> bool:
+    """Return whether all answers in a bench are stand-ins'."""
+    return bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
+
+
+def _config(
+    wanted: Wanted,
+    asked: tuple[str, ...],
+    judge: str,
+    *,
+    cast: dict[str, CastEntry],
+    sampling: Sampling,
+) -> RunConfig:
+    if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
+        raise BadInput(f"{quoted(judge)} cannot judge; the offline one that can is {OFFLINE_JUDGE}")
+    return RunConfig(
+        seed=wanted.seed,
+        rounds=1,
+        models=asked,
+        examiner=judge,
+        judges=(judge,),
+        cast=cast,
+        swap=wanted.swap,
+        sampling=sampling,
+        offline=all(entry.is_offline for entry in cast.values()),
+    )
+
+
+def _check_judge(bench: OpenBench, wanted: Wanted, config: RunConfig, *, is_given: bool) -> None:
+    """Refuse a judge that competes, and the offline one over answers that it cannot read."""
+    allowed, judge, cast = wanted.leave, config.judges[0], config.cast
+    is_self_judging(config.models, (judge,), cast=cast, allowed=allowed.compete)
+    is_offline_judge(config.models, (judge,), cast=cast, allowed=allowed.offline)
+    is_real = is_given or not _is_offline(bench)
+    if cast[judge].is_offline and is_real and not allowed.offline:
+        whose = "that were handed in" if is_given else f"in {bench.folder}"
+        raise BadInput(
+            f"{judge} only understands offline contestants, not the answers {whose}; "
+            "name a real --judge, or add --allow-offline-judge"
+        )
+
+
+def _notes(bench: OpenBench, config: RunConfig, *, assumed: bool) -> Iterator[str]:
+    judge = config.judges[0]
+    if assumed:
+        yield "nobody named a model, so the offline stand-ins play"
+    if config.offline:
+        yield "this rates offline stand-ins, not real models"
+    elif config.cast[judge].is_offline:
+        yield "the offline judge only understands offline contestants; its rulings mean little here"
+    authors = _authors(bench, config.cast[judge].model)
+    if authors:
+        yield (
+            f"{safe(judge)} judges answers of its own: it wrote references in this bench as "
+            f"{safe(', '.join(authors))}"
+        )
+
+
+def _authors(bench: OpenBench, model: str) -> list[str]:
+    """Return the names under which a model wrote answers that are references in a bench."""
+    cast: Any = bench.manifest.run.get("cast")
+    entries = cast.items() if isinstance(cast, dict) else ()
+    same = {
+        name for name, entry in entries if isinstance(entry, dict) and entry.get("model") == model
+    }
+    wrote = {name for item in bench.items for name in (item.selected_model, item.rejected_model)}
+    return sorted(same & {name for name in wrote if name is not None})

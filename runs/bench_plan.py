@@ -1,0 +1,150 @@
+"""What it takes to play a bench, and what of it is known: told before anything is sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory.errors import JournalMiss
+from memory.records import SCHEMA
+from memory.store import Store
+from runs.bench_cast import BenchCast
+from runs.bench_films import BenchFilms
+from runs.bench_game import BenchGame, Player, seatings_of
+from runs.console import safe
+from runs.notice import REPAIR, judges_notice
+from runs.reading import counted
+from runs.sealing import Item
+from runs.subtitles import has_subtitles
+
+
+@dataclass
+class Left:
+    """What is left to be called."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    """Name to the most calls it may cost, transport retries aside."""
+    known: int = 0
+    """Questions of which, for one player, nothing is left."""
+    videos: set[str] = field(default_factory=set)
+    """The bench's ids of those whose frames are sent."""
+    failed: set[str] = field(default_factory=set)
+    """Scopes of calls that failed for good."""
+
+
+async def look_ahead(
+    game: BenchGame | None, cast: BenchCast, items: Sequence[Item], films: BenchFilms
+) -> Left:
+    """Return what is left to be called.
+
+    Args:
+        game: repeats what is known, and nothing else; None where nothing was ever played.
+        cast: who plays.
+        items: what is asked.
+        films: where the videos are.
+    """
+    left = Left()
+    for item in items:
+        if item.video_id in films.lost:
+            left.known += len(cast.players)
+            continue
+        is_seen = game is not None and game.footage.has(films.videos[item.video_id].id)
+        for player in cast.players:
+            calls = _all_of(cast, item, player)
+            if game is not None and is_seen:
+                calls = await _unknown(game, cast, item, player)
+            left.calls += calls
+            left.known += not calls
+            left.videos |= {item.video_id} if calls else set()
+    return left
+
+
+def _all_of(cast: BenchCast, item: Item, player: Player) -> Counter[str]:
+    """Return the calls of one question for one player of which nothing is known."""
+    seatings = list(seatings_of(item, seed=cast.config.seed, swap=cast.config.swap))
+    calls = Counter({cast.judge: REPAIR * len(seatings)})
+    calls[player.name] += player.model is not None
+    return calls
+
+
+async def _unknown(game: BenchGame, cast: BenchCast, item: Item, player: Player) -> Counter[str]:
+    """Return the calls of one question for one player that a repetition lacks."""
+    calls = Counter[str]()
+    try:
+        said = await game.answer(item, player)
+    except JournalMiss:
+        return _all_of(cast, item, player)
+    if said.text is None:
+        return calls
+    for seating in seatings_of(item, seed=game.seed, swap=game.swap):
+        try:
+            await game.judging(item, player, said.text, seating)
+        except JournalMiss:
+            calls[cast.judge] += REPAIR
+    return calls
+
+
+@dataclass(frozen=True)
+class BenchPlan:
+    """What playing a bench will take."""
+
+    questions: int
+    players: tuple[str, ...]
+    judge: str
+    known: int
+    """Of questions times players, those that are played already."""
+    calls_at_most: Mapping[str, int]
+    notices: tuple[str, ...]
+    """What leaves the machine, and what a reader must know."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena bench run --plan --json`."""
+        return {
+            "schema": SCHEMA,
+            "questions": self.questions,
+            "models": list(self.players),
+            "judge": self.judge,
+            "known": self.known,
+            "calls_at_most": dict(self.calls_at_most),
+            "notices": list(self.notices),
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person, safe to print."""
+        total = self.questions * len(self.players)
+        known = f", {self.known:,} of {total:,} played before" if self.known else ""
+        most = sum(self.calls_at_most.values())
+        return [
+            f"{counted(self.questions, 'question')} for {safe(', '.join(self.players))}, judged by "
+            f"{safe(self.judge)}{known}; at most {counted(most, 'call')}",
+            *map(safe, self.notices),
+        ]
+
+
+def plan_of(
+    cast: BenchCast,
+    items: Sequence[Item],
+    *,
+    left: Left,
+    notes: Sequence[str],
+    store: Store | None,
+) -> BenchPlan:
+    """Return the plan of a bench that is ready to be played."""
+    calls = {name: count for name, count in left.calls.items() if count}
+    notices = judges_notice(
+        cast.config,
+        calls,
+        videos=len(left.videos),
+        has_subtitles=store is not None and has_subtitles(store),
+        answering=[player.name for player in cast.players],
+    )
+    return BenchPlan(
+        questions=len(items),
+        players=tuple(player.name for player in cast.players),
+        judge=cast.judge,
+        known=left.known,
+        calls_at_most=calls,
+        notices=(*cast.notes, *notes, *notices),
+    )

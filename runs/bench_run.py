@@ -1,0 +1,306 @@
+"""Running a bench: models answer its questions, a judge holds each answer against both references.
+
+All calls stand in one file beside the results, shared by all models and judges that play the bench:
+what was paid once is never paid again, and the file alone tells a result again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from agents.ask import Asker, Event
+from agents.desk import Desk
+from agents.models import check_keys
+from agents.purse import Caps
+from memory.digests import derive
+from memory.errors import BadInput
+from memory.store import Store
+from runs.alarm import why_hopeless
+from runs.bench_calls import Generations, open_calls, own_prompts, prompt_notes
+from runs.bench_cast import BenchCast, Wanted, cast_of
+from runs.bench_films import BenchFilms, film_notes, find_films, remember_films
+from runs.bench_game import BenchGame, Outcome, Player
+from runs.bench_plan import BenchPlan, Left, look_ahead, plan_of
+from runs.bench_tally import BenchTally, results_of
+from runs.benches import OpenBench, open_bench
+from runs.events import Audience, Happening
+from runs.footage import Footage
+from runs.interrupts import until_done
+from runs.rate_columns import quoted
+from runs.results import read_results, write_result
+from runs.sealing import Item
+from runs.spending import NO_CAPS, Budget, check_caps, keep_caps, kept_caps, merged_caps
+from video.cache import FrameCache
+from video.studio import Decoders
+
+_AT_WORK = 2
+"""Questions in hand for each call that may be under way: the next one is worded meanwhile."""
+OnSettled = Callable[[BenchTally], None]
+"""Hears, after every question of every model, how all of them went so far."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed."""
+
+    wanted: Wanted = Wanted()  # noqa: RUF009 - a tuple, which nobody can change
+    videos: Path | None = None
+    concurrency: int = 16
+    caps: Caps = NO_CAPS
+    limit: int | None = None
+    """Ask so many of the questions, drawn by the seed; a higher number holds those of a lower."""
+    retry_failed: bool = False
+
+
+class Ran(NamedTuple):
+    """How a bench was played."""
+
+    tally: BenchTally
+    judge: str
+    players: tuple[str, ...]
+    files: tuple[Path, ...]
+    """The results; none where not all was played."""
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A bench that can be played."""
+
+    bench: OpenBench
+    cast: BenchCast
+    items: list[Item]
+    films: BenchFilms
+    store: Store | None
+    """None where nothing was ever played, and nothing is to be."""
+    left: Left
+    notes: tuple[str, ...]
+
+    @property
+    def plan(self) -> BenchPlan:
+        """What it takes."""
+        return plan_of(self.cast, self.items, left=self.left, notes=self.notes, store=self.store)
+
+
+async def plan_bench(folder: Path, asked: Asked) -> BenchPlan:
+    """Return what it would take to play a bench; nobody is called, and nothing is written.
+
+    Raises:
+        BadInput: no intact bench, a cast that cannot play, or videos that nobody named.
+    """
+    async with _ready(folder, asked, write=False) as ready:
+        return ready.plan
+
+
+async def run_bench(folder: Path, asked: Asked, *, told: Audience, on_settled: OnSettled) -> Ran:
+    """Play a bench, or what of it is not played yet, and write the results when all of it is.
+
+    Args:
+        folder: the bench.
+        asked: what was typed.
+        told: who is told how it goes.
+        on_settled: hears after every question of every model.
+
+    Raises:
+        BadInput: as `plan_bench`; or a result that was imported stands in the way.
+        RunLocked: another process plays this bench.
+    """
+    async with _ready(folder, asked, write=True) as ready:
+        for line in ready.plan.as_lines():
+            told.say(line)
+        config = ready.cast.config
+        check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
+        tally = BenchTally(len(ready.items) * len(ready.cast.players))
+        outcomes = await _play(ready, asked, tally=tally, told=told, on_settled=on_settled)
+        files: tuple[Path, ...] = ()
+        if tally.settled == tally.total:
+            results = results_of(ready.bench, ready.cast, ready.items, outcomes)
+            files = tuple(write_result(ready.bench, result, force=True) for result in results)
+        names = tuple(player.name for player in ready.cast.players)
+        return Ran(tally, ready.cast.judge, names, files)
+
+
+@asynccontextmanager
+async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
+    """Yield a bench that can be played, or one that can only be planned."""
+    bench = open_bench(folder)
+    cast, items = cast_of(bench, asked.wanted), _chosen(bench, asked)
+    _refuse_imported(bench, cast)
+    with ExitStack() as stack:
+        store = open_calls(bench, write=write)
+        if store is not None:
+            stack.enter_context(store)
+        _cap(store, cast, asked.caps, write=write)
+        wanted = list(dict.fromkeys(item.video_id for item in items))
+        films = find_films(bench, wanted, folder=asked.videos, store=store)
+        notes = [*prompt_notes(bench, own_prompts(store))]
+        if write and store is not None:
+            notes += remember_films(bench, store, films)
+        notes += film_notes(bench, films)
+        left = await _look(cast, items, films, store)
+        if write and asked.retry_failed and left.failed:
+            Generations(store).add(left.failed)
+            left = await _look(cast, items, films, store)
+        yield _Ready(bench, cast, items, films, store, left, tuple(notes))
+
+
+def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
+    """Return the questions that are asked, in an order that only the seed decides."""
+    seed = asked.wanted.seed
+    ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
+    if not ordered:
+        raise BadInput(f"{bench.folder} asks nothing")
+    return ordered[: asked.limit]
+
+
+def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
+    """Refuse to write over a result that was not made here."""
+    there = {(r.model, r.judge) for r in read_results(bench) if r.how == "import"}
+    for player in cast.players:
+        if (player.name, cast.judge) in there:
+            raise BadInput(
+                f"{bench.folder} has an imported result of {quoted(player.name)} by "
+                f"{quoted(cast.judge)}; give the model or the judge another name in arena.toml"
+            )
+
+
+def _cap(store: Store | None, cast: BenchCast, caps: Caps, *, write: bool) -> None:
+    """Check the caps that hold for all that ever plays this bench, and keep them."""
+    merged = merged_caps(kept_caps(store) if store is not None else NO_CAPS, caps)
+    check_caps(cast.config, merged)
+    if store is not None and write:
+        keep_caps(store, merged)
+
+
+async def _look(cast: BenchCast, items: list[Item], films: BenchFilms, store: Store | None) -> Left:
+    """Return what is left to be called, by repeating all that is known."""
+    if store is None:
+        return await look_ahead(None, cast, items, films)
+    asker = Asker(store.journal, _no_bytes, is_replay=True)
+    failed: set[str] = set()
+    footage = _footage(cast, films, store, decoders=None)
+    game = _game(cast, films, store, footage=footage, asker=asker, on_failed=failed.add)
+    left = await look_ahead(game, cast, items, films)
+    left.failed |= failed
+    return left
+
+
+async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
+    raise RuntimeError("a game that only repeats what is known asked for frames")
+
+
+def _footage(
+    cast: BenchCast, films: BenchFilms, store: Store, *, decoders: Decoders | None
+) -> Footage:
+    videos = {video.id: video for video in films.videos.values()}
+    files = films.files if decoders is not None else {}
+    return Footage(store, decoders, files=files, sampling=cast.config.sampling, videos=videos)
+
+
+def _game(
+    cast: BenchCast,
+    films: BenchFilms,
+    store: Store,
+    *,
+    footage: Footage,
+    asker: Asker,
+    on_failed: Callable[[str], None] = lambda _scope: None,
+) -> BenchGame:
+    config = cast.config
+    desk = Desk(asker, own_prompts(store), config.seed, generations=Generations(store))
+    return BenchGame(
+        desk=desk,
+        judge=config.model_of(cast.judge),
+        footage=footage,
+        films={id_: video.id for id_, video in films.videos.items()},
+        lost=films.lost,
+        seed=config.seed,
+        swap=config.swap,
+        on_failed=on_failed,
+    )
+
+
+async def _play(
+    ready: _Ready, asked: Asked, *, tally: BenchTally, told: Audience, on_settled: OnSettled
+) -> dict[tuple[str, str], Outcome]:
+    """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
+    store, cast = ready.store, ready.cast
+    if store is None:
+        raise RuntimeError("a bench was to be played without a file for its calls")
+    async with Decoders(FrameCache()) as decoders:
+        footage = _footage(cast, ready.films, store, decoders=decoders)
+        budget = Budget.of(store, cast.config)
+
+        def hear(event: Happening) -> None:
+            told.hear(event)
+            why = why_hopeless(event)
+            if why and isinstance(event, Event) and not tally.hopeless:
+                tally.hopeless = f"{event.alias}: {why}: {event.text}"
+                asker.drain()
+
+        asker = Asker(
+            store.journal,
+            footage.jpegs,
+            seed=cast.config.seed,
+            concurrency=asked.concurrency,
+            on_event=hear,
+            purse=budget.purse,
+            estimates=budget.estimates,
+        )
+        game = _game(cast, ready.films, store, footage=footage, asker=asker)
+        line = _Line(game, [(i, p) for i in ready.items for p in cast.players], tally, on_settled)
+        try:
+            stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), told)
+        finally:
+            await asker.aclose()
+    tally.is_capped = stopped and asker.is_broke
+    tally.is_interrupted = stopped and not tally.is_capped and not tally.hopeless
+    tally.complete = line.complete(ready.items, len(cast.players))
+    return line.outcomes
+
+
+class _Line:
+    """Questions that are played in order, a few at a time."""
+
+    def __init__(
+        self,
+        game: BenchGame,
+        jobs: list[tuple[Item, Player]],
+        tally: BenchTally,
+        on_settled: OnSettled,
+    ) -> None:
+        self.outcomes: dict[tuple[str, str], Outcome] = {}
+        self._game, self._tally, self._on_settled = game, tally, on_settled
+        self._jobs: Iterator[tuple[Item, Player]] = iter(jobs)
+        self._is_broken = False
+
+    async def play(self, workers: int) -> None:
+        """Play all of them; after an exception none is begun, and those begun are waited for."""
+        done = await asyncio.gather(*(self._work() for _ in range(workers)), return_exceptions=True)
+        for outcome in done:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _work(self) -> None:
+        for item, player in self._jobs:
+            if self._is_broken:
+                return
+            try:
+                outcome = await self._game.play(item, player)
+            except BaseException:
+                self._is_broken = True
+                raise
+            self.outcomes[player.name, item.qid] = outcome
+            self._tally.count(outcome)
+            self._on_settled(self._tally)
+
+    def complete(self, items: list[Item], players: int) -> int:
+        """Return how many questions, from the first, everybody has played."""
+        played = Counter(qid for _, qid in self.outcomes)
+        begun = (place for place, item in enumerate(items) if played[item.qid] < players)
+        return next(begun, len(items))

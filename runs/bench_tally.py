@@ -1,0 +1,94 @@
+"""How the playing of a bench went, and the results that come of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from runs.bench_cast import BenchCast
+from runs.bench_game import Outcome, Player
+from runs.benches import OpenBench
+from runs.results import Result
+from runs.sealing import Item
+
+Outcomes = Mapping[tuple[str, str], Outcome]
+"""By the player's name and the qid."""
+
+
+@dataclass
+class BenchTally:
+    """How questions went in one process; each counts once a player."""
+
+    total: int
+    settled: int = 0
+    forfeits: int = 0
+    voids: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why there were forfeits and voids; may hold a provider's words."""
+    is_interrupted: bool = False
+    is_capped: bool = False
+    hopeless: str = ""
+    """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
+    complete: int = 0
+    """So many questions, the first as they are drawn, are played by everybody."""
+
+    def count(self, outcome: Outcome) -> None:
+        """Count one more."""
+        self.settled += 1
+        self.forfeits += outcome.end == "forfeit"
+        self.voids += outcome.end == "void"
+        if outcome.end != "judged":
+            reasons = dict.fromkeys(r.reason or "no reason recorded" for r in outcome.rulings)
+            self.reasons[next(reason for reason in reasons)] += 1
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return {
+            "settled": self.settled,
+            "of": self.total,
+            "forfeits": self.forfeits,
+            "voids": self.voids,
+            "interrupted": self.is_interrupted,
+            "capped": self.is_capped,
+        }
+
+
+def results_of(
+    bench: OpenBench, cast: BenchCast, items: Sequence[Item], outcomes: Outcomes
+) -> list[Result]:
+    """Return the result of each player, its rulings in the order of the bench."""
+    asked = {item.qid for item in items}
+    ordered = [item.qid for item in bench.items if item.qid in asked]
+    return [
+        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered])
+        for player in cast.players
+    ]
+
+
+def _result(
+    bench: OpenBench, cast: BenchCast, player: Player, outcomes: Sequence[Outcome]
+) -> Result:
+    audits = [is_same for outcome in outcomes for is_same in outcome.audits]
+    ends = Counter(outcome.end for outcome in outcomes)
+    judge = cast.config.model_of(cast.judge)
+    return Result(
+        bench=bench.bench,
+        model=player.name,
+        judge=cast.judge,
+        how="run",
+        rulings=[ruling for outcome in outcomes for ruling in outcome.rulings],
+        facts={
+            "model": player.model.resolved if player.model else None,
+            "max_frames": player.model.frame_limit("contestant") if player.model else None,
+            "judge": judge.resolved,
+            "seed": cast.config.seed,
+            "swap": cast.config.swap,
+            "questions": len(outcomes),
+            "forfeits": ends["forfeit"],
+            "voids": ends["void"],
+            "audited": len(audits),
+            "same_from_both_seats": sum(audits),
+        },
+    )

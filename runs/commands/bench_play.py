@@ -1,0 +1,182 @@
+"""`arena bench run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_VOIDS
+from runs.commands.endings import capped, run_async
+from runs.commands.simulate import Swap, names
+from runs.console import safe, say, tell
+
+if TYPE_CHECKING:
+    from runs.bench_run import Asked, Ran
+
+MOST_VOID = 0.05
+"""Share of voids above which the exit code says so, as in a run."""
+
+
+class BenchSwap(Swap):
+    """A share from 0 to 1, or one of the words "all" and "none"."""
+
+    name = "share|all|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the share as a float, or "all"."""
+        share = super().convert(0.0 if value == "none" else value, param, ctx)
+        if share != "all" and not 0.0 <= share <= 1.0:
+            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all' nor 'none'", param, ctx)
+        return share
+
+
+@click.command(
+    "run",
+    epilog="""\b
+Examples:
+  arena bench run my-bench --videos clips
+  arena bench run my-bench --videos clips --model openai:gpt-4o-mini --judge openai:gpt-4o --plan
+  arena bench run my-bench --videos clips --model mine,theirs --config arena.toml --max-usd 5
+
+\b
+Exit codes:
+  0    done
+  1    something to act on, in one line
+  2    a wrong or missing flag or argument
+  3    done, but more than 5 % is void, or a model can do no more
+  4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  70   a bug, with its trace
+  130  interrupted; goes on with the same command""",
+)
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.option(
+    "--model",
+    callback=names,
+    metavar="M[,M2..]",
+    help="Who answers, or whose answers were handed in.  [default: arena.toml, else the offline "
+    "cast]",
+)
+@click.option(
+    "--judge",
+    metavar="J",
+    help="Who judges, and does nothing else.  [default: arena.toml, else the offline judge]",
+)
+@click.option(
+    "--videos",
+    type=click.Path(path_type=Path),
+    help="Folder of the videos.  [default: the bench's copies]",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Where names are explained.  [default: ./arena.toml if there]",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seats and --limit follow it.")
+@click.option(
+    "--swap",
+    type=BenchSwap(),
+    default=0.1,
+    show_default=True,
+    help="Share of rulings judged again with seats swapped, as an audit; with 'all' both seatings "
+    "count.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Ask K of the questions, drawn by the seed; those of a lower K are among them.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Model calls under way at once.",
+)
+@click.option("--retry-failed", is_flag=True, help="Ask and judge again what failed.")
+@click.option(
+    "--allow-offline-judge", is_flag=True, help="Let the offline judge judge real models' answers."
+)
+@click.option("--allow-self-judging", is_flag=True, help="Let the judge answer, too.")
+@click.option("--plan", is_flag=True, help="Say what it would take, and call nobody.")
+@click.option("--quiet", "-q", is_flag=True, help="No bar, and no line on how far it is.")
+@capped
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
+    """Let models answer the questions of BENCH, and a judge hold each answer against both others.
+
+    The same command goes on where it stopped. Calls and results are kept in BENCH/results; another
+    model or judge uses what is there again.
+    """
+    import json
+
+    from runs.bench_progress import showing
+    from runs.bench_run import plan_bench, run_bench
+    from runs.events import Audience, nobody
+
+    asked = _asked(typed)
+    if plan:
+        planned = run_async(plan_bench(bench, asked))
+        tell(json.dumps(planned.as_json(), indent=2) if as_json else "\n".join(planned.as_lines()))
+        return 0
+    with showing(say, is_quiet=quiet) as on_settled:
+        told = Audience(say, nobody)
+        ran = run_async(run_bench(bench, asked, told=told, on_settled=on_settled))
+    _show(bench, ran, as_json=as_json)
+    return _ending(ran)
+
+
+def _asked(typed: dict[str, Any]) -> Asked:
+    from agents.purse import Caps
+    from runs.bench_cast import Wanted
+    from runs.bench_run import Asked
+    from runs.trial_judges import Leave
+
+    return Asked(
+        wanted=Wanted(
+            models=typed["model"],
+            judge=typed["judge"],
+            config=typed["config"],
+            swap=typed["swap"],
+            seed=typed["seed"],
+            leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
+        ),
+        videos=typed["videos"],
+        concurrency=typed["concurrency"],
+        caps=Caps(typed["max_usd"], typed["max_tokens"]),
+        limit=typed["limit"],
+        retry_failed=typed["retry_failed"],
+    )
+
+
+def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
+    """Print the scores of those who played, or with nothing to score, how it stands."""
+
+
+def _ending(ran: Ran) -> int:
+    """Say how it went and what to type next; return the exit code."""
+    from runs.bench_progress import told
+
+    tally = ran.tally
+    for reason, count in tally.reasons.most_common(3):
+        say(safe(f"lost, {count}: {reason[:300]}"))
+    left = tally.total - tally.settled
+    if tally.hopeless:
+        say(safe(f"nothing more is asked, since {tally.hopeless[:300]}"))
+        say(f"{told(tally)}, {left} left; mend that, then type the same with --retry-failed")
+        return EXIT_VOIDS
+    if tally.is_capped:
+        say(f"the cap is reached: {told(tally)}, {left} left; nothing is lost")
+        say("to go on: type the same again with a higher --max-usd or --max-tokens")
+        if tally.complete:
+            say(f"to score what everybody has played: the same with --limit {tally.complete}")
+        return EXIT_CAP
+    if tally.is_interrupted:
+        say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
+        return EXIT_INTERRUPTED
+    if tally.voids > MOST_VOID * max(1, tally.settled):
+        say(f"{told(tally)}; to ask again what failed: type the same with --retry-failed")
+        return EXIT_VOIDS
+    return 0
