@@ -245,7 +245,7 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
     now = asked.config
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
-    if set(now.models) == set(kept.models) - set(kept.guests):
+    if set(kept.models) - set(kept.guests) <= set(now.models):
         now = _with_guests(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]
     joins = bool(newcomers) and set(kept.models) <= set(now.models)
@@ -267,9 +267,18 @@ _OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")
 
 def _with_guests(asked: RunConfig, kept: RunConfig) -> RunConfig:
     """Return what was asked for with those who met stored answers since, whom nobody need name."""
-    cast = asked.cast | {name: kept.cast[name] for name in kept.guests}
-    stays = {name: getattr(kept, name) for name in _OF_THE_CAST}
-    return asked.model_copy(update={"models": kept.models, "cast": cast, **stays})
+    unnamed = [name for name in kept.guests if name not in asked.models]
+    if not unnamed:
+        return asked
+    models = (*asked.models, *unnamed)
+    update: dict[str, Any] = {
+        "models": kept.models if set(models) == set(kept.models) else models,
+        "cast": asked.cast | {name: kept.cast[name] for name in unnamed},
+        "offline": asked.offline and kept.offline,
+        "self_judging": asked.self_judging or kept.self_judging,
+        "offline_judge_on_real": asked.offline_judge_on_real or kept.offline_judge_on_real,
+    }
+    return asked.model_copy(update=update)
 
 
 def _before_joining(asked: RunConfig, kept: RunConfig) -> RunConfig:

@@ -23,7 +23,7 @@ from runs.reweighting import weigh_battles
 from runs.simulate import Finished, Limits, resume
 from tests.support.clips import draw_folder
 from tests.support.played import invoke
-from tests.support.small_runs import alter, battles_of, play, play_again
+from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
 
 NEW = "offline:trickster"
 
@@ -168,6 +168,21 @@ def test_later_rounds_are_played_by_the_newcomer_too(run: Path) -> None:
     play(folder, run, pairing="uniform", swap=0.5, rounds=5)
     late = [b for b in battles_of(run) if b.round > 1]
     assert NEW in {name for b in late for name in (b.model_a, b.model_b)}
+    assert play_again(run).others == 0
+
+
+def test_who_joins_later_need_not_name_those_who_met_stored_answers(run: Path) -> None:
+    added(run, battles=2)
+    with Store.open(run / RUN_FILE, write=False) as store:
+        folder = Path((store.file("local/videos") or pytest.fail()).text)
+    models = ("offline:blind", *TRIO)
+    play(folder, run, pairing="uniform", swap=0.5, rounds=4, models=models)
+    with Store.open(run / RUN_FILE, write=False) as store:
+        config = RunConfig.of_manifest(store.manifest())
+    assert config.models == (*TRIO, NEW, "offline:blind")
+    assert config.joined == {NEW: 1, "offline:blind": 2}
+    late = {name for b in battles_of(run) if b.round > 1 for name in (b.model_a, b.model_b)}
+    assert {NEW, "offline:blind"} <= late
     assert play_again(run).others == 0
 
 
