@@ -41,7 +41,7 @@ demo: $(STAMP) ## draw sample clips, run a tournament on them, show the leaderbo
 	@$(BIN)/arena demo
 
 test: $(STAMP) ## the suite, without what takes minutes
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not live"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not live"
 
 slow: $(STAMP) ## the checks that take minutes, among them a hundred kills
 	$(BIN)/python -m pytest -m "slow and not live" -s

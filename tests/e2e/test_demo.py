@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("demo")
-
 ARENA = Path(sys.executable).with_name("arena")
 
 

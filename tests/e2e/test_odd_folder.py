@@ -14,8 +14,6 @@ from tests.support.clips import draw_clip
 from tests.support.titles import cue, write_titles
 from tests.support.whole_runs import command, environment
 
-pytestmark = pytest.mark.xdist_group("odd folder")
-
 USABLE = (
     b"-rf.mp4",
     b"\x1b[2J\x07.mp4",

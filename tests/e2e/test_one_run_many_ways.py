@@ -19,8 +19,6 @@ from tests.support.whole_runs import (
     write_config,
 )
 
-pytestmark = pytest.mark.xdist_group("one run, many ways")
-
 CLIPS, ROUNDS, CALLS_AT_ONCE = 2, 3, 16
 TROUBLE = (
     {"do": "status", "nth": 3, "status": 429, "retry_after": 0.05},

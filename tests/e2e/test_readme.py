@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.support.loopback import serving_apart
 
 README = Path(__file__).parents[2] / "README.md"
@@ -38,7 +36,6 @@ def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True)
 
 
-@pytest.mark.xdist_group("readme")
 def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(tmp_path: Path) -> None:
     toml, lines = first_run()
     said = {}

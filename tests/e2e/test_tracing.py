@@ -15,8 +15,6 @@ import pytest
 
 from tests.support.clips import draw_folder
 
-pytestmark = pytest.mark.xdist_group("tracing")
-
 WATCHED = """
 import langsmith.client
 made = langsmith.client.Client.__init__

@@ -20,7 +20,6 @@ from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play
 from tests.support.whole_runs import ROSTER, write_config
 
-pytestmark = pytest.mark.xdist_group("alarm")
 REFUSED = "Incorrect API key provided"
 
 

@@ -13,8 +13,6 @@ from tests.support.typed import Terminal
 from video.cache import default_folder
 from video.find import find_videos
 
-pytestmark = pytest.mark.xdist_group("footage")
-
 SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot")
 
 

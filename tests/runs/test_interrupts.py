@@ -27,8 +27,6 @@ from tests.support.whole_runs import (
     write_config,
 )
 
-pytestmark = pytest.mark.xdist_group("interrupts")
-
 SLOW, ENDLESS = ("--latency-s", "0.5", "0.5"), ("--latency-s", "90", "90")
 LATER = [{"do": "status", "nth": 1, "times": 999, "status": 429, "retry_after": 100}]
 

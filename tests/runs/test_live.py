@@ -18,8 +18,6 @@ from tests.support.screens import OnTerminal, on_terminal
 from tests.support.small_runs import TRIO, battles_of
 from tests.support.whole_runs import command, environment, write_config
 
-pytestmark = pytest.mark.xdist_group("live console")
-
 NAMES = short_names(TRIO)
 TITLES = ("Leaderboard", "Last battles")
 COLOUR = re.compile(rb"\x1b\[[0-9;]*(?<![0-9])(3[0-7]|9[0-7]|38)[;m]")

@@ -27,8 +27,6 @@ from tests.support.small_runs import TRIO, alter, battles_of, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import battles, write_config
 
-pytestmark = pytest.mark.xdist_group("mixed runs")
-
 VIDEOS, ROUNDS, BLOCK = 2, 3, 1
 SLOTS = VIDEOS * 3 * ROUNDS
 PATIENCE_S = 120

@@ -20,8 +20,6 @@ from tests.support.small_runs import TRIO, alter, battles_of, play, play_again, 
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, command, write_config
 
-pytestmark = pytest.mark.xdist_group("openings")
-
 MOMENTS = ("nothing", "a prompt", "all prompts", "the folder", "videos", "slots")
 
 

@@ -24,8 +24,6 @@ from tests.support.small_runs import alter, battles_of, play_again
 from tests.support.typed import Said, Terminal
 from tests.support.whole_runs import KEY, battles, command, committed_keys, write_config
 
-pytestmark = pytest.mark.xdist_group("repairs")
-
 ALWAYS = 10**6
 OUTAGES = {"judge": 401, "mole": 400, "examiner": 403}
 """Who fails for good, and how."""

@@ -12,8 +12,6 @@ from tests.support.small_runs import alter, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import folder_bytes
 
-pytestmark = pytest.mark.xdist_group("replays")
-
 FIRST_OF = "place = (SELECT min(place) FROM calls WHERE role = :role)"
 
 

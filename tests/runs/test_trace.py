@@ -23,8 +23,6 @@ from tests.support.clips import draw_folder
 from tests.support.events import HOSTILE, begun, call, judged
 from tests.support.small_runs import TRIO, battles_of
 
-pytestmark = pytest.mark.xdist_group("trace")
-
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, object]]]:

@@ -35,8 +35,6 @@ from video.cache import FrameCache
 from video.find import find_videos
 from video.studio import Decoders
 
-pytestmark = pytest.mark.xdist_group("known truth")
-
 CASES = 32
 FRAMES = 48
 """Few, since every judge is sent them all with every case."""

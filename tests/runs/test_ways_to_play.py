@@ -30,8 +30,6 @@ from tests.support.small_runs import battles_of, play, play_again, toml
 from tests.support.stage import Stage
 from video.find import Findings
 
-pytestmark = pytest.mark.xdist_group("ways to play")
-
 
 @pytest.fixture(scope="module")
 def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -14,8 +14,6 @@ from tests.support.clips import draw_folder
 from tests.support.small_runs import TRIO, altered
 from tests.support.typed import Terminal
 
-pytestmark = pytest.mark.xdist_group("openings")
-
 
 @pytest.fixture
 def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
