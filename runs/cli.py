@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compact": ("compact", "Make the file of a run as small as what it holds."),
     "freeze": ("freeze", "Turn a run into a test set that outlives it."),
     "bench": ("bench", "Work with frozen test sets."),
+    "import": ("imports", "Take in test sets, judgments and answers that others publish."),
     "doctor": ("doctor", "Tell what is here, what is missing, and what a run would call."),
     "samples": ("samples", "Make twelve sample clips."),
     "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),

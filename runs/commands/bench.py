@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from runs.commands.bench_files import export
+from runs.commands.bench_play import command as play
+
 
 @click.group("bench", epilog="Example: arena bench verify my-bench --videos clips")
 def command() -> None:
@@ -31,3 +34,7 @@ def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) 
         json.dumps(checked.as_json(), indent=2) if as_json else "\n".join(checked.as_lines())
     )
     ctx.exit(1 if checked.problems else 0)
+
+
+command.add_command(export)
+command.add_command(play)

@@ -20,7 +20,8 @@ def published(items: int = ITEMS, videos: int = VIDEOS) -> dict[str, dict[str, A
     """Return a bench as its file holds it; the last questions ask again about the first videos."""
     made = {}
     for k in range(items):
-        video = f"@some.one-{7000 + k % videos}" if k % 3 else f"vid_{k % videos}-x"
+        place = k % videos
+        video = f"@some.one-{7000 + place}" if place % 3 else f"vid_{place}-x"
         stray = ("**\n\n", "\n\n**") if k % 5 == 0 else ("", "")
         made[f"{video}_{1 + k // videos}"] = {
             "video_id": video,

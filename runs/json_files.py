@@ -1,0 +1,138 @@
+"""JSON that somebody else wrote, read without losing what Python's reader passes over in silence.
+
+That reader keeps the last of two equal keys, takes NaN for a number and an enormous one for
+infinity. Here such places are kept, so that whoever knows what a part is called can name them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from memory.errors import BadInput
+from runs.rate_columns import quoted
+
+LARGEST_FILE = 2**29
+"""Bytes; the published bench is a megabyte."""
+DEEPEST = 50
+"""Levels below a part; what people publish has three."""
+
+
+class Odd:
+    """A number that JSON does not know, where it stood."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class Twice(dict[str, Any]):
+    """An object that has a key more than once."""
+
+    key: str
+
+
+def read_json(file: Path) -> Any:
+    """Return what a JSON file holds; `oddity` finds what is wrong inside a part of it.
+
+    Raises:
+        BadInput: no such file, not UTF-8, or no JSON.
+    """
+    return parse_json(decode(read_bytes(file), str(file)), str(file))
+
+
+def read_bytes(file: Path) -> bytes:
+    """Return what is in a file.
+
+    Raises:
+        BadInput: no such file, or far too large.
+    """
+    if not file.is_file():
+        raise BadInput(f"{file} is no file; pass a JSON file")
+    if file.stat().st_size > LARGEST_FILE:
+        raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
+    return file.read_bytes()
+
+
+def decode(content: bytes, name: str) -> str:
+    """Return the text of a file, without a byte order mark.
+
+    Raises:
+        BadInput: it is not UTF-8, or blank.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput(f"{name} is not UTF-8 text; save it as UTF-8") from None
+    if not text.strip():
+        raise BadInput(f"{name} is empty")
+    return text
+
+
+def parse_json(text: str, name: str) -> Any:
+    """Return what a JSON text says, with odd places kept.
+
+    Raises:
+        BadInput: it is no JSON; `name` says where.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=Odd, parse_float=_number)
+    except RecursionError:
+        raise BadInput(f"{name} is nested too deep") from None
+    except json.JSONDecodeError as wrong:
+        raise BadInput(f"{name} is no JSON: line {wrong.lineno}: {wrong.msg}") from None
+    except ValueError:  # an integer of thousands of digits
+        raise BadInput(f"{name} is no JSON: a number in it is too long") from None
+
+
+def oddity(value: Any) -> str | None:
+    """Return what is wrong somewhere inside a value that was read; None where nothing is."""
+    level = [value]
+    for _ in range(DEEPEST):
+        below: list[Any] = []
+        for one in level:
+            if isinstance(one, Odd):
+                return f"holds {one.text}, which is no JSON number"
+            if isinstance(one, Twice):
+                return f"has the key {quoted(one.key)} twice"
+            if isinstance(one, dict):
+                below += one.values()
+            elif isinstance(one, list):
+                below += one
+        level = below
+        if not level:
+            return None
+    return f"is nested deeper than {DEEPEST} levels"
+
+
+def kind_of(value: Any) -> str:
+    """Return what JSON calls a value, with an article."""
+    if value is None:
+        return "null"
+    return _KINDS.get(type(value), "an object")
+
+
+_KINDS = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    Odd: "no number",
+    str: "a text",
+    list: "a list",
+}
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) == len(pairs):
+        return made
+    seen: set[str] = set()
+    odd = Twice(made)
+    odd.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return odd
+
+
+def _number(text: str) -> float | Odd:
+    number = float(text)
+    return number if math.isfinite(number) else Odd(text[:40])
