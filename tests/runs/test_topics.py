@@ -7,9 +7,9 @@ import numpy as np
 from runs.topics import topics_of
 
 WORDS = {
-    "cooking": "onion pan butter salt knife recipe dough oven".split(),
-    "chess": "rook bishop pawn castle queen check board opening".split(),
-    "sailing": "mast rudder anchor harbour wind tide sail hull".split(),
+    "cooking": ["onion", "pan", "butter", "salt", "knife", "recipe", "dough", "oven"],
+    "chess": ["rook", "bishop", "pawn", "castle", "queen", "check", "board", "opening"],
+    "sailing": ["mast", "rudder", "anchor", "harbour", "wind", "tide", "sail", "hull"],
 }
 
 
