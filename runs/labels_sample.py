@@ -63,7 +63,8 @@ def draw_sample(
         by: draw as many of every part as of any other, as far as there are so many.
 
     Raises:
-        BadInput: fewer battles are left, or the file cannot be written.
+        BadInput: fewer battles are left or fewer are asked for than there are parts, or the file
+            cannot be written.
         RunLocked: a process is running it.
     """
     form = _form(to, folder)
@@ -126,7 +127,13 @@ def _draw(
         already = f" ({len(taken)} were drawn before)" if taken else ""
         told = f"{counted(whole, 'decided battle')} left to draw{already}"
         raise BadInput(f"{told}; pass --n {whole}" if whole else f"{told}; play more first")
-    shares = _share_out(number, {part: len(ids) for part, ids in left.items()})
+    rest = {part: len(ids) for part, ids in left.items() if ids}
+    if number < len(rest):
+        raise BadInput(
+            f"--n {number} is too few for --by {by}: battles are left of {len(rest)} of them, and "
+            f"whoever is not drawn from is not spoken for; pass --n {len(rest)} or more"
+        )
+    shares = _share_out(number, rest)
     return [
         Sample(
             seed=seed,
@@ -135,7 +142,7 @@ def _draw(
             drawn=tuple(shuffle(ids, seed, len(before))[: shares[part]]),
         )
         for part, ids in left.items()
-        if shares[part]
+        if ids
     ]
 
 

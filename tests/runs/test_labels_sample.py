@@ -116,6 +116,16 @@ def test_by_pair_every_pair_is_drawn_as_often_as_far_as_it_met(tmp_path: Path) -
     assert len((tmp_path / "x.csv").read_text().splitlines()) == 11
 
 
+def test_a_draw_that_leaves_a_part_out_is_refused_and_nothing_is_kept(
+    tmp_path: Path, run: Path
+) -> None:
+    with pytest.raises(BadInput, match="pass --n 10 or more"):
+        draw_sample(run, tmp_path / "x.csv", number=9, by="video")
+    assert samples(run) == []
+    draw_sample(run, tmp_path / "x.csv", number=10, by="video")
+    assert list(chances(samples(run)).values()) == [1 / 4] * 40
+
+
 def test_the_rest_of_a_draw_can_be_written_again(tmp_path: Path, run: Path) -> None:
     draw_sample(run, tmp_path / "x.csv", number=6)
     ids = samples(run)[0].drawn
