@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-labels bench-pairing bench-latency bench-memory bench-resume pictures clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-labels bench-pairing bench-latency bench-memory bench-resume pictures schemas clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +92,9 @@ bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, 
 pictures: $(STAMP) ## draw console, leaderboard and graph for the documents again
 	@rm -rf arena-out/pictures
 	$(BIN)/python docs/pictures.py arena-out/pictures
+
+schemas: $(STAMP) ## write the JSON Schemas of a bench in docs/ again
+	$(BIN)/python docs/schemas.py
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
