@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -147,20 +146,30 @@ def test_a_cache_that_cannot_be_written_is_missing_and_nothing_is_made(
 
 
 def test_tracing_is_told_as_the_client_would_have_it() -> None:
-    ask = (
-        "from agents.tracing import is_traced; from langsmith.utils import tracing_is_enabled; "
-        "print(is_traced(), tracing_is_enabled())"
-    )
     names = ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING_V2")
-    for values in (
+    cases = [
         {},
         *({name: v} for name in names for v in ("true", "1")),
         dict.fromkeys(names, "false"),
-    ):
-        env = os.environ | values
-        told = subprocess.check_output([sys.executable, "-c", ask], env=env, text=True)
-        ours, theirs = told.split()
+    ]
+    # The client remembers what it once read, so each case is asked in a process of its own.
+    ask = (
+        "import json, os, sys\n"
+        "from agents.tracing import is_traced\n"
+        "from langsmith.utils import tracing_is_enabled\n"
+        "for values in json.loads(sys.argv[1]):\n"
+        "    if os.fork() == 0:\n"
+        "        os.environ.update(values)\n"
+        "        print(is_traced(), tracing_is_enabled(), flush=True)\n"
+        "        os._exit(0)\n"
+        "    os.wait()\n"
+    )
+    line = [sys.executable, "-c", ask, json.dumps(cases)]
+    told = subprocess.check_output(line, text=True).splitlines()
+    for values, answer in zip(cases, told, strict=True):
+        ours, theirs = answer.split()
         assert ours == theirs, values
+    assert len(set(told)) > 1
 
 
 def test_what_it_says_of_calls_is_what_a_run_would_say(terminal: Terminal, tmp_path: Path) -> None:
