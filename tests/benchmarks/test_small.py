@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import latency, memory, resume
+from benchmarks import freezing, latency, memory, resume
 
 
 def test_latency_tells_the_share_of_the_least_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,3 +35,10 @@ def test_resume_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]) 
     assert told.startswith("a run of 24 battles\n")
     assert len(re.findall(r" ms a battle$", told, re.MULTILINE)) == 8
     assert re.search(r"of at most 20 x: (NOT )?kept$", told.strip())
+
+
+def test_freezing_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert freezing.main(["--items", "60"]) in (0, 1)
+    told = capsys.readouterr().out
+    assert len(re.findall(r"\d s$", told, re.MULTILINE)) == 4
+    assert re.search(r"of at most 10 s: (NOT )?kept$", told.strip())
