@@ -38,11 +38,20 @@ def agree(first: Path, second: Path, *, rename: Path | None = None) -> Report:
     """
     names = {} if rename is None else read_renames(rename)
     given = [read_board(place) for place in (first, second)]
-    a, b = (board.renamed(names) for board in given)
+    report = agree_boards(*(board.renamed(names) for board in given))
+    return {**report, "warnings": [*report["warnings"], *_never_used(names, given)]}
+
+
+def agree_boards(a: GivenBoard, b: GivenBoard) -> Report:
+    """Return how far two boards agree about the models they share, as JSON-ready values.
+
+    Raises:
+        BadInput: they share no model.
+    """
     shared = [name for name in a.entries if name in b.entries]
     if not shared:
         raise BadInput(
-            f"{first} and {second} share no model: {_few(a)} here, {_few(b)} there; "
+            f"{a.source} and {b.source} share no model: {_few(a)} here, {_few(b)} there; "
             "--rename FILE says which names are the same"
         )
     boards = a.of(shared), b.of(shared)
@@ -57,7 +66,7 @@ def agree(first: Path, second: Path, *, rename: Path | None = None) -> Report:
         "turned": [
             {"above_on_a": shared[i], "above_on_b": shared[j]} for i, j in find_turned(*boards)
         ],
-        "warnings": [*_notes(a, b), *_unmatched(only), *_never_used(names, given)],
+        "warnings": [*_notes(a, b), *_unmatched(only)],
     }
 
 

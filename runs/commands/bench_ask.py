@@ -1,0 +1,72 @@
+"""`arena bench compare`, `diff` and `check`: what results say, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+_BENCH = click.Path(path_type=Path)
+
+
+@click.command(
+    "compare",
+    epilog="Example: arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash",
+)
+@click.argument("bench", type=_BENCH)
+@click.argument("a")
+@click.argument("b")
+@click.option("--judge", metavar="J", help="Whose rulings count, where several judged.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def compare(bench: Path, a: str, b: str, judge: str | None, as_json: bool) -> None:
+    """Say which of the models A and B is better on BENCH, and how sure that is.
+
+    Question by question, over those that both were judged on, with videos as clusters.
+    """
+    from runs import bench_compare
+
+    report = bench_compare.compare(bench, a, b, judge=judge)
+    _print(report, bench_compare.as_lines(report), as_json=as_json)
+
+
+@click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")
+@click.argument("bench1", type=_BENCH)
+@click.argument("bench2", type=_BENCH)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, which names everything.")
+def diff(bench1: Path, bench2: Path, as_json: bool) -> None:
+    """Say what changed from BENCH1 to BENCH2: questions, videos, settings."""
+    from runs import bench_diff
+
+    report = bench_diff.diff(bench1, bench2)
+    _print(report, bench_diff.as_lines(report), as_json=as_json)
+
+
+@click.command("check", epilog="Example: arena bench check my-bench --run arena-out")
+@click.argument("bench", type=_BENCH)
+@click.option(
+    "--run",
+    type=click.Path(path_type=Path),
+    help="The run, or any leaderboard, whose order the scores should give again.",
+)
+@click.option("--judge", metavar="J", help="Whose rulings are looked at, where several judged.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> None:
+    """Say whether BENCH measures what it should, by the results on it.
+
+    What length, constant words and no frames win, how much room it leaves, and how far its scores
+    order the models as the run does.
+    """
+    from runs import bench_check
+
+    report = bench_check.check(bench, run=run, judge=judge)
+    _print(report, bench_check.as_lines(report), as_json=as_json)
+
+
+def _print(report: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
+    import json
+
+    from runs.console import tell
+
+    tell(json.dumps(report, indent=2) if as_json else "\n".join(lines))
