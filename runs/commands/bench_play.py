@@ -152,7 +152,34 @@ def _asked(typed: dict[str, Any]) -> Asked:
 
 
 def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
-    """Print the scores of those who played, or with nothing to score, how it stands."""
+    """Print the scores of those who played; where not all was played, how far it is."""
+    import json
+    import os
+
+    from memory.records import SCHEMA
+    from runs.benches import open_bench
+    from runs.commands.rating_options import PIPED
+    from runs.console import out as console
+    from runs.results import read_results
+    from runs.score import build_scores
+    from runs.score_text import render_scores
+
+    opened = open_bench(bench)
+    results = [
+        result
+        for result in (read_results(opened) if ran.files else ())
+        if result.judge == ran.judge and result.model in ran.players
+    ]
+    board = build_scores(opened, results) if results else None
+    if as_json:
+        files = [str(file.relative_to(bench)) for file in ran.files]
+        played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
+        tell(json.dumps({**played, "results": files, "scores": board}, indent=2))
+    elif board is not None:
+        shown = console()
+        if not shown.is_terminal and "COLUMNS" not in os.environ:
+            shown.width = PIPED
+        shown.print(render_scores(board))
 
 
 def _ending(ran: Ran) -> int:
