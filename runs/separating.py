@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -19,10 +20,10 @@ FLOOR = 1e-6
 def worth_of(items: Sequence[Item], battles: Sequence[Battle]) -> dict[str, float]:
     """Return of each qid how well its two answers tell models apart, and how sure its winner is.
 
-    An answer tells models apart where some of them would beat it and others not: the variance
-    between the other models of their chances against it, over the mean variance of one outcome
-    (Fisher's ratio). That is taken from the run's own ratings, so it favours what the run has found
-    already. It is multiplied by the share of judgings, or of people's votes, that chose the winner.
+    An answer tells two models apart by the squared difference of their chances against it over the
+    variance of the two outcomes (Fisher's ratio); every two models count alike. That is taken from
+    the run's own ratings, so it favours what the run has found already. It is multiplied by the share
+    of judgings, or of people's votes, that chose the winner.
     """
     ratio = _ratios(battles)
     return {
@@ -47,12 +48,12 @@ def _ratios(battles: Sequence[Battle]) -> Mapping[str, float]:
     )
     theta: Floats = rate(cells).theta
     chance = 1 / (1 + np.exp(theta[None, :] - theta[:, None]))
-    # Nobody meets an answer of its own.
-    others = 1.0 - np.eye(len(names))
-    mean = (others * chance).sum(axis=0) / max(1, len(names) - 1)
-    between = (others * (chance - mean) ** 2).sum(axis=0)
-    noise = np.maximum((others * chance * (1 - chance)).sum(axis=0), FLOOR)
-    return dict(zip(names, (between / noise).tolist(), strict=True))
+    noise = np.maximum(chance * (1 - chance), FLOOR)
+    ratio = np.zeros(len(names))
+    for one, other in combinations(range(len(names)), 2):
+        apart = (chance[one] - chance[other]) ** 2 / (noise[one] + noise[other])
+        ratio += apart / max(float(apart.mean()), FLOOR)
+    return dict(zip(names, ratio.tolist(), strict=True))
 
 
 def steadiness(item: Item) -> float:
