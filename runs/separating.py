@@ -22,8 +22,8 @@ def worth_of(items: Sequence[Item], battles: Sequence[Battle]) -> dict[str, floa
 
     An answer tells two models apart by the squared difference of their chances against it over the
     variance of the two outcomes (Fisher's ratio); every two models count alike. That is taken from
-    the run's own ratings, so it favours what the run has found already. It is multiplied by the share
-    of judgings, or of people's votes, that chose the winner.
+    the run's own ratings, so it favours what the run has found already. It is multiplied by the
+    share of judgings, or of people's votes, that chose the winner.
     """
     ratio = _ratios(battles)
     return {
