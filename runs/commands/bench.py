@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from runs.commands.bench_files import export
+from runs.commands.bench_ask import check, compare, diff
+from runs.commands.bench_files import export, score
 from runs.commands.bench_play import command as play
 
 
@@ -37,4 +38,8 @@ def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) 
 
 
 command.add_command(export)
+command.add_command(score)
 command.add_command(play)
+command.add_command(compare)
+command.add_command(check)
+command.add_command(diff)

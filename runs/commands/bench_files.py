@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
+
+if TYPE_CHECKING:
+    from runs.score import By, Of
 
 
 @click.command("export", epilog="Example: arena bench export my-bench --to bench.json")
@@ -28,3 +32,45 @@ def export(bench: Path, to: Path, form: str, force: bool, as_json: bool) -> None
     found = {"schema": SCHEMA, "file": str(to), "format": form, "questions": number}
     line = f"{safe(str(to))}: {counted(number, 'question')} as a {form} file"
     tell(json.dumps(found) if as_json else line)
+
+
+@click.command("score", epilog="Example: arena bench score my-bench --format latex")
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.option("--by", type=click.Choice(["duration", "category", "topic"]),
+              help="Also the scores of every part of the bench.")  # fmt: skip
+@click.option("--of", "whole", type=click.Choice(["judged", "decided", "all"]), default="judged",
+              show_default=True, help="Questions that are the whole.")  # fmt: skip
+@click.option("--judge", help="Only what this judge said.")
+@click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
+              help="As what to print it.  [default: table]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def score(
+    bench: Path, by: str | None, whole: str, judge: str | None, form: str | None, as_json: bool
+) -> None:
+    """Score every model that was judged on BENCH, as VideoAutoBench does, best first.
+
+    Against a selected answer a win counts 1 and a tie a half, against a rejected one only a win
+    counts; the score is the mean of the two percentages. Intervals know which questions share a
+    video.
+    """
+    import json
+
+    from runs.benches import open_bench
+    from runs.commands.rating_options import chosen_form
+    from runs.score import build_scores, results_by
+
+    chosen = chosen_form(form, as_json=as_json)
+    opened = open_bench(bench)
+    board = build_scores(
+        opened, results_by(opened, judge), of=cast("Of", whole), by=cast("By | None", by)
+    )
+    if chosen == "json":
+        click.echo(json.dumps(board, indent=2))
+        return
+    from runs.console import out as console
+    from runs.score_text import pasted_scores, render_scores
+
+    if chosen == "table":
+        console().print(render_scores(board))
+    else:
+        click.echo(pasted_scores(board, chosen))
