@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
-from tests.support.loopback import serving_apart
+from tests.support.loopback import serving
+from tests.support.manners import Manners, Mishap
 from tests.support.whole_runs import (
     KEY,
     battles,
@@ -21,10 +22,10 @@ from tests.support.whole_runs import (
 
 CLIPS, ROUNDS, CALLS_AT_ONCE = 2, 3, 16
 TROUBLE = (
-    {"do": "status", "nth": 3, "status": 429, "retry_after": 0.05},
-    {"do": "status", "nth": 7, "status": 500},
-    {"do": "close", "nth": 11},
-    {"do": "cut", "nth": 15},
+    Mishap("status", nth=3, status=429, retry_after=0.05),
+    Mishap("status", nth=7, status=500),
+    Mishap("close", nth=11),
+    Mishap("cut", nth=15),
 )
 
 
@@ -66,7 +67,7 @@ def test_every_slot_of_the_undisturbed_run_is_decided(ground: Ground) -> None:
 def test_over_http_the_battles_are_those_of_the_run_in_process(
     provider: str, ground: Ground, tmp_path: Path
 ) -> None:
-    with serving_apart(tmp_path / "log", "--api-key", KEY) as server:
+    with serving(tmp_path / "log", Manners(api_key=KEY)) as server:
         config = write_config(tmp_path / "arena.toml", provider, server)
         out = simulate(ground.videos, tmp_path / "out", config=config)
     assert battles(out) == battles(ground.out)
@@ -76,7 +77,7 @@ def test_over_http_the_battles_are_those_of_the_run_in_process(
 
 
 def test_trouble_on_the_way_changes_no_battle(ground: Ground, tmp_path: Path) -> None:
-    with serving_apart(tmp_path / "log", "--mishaps", json.dumps(TROUBLE)) as server:
+    with serving(tmp_path / "log", Manners(mishaps=TROUBLE)) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         out = simulate(ground.videos, tmp_path / "out", config=config)
     assert battles(out) == battles(ground.out)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.loopback import serving_apart
+from tests.support.loopback import serving
 
 README = Path(__file__).parents[2] / "README.md"
 NAMES = {"YOUR-FIRST-MODEL": "hawk", "YOUR-SECOND-MODEL": "mole", "YOUR-REFEREE": "examiner"}
@@ -39,7 +39,7 @@ def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(tmp_path: Path) -> None:
     toml, lines = first_run()
     said = {}
-    with serving_apart(tmp_path / "log") as server:
+    with serving(tmp_path / "log") as server:
         toml = toml.replace("http://127.0.0.1:8000/v1", server.openai_url)
         for capitals, name in NAMES.items():
             toml = toml.replace(capitals, name)

@@ -18,7 +18,8 @@ from runs.interrupts import _interrupts
 from tests.support.asking import Pages, load_bytes
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
-from tests.support.loopback import Loopback, serving_apart
+from tests.support.loopback import Loopback, serving
+from tests.support.manners import Manners, Mishap
 from tests.support.whole_runs import (
     battles,
     command,
@@ -27,8 +28,8 @@ from tests.support.whole_runs import (
     write_config,
 )
 
-SLOW, ENDLESS = ("--latency-s", "0.5", "0.5"), ("--latency-s", "90", "90")
-LATER = [{"do": "status", "nth": 1, "times": 999, "status": 429, "retry_after": 100}]
+SLOW, ENDLESS = Manners(latency_s=(0.5, 0.5)), Manners(latency_s=(90, 90))
+LATER = Manners(mishaps=(Mishap("status", times=999, status=429, retry_after=100),))
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
     number: int, ground: Ground, tmp_path: Path
 ) -> None:
     with (
-        serving_apart(tmp_path / "log", *SLOW) as server,
+        serving(tmp_path / "log", SLOW) as server,
         over_http(ground, tmp_path, server) as life,
     ):
         life.until(lambda: len(arrived(server)) >= 6)
@@ -100,14 +101,14 @@ def test_the_same_command_goes_on_to_the_undisturbed_battles_and_pays_nothing_tw
     ground: Ground, tmp_path: Path
 ) -> None:
     with (
-        serving_apart(tmp_path / "log", *SLOW) as server,
+        serving(tmp_path / "log", SLOW) as server,
         over_http(ground, tmp_path, server) as life,
     ):
         life.until(lambda: len(server.events("sent")) >= 3)
         life.interrupt()
         life.end()
     paid = committed_keys(tmp_path / "out")
-    with serving_apart(tmp_path / "again") as server:
+    with serving(tmp_path / "again") as server:
         end_well(over_http(ground, tmp_path, server).line)
         assert paid
         assert not paid & {row["key"] for row in arrived(server)}
@@ -116,7 +117,7 @@ def test_the_same_command_goes_on_to_the_undisturbed_battles_and_pays_nothing_tw
 
 def test_a_second_interrupt_stops_at_once(ground: Ground, tmp_path: Path) -> None:
     with (
-        serving_apart(tmp_path / "log", *ENDLESS) as server,
+        serving(tmp_path / "log", ENDLESS) as server,
         over_http(ground, tmp_path, server) as life,
     ):
         life.until(lambda: arrived(server))
@@ -152,7 +153,7 @@ def test_one_interrupt_while_a_cap_drains_a_run_cuts_no_call_off() -> None:
 
 def test_a_pause_before_a_retry_holds_no_exit_up(ground: Ground, tmp_path: Path) -> None:
     with (
-        serving_apart(tmp_path / "log", "--mishaps", json.dumps(LATER)) as server,
+        serving(tmp_path / "log", LATER) as server,
         over_http(ground, tmp_path, server) as life,
     ):
         life.until(lambda: len(server.events("sent")) >= 2)

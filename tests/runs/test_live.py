@@ -13,7 +13,8 @@ from runs.board import board_of
 from runs.phrases import result, short_names
 from runs.reading import one_line
 from tests.support.clips import draw_folder
-from tests.support.loopback import serving_apart
+from tests.support.loopback import serving
+from tests.support.manners import Manners
 from tests.support.screens import OnTerminal, on_terminal
 from tests.support.small_runs import TRIO, battles_of
 from tests.support.whole_runs import command, environment, write_config
@@ -75,6 +76,7 @@ def test_the_last_picture_is_what_the_store_holds(
     shown = told_of(terminal, battles)
     assert len(shown) == 12 if rows > 30 else len(shown) >= 6
     assert all(len(holds(terminal, f"─ {title} ")) == 1 for title in TITLES)
+    assert COLOUR.search(terminal.raw)
     assert terminal.lines[-2].startswith("done: 12") or "done: 12" in "".join(terminal.lines)
     assert not terminal.screen.cursor.hidden
 
@@ -82,7 +84,6 @@ def test_the_last_picture_is_what_the_store_holds(
 def test_a_terminal_that_shows_no_colour_gets_none(videos: Path, tmp_path: Path) -> None:
     line = simulation(videos, tmp_path / "out")
     assert not COLOUR.search(on_terminal(line, extra={"NO_COLOR": "1"}).raw)
-    assert COLOUR.search(on_terminal(simulation(videos, tmp_path / "again")).raw)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_a_pipe_gets_the_plain_lines_and_quiet_no_battle(videos: Path, tmp_path:
 
 
 def test_an_interrupt_shows_how_many_calls_are_being_finished(videos: Path, tmp_path: Path) -> None:
-    with serving_apart(tmp_path / "log", "--latency-s", "0.5", "0.5") as server:
+    with serving(tmp_path / "log", Manners(latency_s=(0.5, 0.5))) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         fixed = ("--rounds", "1", "--config", config, "--out", tmp_path / "out")
         line = command("simulate", "--videos", videos, *fixed)
@@ -131,7 +132,7 @@ def test_an_interrupt_shows_how_many_calls_are_being_finished(videos: Path, tmp_
 
 def test_a_run_of_another_process_is_followed_to_its_end(videos: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with serving_apart(tmp_path / "log", "--latency-s", "0.2", "0.2") as server:
+    with serving(tmp_path / "log", Manners(latency_s=(0.2, 0.2))) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         fixed = ("--rounds", "1", "--config", config, "--out", out, "--plain")
         with OnTerminal(command("simulate", "--videos", videos, *fixed)) as running:

@@ -15,7 +15,8 @@ from runs.opening import FOLDER_FILE, PROMPT_FILE
 from runs.reading import RUN_FILE
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
-from tests.support.loopback import serving_apart
+from tests.support.loopback import serving
+from tests.support.manners import Manners
 from tests.support.small_runs import TRIO, alter, battles_of, play, play_again, toml
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, command, write_config
@@ -136,7 +137,7 @@ def test_a_second_process_is_refused_and_reading_goes_on(
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
     out = tmp_path / "out"
-    with serving_apart(tmp_path / "log", "--latency-s", "0.9", "0.9") as server:
+    with serving(tmp_path / "log", Manners(latency_s=(0.9, 0.9))) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         words = ("--videos", videos, "--rounds", "1", "--config", config, "--out", out)
         with Life(command("simulate", *words)) as life:

@@ -17,7 +17,7 @@ from types import TracebackType
 from tests.support.whole_runs import environment
 
 GLANCE_S = 0.02
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 NOISE = ("Traceback", "Task ", "Exception", "Warning", "never awaited", "destroyed", "leaked")
 
 

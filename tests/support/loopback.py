@@ -292,7 +292,7 @@ class Loopback:
 
     def after(self, answers: int) -> list[dict[str, Any]]:
         """Return the log once it tells of so many answers: a client has its own a moment before."""
-        patience = time.monotonic() + 30
+        patience = time.monotonic() + 120
         while len(self.events("sent")) < answers and time.monotonic() < patience:
             time.sleep(0.005)
         return self.events()
