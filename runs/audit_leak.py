@@ -24,9 +24,13 @@ _CONSTANT = "offline:parrot"
 
 def audit_leak(given: AuditInput) -> list[Finding]:
     """Return how often a contestant without frames beat one that had some."""
+    return [_leak(name, given) for name in blind_of(given)] or [unknown("leak.blind", _UNTOLD)]
+
+
+def blind_of(given: AuditInput) -> list[str]:
+    """Return the names of those who played without a frame."""
     names = {name for b in given.decided for name in (b.model_a, b.model_b) if name}
-    blind = sorted(name for name in names if given.is_blind(name))
-    return [_leak(name, given) for name in blind] or [unknown("leak.blind", _UNTOLD)]
+    return sorted(name for name in names if given.is_blind(name))
 
 
 def _leak(name: str, given: AuditInput) -> Finding:

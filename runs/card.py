@@ -23,6 +23,9 @@ class Told(NamedTuple):
     """What the audit of the run's judges found, in the shape of `arena audit --json`."""
 
 
+NOBODY_BLIND = "nobody played without frames, so nobody knows which questions need the video"
+
+
 def card_text(told: Told) -> str:
     """Return card.md of a bench; equal input gives equal text."""
     manifest = told.manifest
@@ -118,7 +121,8 @@ def _selection(selection: Mapping[str, Any]) -> str:
 
 def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
     if selection.get("leak_filter"):
-        yield "- None that a contestant without a frame won against one that saw the video."
+        told = "" if selection.get("blind") else f"\n  But {NOBODY_BLIND}."
+        yield f"- None that a contestant without a frame won against one that saw the video.{told}"
     if selection.get("distinct"):
         yield "- Of questions about one video that share 70 % of their wording, one."
     if (most := selection.get("per_video")) is not None:

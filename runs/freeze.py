@@ -12,9 +12,10 @@ from memory.errors import BadInput
 from memory.records import SCHEMA
 from runs.audit import find_all, read_input
 from runs.audit_input import AuditInput
+from runs.audit_leak import blind_of
 from runs.bench_counts import counts_of
-from runs.card import Told, card_text
-from runs.console import safe
+from runs.card import NOBODY_BLIND, Told, card_text
+from runs.console import safe, say
 from runs.freeze_folder import Copy
 from runs.freeze_folder import put as put
 from runs.freeze_items import Pool, pool_of
@@ -93,6 +94,8 @@ class Frozen:
     """How many questions were asked for."""
     dropped: dict[str, int] = field(default_factory=dict)
     """Questions that wishes left out, by the reason."""
+    is_leak_known: bool = True
+    """Whether anybody played without frames; False makes a leak filter an empty word."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena freeze --json`."""
@@ -112,6 +115,8 @@ class Frozen:
         told = [f"{count} {why}" for why, count in self.dropped.items() if count]
         if told:
             lines.append(f"not chosen: {'; '.join(told)}")
+        if not self.is_leak_known:
+            lines.append(f"--leak-filter found nothing: {NOBODY_BLIND}")
         if self.unsettled:
             lines.append(f"the run is not finished: {counted(self.unsettled, 'slot')} to go")
         return lines
@@ -137,6 +142,10 @@ def freeze(
     with open_run(folder) as run:
         bench = bench_of(run, wishes, extras or Extras())
         unsettled = len(run.slots) - len(run.battles)
+    copies = [what.source for what in bench.files.values() if isinstance(what, Copy)]
+    if copies:
+        size = sum(path.stat().st_size for path in copies)
+        say(f"copying {counted(len(copies), 'file')}, {size / 1e6:,.0f} MB")
     was_there = put(bench.files, to)
     return Frozen(
         folder=to,
@@ -148,6 +157,7 @@ def freeze(
         was_there=was_there,
         wanted=wishes.size,
         dropped=bench.manifest["selection"]["left_out"],
+        is_leak_known=not wishes.leak_filter or bool(bench.manifest["selection"]["blind"]),
     )
 
 
@@ -166,6 +176,7 @@ def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
         selection={
             "seed": seed,
             **wishes.as_json(),
+            "blind": [*blind_of(given)],
             "without_winner": dict(sorted(pool.left_out.items())),
             "left_out": {**chosen.left_out},
         },

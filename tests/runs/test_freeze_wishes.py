@@ -85,6 +85,17 @@ def test_the_leak_filter_drops_what_a_contestant_without_frames_won(tmp_path: Pa
     frozen = freeze(out, tmp_path / "bench", Wishes(leak_filter=True))
     assert [item.round for item in items(tmp_path / "bench")] == [1, 2]
     assert frozen.dropped == {"won without a frame": 1}
+    assert frozen.is_leak_known
+
+
+def test_a_leak_filter_that_cannot_know_says_so(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", lineage(video()))
+    result = invoke("freeze", out, "--to", tmp_path / "bench", "--leak-filter")
+    assert "--leak-filter found nothing: nobody played without frames" in result.output
+    assert (
+        "nobody knows which questions need the video"
+        in (tmp_path / "bench" / "card.md").read_text()
+    )
 
 
 def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
