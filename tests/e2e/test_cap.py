@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from agents.offline.cast import KINDS
 from tests.support.clips import draw_folder
 from tests.support.loopback import ask_offline, serving
+from tests.support.played import invoke
 from tests.support.whole_runs import battles, command, committed_keys, environment, run
 
 FRAME = 250
@@ -49,7 +50,7 @@ def write_arena(path: Path, url: str, usd: float) -> Path:
 
 
 def status(out: Path) -> dict[str, float]:
-    calls = json.loads(run("arena", "status", out, "--json"))["calls"].values()
+    calls = json.loads(invoke("status", out, "--json").stdout)["calls"].values()
     return {
         "usd": sum(of["cost_usd"] for of in calls),
         "unknown": sum(of["unknown_cost"] for of in calls),
@@ -57,7 +58,7 @@ def status(out: Path) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("places", [1, 16])
+@pytest.mark.parametrize("places", [pytest.param(1, marks=pytest.mark.slow), 16])
 def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
     tmp_path: Path, places: int
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from runs.arenafile import ArenaFile, read_arena_file
 from runs.config import Flags, resolve
 from tests.support.clips import draw_folder
 from tests.support.small_runs import battles_of
+from tests.support.typed import Terminal
 from tests.support.whole_runs import command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
@@ -82,13 +84,22 @@ def test_a_class_that_a_package_offers_plays_without_a_declaration(folder: Path)
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_1(
-    folder: Path, old: str, new: str, words: str
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    old: str,
+    new: str,
+    words: str,
 ) -> None:
     (folder / "arena.toml").write_text(CAST.replace(old, new))
-    done = run(folder, *["simulate", "--videos", "clips", "--allow-offline-judge", "--out", "o"])
-    assert done.returncode == 1
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    said = Terminal(capsys).simulate("--videos", "clips", "--allow-offline-judge", "--out", "o")
+    for module in ("brightness", "house"):
+        sys.modules.pop(module, None)
+    assert said.code == 1
+    assert words in said.err
+    assert len(said.err.splitlines()) == 1
     assert not (folder / "o").exists()
 
 
