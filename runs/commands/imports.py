@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
+
+if TYPE_CHECKING:
+    from runs.imports_battles import Format
 
 
 @click.group("import", epilog="Example: arena import videoautobench bench.json --to my-bench")
@@ -114,3 +118,39 @@ def submission(
         file, open_bench(bench), model, allow_differing=allow_differing, force=force
     )
     tell(json.dumps(taken.as_json()) if as_json else taken.as_line())
+
+
+@command.command(
+    "battles", epilog="Example: arena import battles battle.history.json --to battles.jsonl"
+)
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--to", required=True, type=click.Path(path_type=Path),
+              help="File to write: .jsonl.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["videoautoarena", "fastchat", "arena-hard"]),
+              help="Whose battles they are.  [default: by their keys]")  # fmt: skip
+@click.option("--baseline", help="Whom arena-hard held all against, where the file does not say.")
+@click.option("--force", is_flag=True, help="Replace the file.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def battles(
+    files: tuple[Path, ...],
+    to: Path,
+    form: str | None,
+    baseline: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Turn the battles in FILES, as others publish them, into lines that arena rate reads.
+
+    FILES are VideoAutoArena's histories, Chatbot Arena's or FastChat's battles, or arena-hard's
+    judgments: JSON or JSON lines. A verdict that cannot be read is void.
+    """
+    import json
+
+    from runs.console import safe, say, tell
+    from runs.imports_battles import import_battles
+
+    found = import_battles(
+        files, to, form=cast("Format | None", form), baseline=baseline, force=force
+    )
+    say(f"rate them: arena rate {safe(str(to))}")
+    tell(json.dumps(found.as_json()) if as_json else found.as_line())
