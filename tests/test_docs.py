@@ -21,10 +21,12 @@ from memory.evidence import Label, Sample, Trial
 from memory.records import Battle, Evolution, Grade, Judging
 from memory.store import Store
 from runs.arenafile import ModelTable, RolesTable, RunTable, read_arena_file
+from runs.benches import open_bench
 from runs.cli import COMMANDS, arena, load
 from runs.commands.endings import _state
 from runs.config import Flags, resolve
 from runs.freeze import freeze
+from runs.results import Result, Ruling, write_result
 from runs.simulate import Finished
 from tests.support.played import call, invoke, lineage, play, slot, video
 
@@ -320,6 +322,24 @@ def test_a_bench_is_written_down_as_it_lies_on_disk(run: Path, tmp_path: Path) -
     told = set(re.findall(r"`(\w+)`", section("records.md", "A bench folder")))
     assert set(frozen) <= told
     assert set(checked) <= set(re.findall(r"`(\w+)`", section("records.md", "questions.jsonl")))
+
+
+def test_results_and_scores_are_written_down(run: Path, tmp_path: Path) -> None:
+    freeze(run, tmp_path / "bench")
+    bench = open_bench(tmp_path / "bench")
+    ruling = Ruling(qid=bench.items[0].qid, against="selected", verdict="win")
+    file = write_result(
+        bench, Result(bench=bench.bench, model="m", judge="j", how="run", rulings=[ruling])
+    )
+    head, line = map(json.loads, file.read_text().splitlines())
+    sliced = json.loads(invoke("bench", "score", bench.folder, "--by", "topic", "--json").stdout)
+    told = section("records.md", "A result").split("a result is a judging")
+    assert [first_column(part) for part in told] == [list(head), list(line)]
+    assert first_column(section("records.md", "Scores")) == list(sliced)
+    row = sliced["models"][0]
+    text = section("records.md", "A score")
+    assert first_column(text) == list(row)
+    assert set(row["selected"]) | set(row["decided"]) <= set(re.findall(r"`(\w+)`", text))
 
 
 def test_the_tables_of_a_run_are_written_down(tmp_path: Path) -> None:
