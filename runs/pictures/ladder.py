@@ -29,6 +29,8 @@ from runs.pictures.paper import (
 _ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
 _LEAST = 0.25
 """Room to the left for half of a tick's figure."""
+_TICK = 0.34
+"""Inches from one tick to the next at least, so that no figure runs into another."""
 _LEAST_SPAN, _BEYOND = 400.0, 0.75
 """An interval may reach so many spans of the ratings beyond them; more is an arrow."""
 _INSIDE = 0.02
@@ -98,7 +100,8 @@ def _scale(axes: Axes, rated: Sequence[dict[str, Any]], *, lines: int) -> None:
     axes.margins(x=0.04)
     axes.grid(axis="x", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
-    axes.locator_params(axis="x", nbins=5)
+    wide = axes.get_position().width * COLUMN
+    axes.locator_params(axis="x", nbins=min(max(int(wide / _TICK), 1), 5))
     axes.set_xlim(*_ends(rated))
 
 

@@ -41,7 +41,7 @@ class Point(NamedTuple):
     """Which slice."""
     rating: float
     low: float
-    """As `high` the rating itself where there is no interval."""
+    """Infinite, as `high`, where one video bounds nothing."""
     high: float
     is_thin: bool
 
@@ -104,7 +104,8 @@ def _course(parts: Sequence[dict[str, Any]], name: str) -> list[Point]:
         if part["components"] and name in part["components"][0]:
             (row,) = (row for row in part["models"] if row["model"] == name)
             rating = row["rating"]
-            low, high = (rating if row[key] is None else row[key] for key in ("low", "high"))
+            low = -math.inf if row["low"] is None else row["low"]
+            high = math.inf if row["high"] is None else row["high"]
             points.append(Point(k, rating, low, high, THIN in row["flags"]))
     return points
 
@@ -136,9 +137,11 @@ def _frame(
 
 
 def _blue(axes: Axes, course: Sequence[Point]) -> None:
+    bottom, top = axes.get_ylim()
     axes.plot([p.at for p in course], [p.rating for p in course], color=BLUE, linewidth=1.1)
     for p in course:
-        axes.plot([p.at, p.at], [p.low, p.high], color=BLUE, linewidth=0.8)
+        bar = [max(p.low, bottom), min(p.high, top)]
+        axes.plot([p.at, p.at], bar, ":" if math.isinf(p.low) else "-", color=BLUE, linewidth=0.8)
         face = "white" if p.is_thin else BLUE
         axes.plot([p.at], [p.rating], "o", markersize=2.6, markeredgecolor=BLUE,
                   markerfacecolor=face, markeredgewidth=0.7)  # fmt: skip
@@ -151,6 +154,8 @@ def _notes(sliced: Table, names: Sequence[str]) -> list[str]:
     ]
     if any(THIN in row["flags"] for part in parts for row in part["models"]):
         told.append("Hollow: fewer than 100 battles.")
+    if any(row["rating"] is not None and row["low"] is None for p in parts for row in p["models"]):
+        told.append("Dotted: on one video, which bounds nothing.")
     missing = sum(
         row["rating"] is not None and row["model"] not in part["components"][0]
         for part in parts

@@ -35,7 +35,9 @@ def test_a_refusal_in_plain_words_counts_and_so_does_one_that_the_provider_marke
 
 
 def test_a_forfeit_for_another_reason_is_no_refusal() -> None:
-    found = conduct({"verdict": "forfeit_b", "reason": "outage", "answer_b": None})["owl"]
+    both = conduct({"verdict": "forfeit_b", "reason": "outage", "answer_b": None})
+    assert (both["hawk"]["forfeit_share"]["value"], both["hawk"]["forfeit_share"]["n"]) == (0.0, 1)
+    found = both["owl"]
     assert found["refusal_share"] == {"value": None, "low": None, "high": None, "n": 0}
     assert (found["forfeit_share"]["value"], found["forfeit_share"]["n"]) == (1.0, 1)
 

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,10 @@ def rows(names: tuple[str, ...], count: int) -> list[tuple[str, str, str, str]]:
     return drawn
 
 
+def renamed(more: str) -> list[tuple[str, str, str, str]]:
+    return [(f"{a}-{more}", f"{b}-{more}", won, film) for a, b, won, film in season()]
+
+
 @cache
 def folder() -> Path:
     import tempfile
@@ -63,6 +67,7 @@ def table(kind: str) -> Table:
         "three": lambda: season(),
         "rude": lambda: rows(RUDE, 400),
         "forty": lambda: rows(tuple(f"provider:model-name-{k:02d}" for k in range(40)), 3000),
+        "wide": lambda: renamed("x" * 22),
         "islands": lambda: [*season(90), *rows(("isle-1", "isle-2"), 40)],
         "one-sided": lambda: [*season(90), *(("king", x, "a", f"v{k}") for k in range(20)
                                              for x in ("ant", "bee"))],
@@ -115,6 +120,21 @@ def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(name: str) -> None
         assert 0 <= box.left < box.right <= width + 0.5, box
         assert 0 <= box.top < box.bottom <= height + 0.5, box
     assert [(a, b) for a, b in combinations(found, 2) if a.meets(b)] == []
+
+
+def test_a_slice_of_one_video_is_not_drawn_as_if_it_were_sure() -> None:
+    told = " ".join(texts_of(render(lines(sliced("one video")), "svg")))
+    assert "Dotted: on one video, which bounds nothing." in told
+    assert "Dotted" not in " ".join(texts_of(render(lines(sliced("rude")), "svg")))
+    assert lines(sliced("one video")).draw().axes[0].lines[1].get_linestyle() == ":"
+
+
+@pytest.mark.parametrize("kind", ["wide", "three"])
+def test_figures_under_a_ladder_stand_apart(kind: str) -> None:
+    found = [box for box in boxes_of(render(ladder(table(kind)), "svg")) if box.text.isdigit()]
+    ticks = sorted(found, key=lambda box: box.left)
+    assert len(ticks) >= 2
+    assert all(one.right + 2 < two.left for one, two in pairwise(ticks))
 
 
 def test_every_model_of_a_ladder_stands_on_it_with_its_figures() -> None:

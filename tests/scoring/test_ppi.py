@@ -78,11 +78,14 @@ def test_where_people_say_what_the_judge_says_lambda_is_one_and_nothing_is_corre
     assert tuning.gain == pytest.approx(600 / 200, rel=0.35)
 
 
-def test_lambda_one_is_plain_prediction_powered_inference() -> None:
+@pytest.mark.parametrize(("by_judge", "by_people"), [(0.7, 0.6), (0.95, 0.5)])
+def test_lambda_one_is_plain_prediction_powered_inference(
+    by_judge: float, by_people: float
+) -> None:
     # With two models the share of a has a closed form: the judge's mean, plus what labels lack.
     rng = np.random.default_rng(3)
-    judge = (rng.random(400) < 0.7).astype(float)
-    people = np.where(np.arange(400) < 100, rng.random(400) < 0.6, np.nan)
+    judge = (rng.random(400) < by_judge).astype(float)
+    people = np.where(np.arange(400) < 100, rng.random(400) < by_people, np.nan)
     pair = np.zeros(400, dtype=np.int64), np.ones(400, dtype=np.int64)
     data = Judged(2, *pair, judge, people, np.ones(400), np.arange(400))
     share = judge.mean() + (people[:100] - judge[:100]).mean()
