@@ -121,7 +121,8 @@ def _judge(
     judge = wanted.judge or (named if isinstance(named, str) else next(iter(named or ()), None))
     if judge is not None:
         return judge
-    if is_given or not _is_offline(bench) or not all(e.is_offline for e in cast.values()):
+    is_real = is_given or not _is_offline(bench)
+    if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
         raise BadInput("nobody judges; name a model that does not compete with --judge")
     return OFFLINE_JUDGE
 

@@ -1,0 +1,458 @@
+"""A bench is played: asked once, judged by both references, and never paid twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memory.records import CallRow
+from memory.store import Store
+from runs.bench_calls import CALLS
+from runs.benches import open_bench
+from runs.cli import arena, guarded
+from runs.freeze import freeze
+from runs.results import Answers, Ruling, read_results, write_answers
+from runs.results import Result as Played
+from runs.results import write_result as write_played
+from tests.support.clips import draw_clip, draw_folder
+from tests.support.lives import Life
+from tests.support.loopback import Loopback, Manners, Mishap, serving
+from tests.support.published_bench import published, write_published
+from tests.support.small_runs import play
+from tests.support.whole_runs import command
+
+KEY = "sk-planted-91d0c2aa6e4b7f35"
+PAIR = ("--model", "offline:hawk,offline:parrot")
+REAL = ("--judge", "openai:gpt-4o")
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clips and a bench about them, which no test writes to."""
+    place = tmp_path_factory.mktemp("ground")
+    play(draw_folder(place / "videos", 2, seconds=3), place / "out", rounds=1)
+    freeze(place / "out", place / "bench")
+    return place
+
+
+@pytest.fixture
+def bench(ground: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ground / "bench", tmp_path / "bench"))
+
+
+@pytest.fixture
+def videos(ground: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ground / "videos", tmp_path / "videos"))
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+
+
+def run(bench: Path, *typed: object) -> Result:
+    """Play a bench; `return_value` is the exit code."""
+    line = ["bench", "run", str(bench), *map(str, typed)]
+    return CliRunner().invoke(arena, line, standalone_mode=False)
+
+
+def calls_of(bench: Path) -> list[CallRow]:
+    with Store.open(bench / "results" / CALLS, write=False) as store:
+        return store.journal.calls()
+
+
+def results_of(bench: Path) -> dict[str, Played]:
+    return {result.model: result for result in read_results(open_bench(bench))}
+
+
+def config(place: Path, server: Loopback, *, price: str = "") -> Path:
+    """Write an arena.toml in which `far` answers and `stranger` judges over HTTP."""
+    path = place / "far.toml"
+    names = {"far": "hawk", "stranger": "judge"}
+    path.write_text(
+        "\n".join(
+            f'[models.{name}]\nmodel = "openai:{kind}"\nbase_url = "{server.openai_url}"\n'
+            f'key_env = "TEST_KEY"\n{price}\n'
+            for name, kind in names.items()
+        )
+    )
+    return path
+
+
+def test_every_answer_is_held_against_both_references(ground: Path, bench: Path) -> None:
+    told = run(bench, "--videos", ground / "videos", *PAIR, "--json")
+    assert told.return_value == 0, told.output
+    found, played = json.loads(told.stdout), results_of(bench)
+    asked = [item.qid for item in open_bench(bench).items]
+    assert found["scores"]["models"][0]["model"] == "offline:hawk"
+    assert sorted(found["results"]) == sorted(
+        f"results/{f.name}" for f in (bench / "results").glob("*.jsonl")
+    )
+    for result in played.values():
+        assert [ruling.qid for ruling in result.rulings] == [qid for qid in asked for _ in "ab"]
+        assert {ruling.against for ruling in result.rulings} == {"selected", "rejected"}
+    hawk, parrot = (played[f"offline:{name}"].rulings for name in ("hawk", "parrot"))
+    # The seats of a question are the same for everybody.
+    assert [r.seats for r in hawk] == [r.seats for r in parrot]
+    assert "win" not in {r.verdict for r in parrot}
+    answers = [row for row in calls_of(bench) if row.nonce.role == "contestant"]
+    assert len(answers) == 2 * len(asked)
+
+
+def test_the_writer_of_the_selected_answer_ties_with_itself(ground: Path, bench: Path) -> None:
+    run(bench, "--videos", ground / "videos", *PAIR)
+    items = {item.qid: item for item in open_bench(bench).items}
+    own = [
+        ruling.verdict
+        for ruling in results_of(bench)["offline:hawk"].rulings
+        if ruling.against == "selected" and items[ruling.qid].selected_answer == ruling.response
+    ]
+    assert own
+    assert set(own) == {"tie"}
+
+
+def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench: Path) -> None:
+    run(bench, "--videos", ground / "videos", *PAIR)
+    rows, before = calls_of(bench), results_of(bench)
+    for file in (bench / "results").glob("*.jsonl"):
+        file.unlink()
+    again = run(bench, *PAIR)  # what was seen is not looked for again
+    assert again.return_value == 0
+    assert "played before; at most 0 calls" in again.stderr
+    assert calls_of(bench) == rows
+    assert results_of(bench) == before
+
+
+def test_another_model_and_another_judge_use_what_is_there(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    films = ("--videos", ground / "videos", "--swap", "none")
+    run(bench, "--model", "offline:hawk", *films)
+    questions = len(open_bench(bench).items)
+    first = len(calls_of(bench))
+    assert first == 3 * questions
+    run(bench, *PAIR, *films)
+    assert len(calls_of(bench)) == 2 * first
+    with serving(tmp_path / "log") as server:
+        judged = ("--judge", "stranger", "--config", config(tmp_path, server))
+        told = run(bench, *PAIR, *films, *judged)
+        sent = server.events("arrived")
+    assert told.return_value == 0, told.output
+    assert len(sent) == 4 * questions
+    assert "127.0.0.1" in told.stderr
+    assert {result.judge for result in read_results(open_bench(bench))} == {
+        "offline:judge",
+        "stranger",
+    }
+
+
+def test_both_seatings_count_where_that_is_asked_for(ground: Path, bench: Path) -> None:
+    told = run(bench, "--videos", ground / "videos", "--model", "offline:mole", "--swap", "all")
+    assert told.return_value == 0
+    rulings = results_of(bench)["offline:mole"].rulings
+    seats = Counter((ruling.qid, ruling.against) for ruling in rulings)
+    assert set(seats.values()) == {2}
+    assert {ruling.seats for ruling in rulings} == {"ab", "ba"}
+
+
+@pytest.mark.slow
+def test_an_audit_changes_no_ruling(ground: Path, bench: Path, tmp_path: Path) -> None:
+    twin = Path(shutil.copytree(bench, tmp_path / "twin"))
+    for place, swap in ((bench, "1.0"), (twin, "none")):
+        run(place, "--videos", ground / "videos", "--model", "offline:mole", "--swap", swap)
+    audited, plain = (results_of(place)["offline:mole"] for place in (bench, twin))
+    assert audited.rulings == plain.rulings
+    assert audited.facts["audited"] == len(plain.rulings)
+    assert plain.facts["audited"] == 0
+    assert audited.facts["same_from_both_seats"] == audited.facts["audited"]
+
+
+def test_fewer_questions_are_among_more(ground: Path, bench: Path) -> None:
+    films = ("--videos", ground / "videos", "--model", "offline:blind")
+    asked = []
+    for limit in (1, 2, 3):
+        run(bench, *films, "--limit", limit)
+        asked.append({ruling.qid for ruling in results_of(bench)["offline:blind"].rulings})
+    assert [len(qids) for qids in asked] == [1, 2, 3]
+    assert asked[0] < asked[1] < asked[2]
+
+
+def test_a_plan_calls_nobody_and_writes_nothing(ground: Path, bench: Path) -> None:
+    typed = ("--videos", ground / "videos", "--model", "openai:gpt-4o-mini", *REAL)
+    told = run(bench, *typed, "--swap", "none", "--plan", "--json")
+    plan = json.loads(told.stdout)
+    questions = len(open_bench(bench).items)
+    assert plan["calls_at_most"] == {
+        "openai:gpt-4o-mini": questions,
+        "openai:gpt-4o": 4 * questions,
+    }
+    assert "api.openai.com" in " ".join(plan["notices"])
+    assert not (bench / "results").exists()
+
+
+def test_a_plan_of_what_is_half_played_counts_the_other_half(ground: Path, bench: Path) -> None:
+    run(bench, "--videos", ground / "videos", "--model", "offline:hawk", "--limit", 2, "--swap", 0)
+    typed = ("--videos", ground / "videos", "--model", "offline:hawk", "--swap", 0)
+    told = run(bench, *typed, "--plan", "--json")
+    plan, left = json.loads(told.stdout), len(open_bench(bench).items) - 2
+    assert plan["known"] == 2
+    assert plan["calls_at_most"] == {"offline:hawk": left, "offline:judge": 4 * left}
+
+
+def test_a_video_that_is_missing_or_swapped_is_named_and_its_questions_are_void(
+    bench: Path, videos: Path
+) -> None:
+    entries = open_bench(bench).manifest.videos
+    (gone, other), paths = entries, [entry.path or "" for entry in entries.values()]
+    (videos / paths[0]).unlink()
+    (videos / paths[1]).unlink()
+    draw_clip(videos / paths[1], 99, seconds=3)
+    told = run(bench, "--videos", videos, "--model", "offline:mole")
+    assert told.return_value == 3
+    assert f"video {paths[0]} is missing" in told.stderr
+    assert f"video {paths[1]} is another file than was frozen" in told.stderr
+    rulings = results_of(bench)["offline:mole"].rulings
+    assert {ruling.verdict for ruling in rulings} == {"void"}
+    assert calls_of(bench) == []
+    assert {gone, other} == {item.video_id for item in open_bench(bench).items}
+
+
+def test_a_video_that_moved_is_found_by_its_content(bench: Path, videos: Path) -> None:
+    (videos / "deep").mkdir()
+    for place, file in enumerate(sorted(videos.glob("*.mp4"))):
+        file.rename(videos / "deep" / f"moved{place}.mp4")
+    told = run(bench, "--videos", videos, "--model", "offline:blind", "--limit", 2)
+    assert told.return_value == 0
+    assert {r.verdict for r in results_of(bench)["offline:blind"].rulings} != {"void"}
+
+
+def imported(place: Path, film: str, *, video_id: str) -> Path:
+    """Import a bench of one question as it is published, whose video lies beside it."""
+    (one,) = published(1, 1).values()
+    file = write_published(place / "file.json", {"../../q": {**one, "video_id": video_id}})
+    typed = ["import", "videoautobench", str(file), "--to", str(place / "imported")]
+    done = CliRunner().invoke(arena, typed)
+    assert done.exit_code == 0, done.output
+    (place / "films").mkdir()
+    draw_clip(place / "films" / film, 5, seconds=2)
+    return place / "imported"
+
+
+def test_a_video_of_unknown_content_goes_by_its_name_and_is_marked(tmp_path: Path) -> None:
+    bench = imported(tmp_path, "vid_0-x.mp4", video_id="vid_0-x")
+    typed = ("--videos", tmp_path / "films", "--model", "offline:mole", "--allow-offline-judge")
+    told = run(bench, *typed)
+    assert told.return_value == 0, told.output
+    assert "1 video unchecked" in told.stderr
+    (tmp_path / "films" / "vid_0-x.mp4").unlink()
+    draw_clip(tmp_path / "films" / "vid_0-x.mp4", 6, seconds=2)
+    again = run(bench, *typed)
+    assert "is another file than when this bench was first run" in again.stderr
+    assert {r.verdict for r in results_of(bench)["offline:mole"].rulings} == {"void"}
+
+
+@pytest.mark.parametrize("name", ["../outside", "a\x1b[31m%s{0}'\";--"])
+def test_an_id_is_no_path_and_no_order(tmp_path: Path, name: str) -> None:
+    bench = imported(tmp_path, "other.mp4", video_id=name)
+    draw_clip(tmp_path / "outside.mp4", 7, seconds=2)
+    typed = ("--videos", tmp_path / "films", "--model", "offline:mole", "--allow-offline-judge")
+    told = run(bench, *typed)
+    assert told.return_value == 3
+    assert "\x1b" not in told.output
+    assert {ruling.reason for ruling in results_of(bench)["offline:mole"].rulings} == {
+        "no video: is missing"
+    }
+
+
+def test_a_model_that_fails_forfeits_and_can_be_asked_again(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    bad = Manners(mishaps=(Mishap(do="status", nth=1, model="hawk", status=400),))
+    with serving(tmp_path / "log", bad) as server:
+        typed = ("--videos", ground / "videos", "--model", "far", "--swap", "none", "--limit", 2)
+        named = ("--judge", "stranger", "--config", config(tmp_path, server))
+        told = run(bench, *typed, *named, "--concurrency", 1)
+        lost = [r for r in results_of(bench)["far"].rulings if r.response is None]
+        assert [ruling.verdict for ruling in lost] == ["loss", "loss"]
+        assert "400" in (lost[0].reason or "")
+        assert "lost, 1: no answer" in told.stderr
+        asked = len(server.events("arrived"))
+        again = run(bench, *typed, *named, "--retry-failed")
+        assert len(server.events("arrived")) == asked + 3
+    assert again.return_value == 0
+    assert all(ruling.response for ruling in results_of(bench)["far"].rulings)
+    # What was asked again stays known.
+    assert run(bench, *typed, *named).return_value == 0
+
+
+@pytest.mark.slow
+def test_a_judging_that_fails_is_void_with_its_reason(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    bad = Manners(mishaps=(Mishap(do="status", nth=1, model="judge", status=400),))
+    with serving(tmp_path / "log", bad) as server:
+        typed = ("--videos", ground / "videos", "--model", "offline:hawk", "--swap", "none")
+        named = ("--judge", "stranger", "--config", config(tmp_path, server))
+        told = run(bench, *typed, *named)
+        void = [r for r in results_of(bench)["offline:hawk"].rulings if r.verdict == "void"]
+        assert told.return_value == 3
+        assert len(void) == 1
+        assert "400" in (void[0].reason or "")
+        assert run(bench, *typed, *named, "--retry-failed").return_value == 0
+    assert "void" not in {r.verdict for r in results_of(bench)["offline:hawk"].rulings}
+
+
+@pytest.mark.slow
+def test_a_refused_key_ends_it_at_once_and_stands_nowhere(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log", Manners(api_key="another")) as server:
+        named = ("--judge", "stranger", "--config", config(tmp_path, server))
+        told = run(bench, "--videos", ground / "videos", "--model", "far", *named)
+    assert told.return_value == 3
+    assert "its key is refused" in told.stderr
+    assert KEY not in told.output
+    for file in (bench / "results").iterdir():
+        assert KEY.encode() not in file.read_bytes()
+
+
+def test_a_cap_ends_it_with_4_and_more_money_goes_on(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    # A call may cost 15 cents at most and does cost some eleven.
+    price = "price = { input_usd = 0.0, output_usd = 1000.0 }\nparameters = { max_tokens = 150 }"
+    with serving(tmp_path / "log") as server:
+        named = ("--judge", "stranger", "--config", config(tmp_path, server, price=price))
+        typed = ("--videos", ground / "videos", "--model", "far", "--swap", "none", *named)
+        told = run(bench, *typed, "--max-usd", 0.7, "--concurrency", 1)
+        assert told.return_value == 4, told.output
+        assert "the same with --limit 2" in told.stderr
+        assert results_of(bench) == {}
+        kept = len(calls_of(bench))
+        assert run(bench, *typed, "--limit", 2).return_value == 0
+        assert len(calls_of(bench)) == kept
+        assert run(bench, *typed, "--max-usd", "none").return_value == 0
+        sent = [event["key"] for event in server.events("arrived")]
+    assert len(sent) == len(set(sent)) == 3 * len(open_bench(bench).items)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
+    ground: Path, bench: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    with serving(tmp_path / "log", Manners(latency_s=(0.1, 0.1))) as server:
+        named = ("--judge", "stranger", "--config", config(tmp_path, server))
+        typed = ("--videos", ground / "videos", "--model", "far", "--concurrency", 2, *named)
+        line = command("arena", "bench", "run", bench, *map(str, typed))
+        with Life(line, extra={"TEST_KEY": KEY}) as life:
+            life.until(lambda: len(server.events("sent")) >= 4)
+            life.interrupt(number)
+            code = life.end()
+        paid = {row.key for row in calls_of(bench)}
+        assert run(bench, *typed).return_value == 0
+        sent = Counter(event["key"] for event in server.events("arrived"))
+    assert code == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    assert paid
+    assert {key: sent[key] for key in paid} == dict.fromkeys(paid, 1)
+    if number == signal.SIGINT:
+        assert set(sent.values()) == {1}
+
+
+def test_answers_that_were_handed_in_are_judged_and_nobody_is_asked(
+    ground: Path, bench: Path
+) -> None:
+    opened = open_bench(bench)
+    responses = {item.qid: item.selected_answer for item in opened.items[1:]}
+    given = Answers(bench=opened.bench, model="theirs", how="import", responses=responses)
+    write_answers(opened, given)
+    typed = ("--videos", ground / "videos", "--model", "theirs", "--judge", "offline:judge")
+    refused = run(bench, *typed)
+    assert "not the answers that were handed in" in str(refused.exception)
+    told = run(bench, *typed, "--allow-offline-judge")
+    assert told.return_value == 0, told.output
+    assert {row.nonce.role for row in calls_of(bench)} == {"judge"}
+    rulings = results_of(bench)["theirs"].rulings
+    assert [r.reason for r in rulings if r.response is None] == ["no answer was handed in"] * 2
+    assert {r.verdict for r in rulings if r.response and r.against == "selected"} == {"tie"}
+
+
+def test_a_result_that_was_imported_is_not_written_over(ground: Path, bench: Path) -> None:
+    opened = open_bench(bench)
+    ruling = Ruling(qid=opened.items[0].qid, against="selected", verdict="win")
+    theirs = Played(
+        bench=opened.bench,
+        model="offline:hawk",
+        judge="offline:judge",
+        how="import",
+        rulings=[ruling],
+    )
+    write_played(opened, theirs)
+    told = run(bench, "--videos", ground / "videos", *PAIR)
+    assert "has an imported result" in str(told.exception)
+    assert results_of(bench)["offline:hawk"] == theirs
+
+
+def test_calls_of_another_bench_are_not_used(ground: Path, bench: Path, tmp_path: Path) -> None:
+    run(bench, "--videos", ground / "videos", "--model", "offline:blind", "--limit", 1)
+    other = imported(tmp_path, "vid_0-x.mp4", video_id="vid_0-x")
+    (other / "results").mkdir(exist_ok=True)
+    shutil.copy(bench / "results" / CALLS, other / "results")
+    typed = ("--videos", tmp_path / "films", "--model", "offline:blind", "--allow-offline-judge")
+    assert "holds calls of another bench" in str(run(other, *typed).exception)
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (("--judge", "offline:hawk"), "cannot judge"),
+        (("--model", "offline:hawk,offline:hawk"), "twice"),
+        (("--model", "nobody"), "is no model"),
+        (("--model", "openai:gpt-4o-mini"), "nobody judges"),
+        (("--model", "openai:gpt-4o-mini", "--judge", "offline:judge"), "only understands"),
+        (("--model", "openai:gpt-4o", *REAL), "its own battles"),
+        (("--model", "openai:gpt-4o-mini", *REAL), "needs a key"),
+        (("--videos", "/nowhere"), "/nowhere"),
+        ((), "holds no copies of its videos"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(
+    ground: Path,
+    bench: Path,
+    typed: Sequence[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    films = ("--videos", str(ground / "videos")) if "--model" in typed or "--judge" in typed else ()
+    line = ["bench", "run", str(bench), *films, *typed]
+    assert guarded(lambda: arena.main(line, standalone_mode=False)) == 1
+    assert words in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_two_names_for_one_model_are_one_model(bench: Path, ground: Path, tmp_path: Path) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text('[models.one]\nmodel = "offline:owl"\n[models.two]\nmodel = "offline:owl"\n')
+    told = run(bench, "--videos", ground / "videos", "--model", "one,two", "--config", file)
+    assert "are the same model" in str(told.exception)
+
+
+def facts(bench: Path) -> dict[str, Any]:
+    return {model: result.facts for model, result in results_of(bench).items()}
+
+
+def test_a_result_tells_how_it_came_to_be(ground: Path, bench: Path) -> None:
+    run(bench, "--videos", ground / "videos", "--model", "offline:blind", "--seed", 3, "--limit", 2)
+    told = facts(bench)["offline:blind"]
+    assert told["model"] == "offline:blind"
+    assert (told["max_frames"], told["judge"], told["seed"]) == (0, "offline:judge", 3)
+    assert (told["questions"], told["forfeits"], told["voids"]) == (2, 0, 0)
