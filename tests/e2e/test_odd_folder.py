@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,28 @@ def told(folder: Path) -> str:
 
 def typed(name: str, *words: str | Path) -> tuple[str, str]:
     """Run a command to its good end; return what it said, in which no byte moves a terminal."""
-    done = subprocess.run(command(name, *words), env=environment(), capture_output=True)
+    return ended(command(name, *words))
+
+
+def typed_in_turn(*lines: tuple[str | Path, ...]) -> list[str]:
+    """Run `arena` once for each line, all in one process, and return what each said to stdout."""
+    typed_lines = json.dumps([[str(word) for word in line] for line in lines])
+    return ended([sys.executable, "-c", IN_TURN, typed_lines])[0].split(END)[:-1]
+
+
+END = "=== end of one command ===\n"
+IN_TURN = f"""
+import json, sys
+from runs.cli import arena, guarded
+for words in json.loads(sys.argv[1]):
+    code = guarded(lambda: arena.main(words, prog_name="arena", standalone_mode=False))
+    assert code == 0, words
+    print({END!r}, end="", flush=True)
+"""
+
+
+def ended(line: list[str]) -> tuple[str, str]:
+    done = subprocess.run(line, env=environment(), capture_output=True)
     assert done.returncode == 0, done.stderr[-3000:]
     for said in (done.stdout, done.stderr):
         assert not any(mark in said for mark in MOVING), said
@@ -88,20 +110,17 @@ def test_usable_files_are_used_and_the_others_named(told: str) -> None:
 
 
 @pytest.mark.usefixtures("told")
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("leaderboard out", "24 battles decided on 8 videos"),
-        ("status out", "24 of 24"),
-        ("status out --json", '"settled": 24'),
-        ("battles out --jsonl", '"schema":'),
-        ("resume out --videos", "0 of 24 battles to go"),
-    ],
-)
-def test_every_command_reads_what_came_of_it(words: str, expected: str, folder: Path) -> None:
-    typed_words = [folder.parent / word if word == "out" else word for word in words.split()]
-    videos = (folder,) if words.endswith("--videos") else ()
-    assert expected in "".join(typed("arena", *typed_words, *videos))
+def test_every_command_reads_what_came_of_it(folder: Path) -> None:
+    out = folder.parent / "out"
+    expected: dict[tuple[str | Path, ...], str] = {
+        ("leaderboard", out): "24 battles decided on 8 videos",
+        ("status", out): "24 of 24",
+        ("status", out, "--json"): '"settled": 24',
+        ("battles", out, "--jsonl"): '"schema":',
+    }
+    for words, said in zip(expected, typed_in_turn(*expected), strict=True):
+        assert expected[words] in said
+    assert "0 of 24 battles to go" in "".join(typed("arena", "resume", out, "--videos", folder))
 
 
 @pytest.mark.usefixtures("told")
@@ -115,6 +134,8 @@ def test_a_bench_made_of_it_is_intact_beside_the_videos(folder: Path) -> None:
 def test_it_is_shown_and_replayed(folder: Path) -> None:
     out = folder.parent / "out"
     battles = [json.loads(row) for row in typed("arena", "battles", out, "--jsonl")[0].splitlines()]
-    paths = [typed("arena", "show", out, row["id"])[0] for row in battles[::3]]
-    assert sum("subtitles: 1 cues of" in page for page in paths) == 7
-    assert "24 battles came out the same, 0 did not" in typed("arena", "replay", out)[0]
+    shown = [("show", out, row["id"]) for row in battles[::3]]
+    *pages, replayed = typed_in_turn(*shown, ("replay", out))
+    assert len(pages) == 8
+    assert sum("subtitles: 1 cues of" in page for page in pages) == 7
+    assert "24 battles came out the same, 0 did not" in replayed

@@ -11,6 +11,7 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.loopback import serving
 from tests.support.manners import Manners, Mishap
+from tests.support.played import invoke
 from tests.support.whole_runs import (
     KEY,
     battles,
@@ -92,12 +93,12 @@ def test_one_call_at_a_time_gives_the_same_battles_and_the_same_bench(
     assert battles(out) == battles(ground.out)
     benches = tmp_path / "this", tmp_path / "that"
     for run_, bench in zip((out, ground.out), benches, strict=True):
-        run("arena", "freeze", run_, "--to", bench)
+        assert invoke("freeze", run_, "--to", bench).exit_code == 0
     assert folder_bytes(benches[0]) == folder_bytes(benches[1])
 
 
 def test_a_replay_needs_neither_videos_nor_server(ground: Ground) -> None:
     before = folder_bytes(ground.out)
-    told = json.loads(run("arena", "replay", ground.out, "--json"))
+    told = json.loads(invoke("replay", ground.out, "--json").stdout)
     assert (told["equal"], told["different"]) == (CLIPS * 3 * ROUNDS, [])
     assert folder_bytes(ground.out) == before

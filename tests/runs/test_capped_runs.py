@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +57,18 @@ def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
     assert any("the cap is reached" in line for line in stage.said)
 
 
-@pytest.mark.parametrize("places", [1, 16])
 def test_a_cap_buys_about_its_share_of_the_battles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
     with serving(tmp_path / "log", brain=brain) as server:
         stage = Stage(tmp_path, server, videos=4)
         whole = stage.play(tmp_path / "whole", rounds=3, concurrency=16)
-        for share in (2 / 27, 0.5 / 5, 0.5):
-            out = tmp_path / f"of-{share}"
+        kept = {battle.id: battle for battle in battles_of(tmp_path / "whole")}
+        for places, share in product((1, 16), (2 / 27, 0.5 / 5, 0.5)):
+            out = tmp_path / f"of-{share}-{places}"
             cap = share * whole.spent.usd
             found = stage.play(out, rounds=3, concurrency=places, max_usd=cap)
             assert found.is_capped
             assert found.settled >= 0.6 * share * whole.total
-            kept = {battle.id: battle for battle in battles_of(tmp_path / "whole")}
             assert all(kept[battle.id] == battle for battle in battles_of(out))
