@@ -32,14 +32,14 @@ def compare(bench: Path, a: str, b: str, judge: str | None, as_json: bool) -> No
 
 
 @click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")
-@click.argument("bench1", type=_BENCH)
-@click.argument("bench2", type=_BENCH)
+@click.argument("bench", type=_BENCH)
+@click.argument("other", type=_BENCH)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, which names everything.")
-def diff(bench1: Path, bench2: Path, as_json: bool) -> None:
-    """Say what changed from BENCH1 to BENCH2: questions, videos, settings."""
+def diff(bench: Path, other: Path, as_json: bool) -> None:
+    """Say what changed from BENCH to OTHER: questions, videos, settings."""
     from runs import bench_diff
 
-    report = bench_diff.diff(bench1, bench2)
+    report = bench_diff.diff(bench, other)
     _print(report, bench_diff.as_lines(report), as_json=as_json)
 
 
