@@ -168,7 +168,8 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
     lines += _who_chose(sum(item.chosen_by == "labels" for item in items), total)
     lines.append("- Several questions may share a video and a lineage; they are not independent.")
     if "topic" in manifest.counts:
-        lines.append("- Topics are clusters of words, found by a program and named by it.")
+        of = plain(manifest.selection.get("embeddings") or "words")
+        lines.append(f"- Topics are clusters by {of}, found by a program and named by it.")
     return "## Known biases\n\n" + "\n".join(lines) + "\n"
 
 

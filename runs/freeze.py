@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -166,7 +167,7 @@ def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
     given = read_input(run)
     pool = pool_of(run.battles, given)
     seed = int(run.manifest.get("seed") or 0) if wishes.seed is None else wishes.seed
-    chosen = _choose(pool, wishes, seed, given)
+    chosen = _choose(pool, wishes, seed, given=given, folder=run.folder)
     _refuse_nothing(run, pool, chosen)
     items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
     draft = Manifest(
@@ -195,13 +196,17 @@ def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
     return Bench(manifest, {**files, **copies, MANIFEST: manifest_bytes(manifest)})
 
 
-def _choose(pool: Pool, wishes: Wishes, seed: int, given: AuditInput) -> Chosen:
-    worth = None
+def _choose(pool: Pool, wishes: Wishes, seed: int, *, given: AuditInput, folder: Path) -> Chosen:
+    worth, embed = None, None
     if wishes.separating:
         from runs.separating import worth_of
 
         worth = worth_of(pool.items, given.battles)
-    return choose_items(pool.items, wishes, seed=seed, leaked=pool.leaked, worth=worth)
+    if wishes.embeddings is not None:
+        from runs.vectors import vectors_of
+
+        embed = partial(vectors_of, model=wishes.embeddings, folder=folder, say=say)
+    return choose_items(pool.items, wishes, seed=seed, leaked=pool.leaked, worth=worth, embed=embed)
 
 
 def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:

@@ -28,11 +28,18 @@ MOST = 3000
 OTHER = "other"
 
 
-def topics_of(questions: Sequence[str], seed: int) -> list[str | None]:
+def topics_of(
+    questions: Sequence[str], seed: int, vectors: Floats | None = None
+) -> list[str | None]:
     """Return the topic of each question: its three weightiest words, or `other` for outliers.
 
     All None where there are too few questions or words, or nothing clusters. With one seed and one
     release of scikit-learn the answer is the same each time.
+
+    Args:
+        questions: whose words also name the topics.
+        seed: of the reduction.
+        vectors: shape (questions, width), what to cluster in place of words; None: their words.
 
     Source: HDBSCAN by Campello, Moulavi and Sander (2013), PAKDD; VisionArena draws so.
     """
@@ -43,11 +50,12 @@ def topics_of(questions: Sequence[str], seed: int) -> list[str | None]:
         weights = read.fit_transform(questions)
     except ValueError:  # no word occurs twice
         return [None] * len(questions)
-    depth = min(DEPTH, min(weights.shape) - 1)
+    wide = weights if vectors is None else vectors - vectors.mean(axis=0)
+    depth = min(DEPTH, min(wide.shape) - 1)
     if len(questions) < LEAST or depth < 1:
         return [None] * len(questions)
     with one_blas_thread():
-        found = TruncatedSVD(depth, random_state=seed % 2**32).fit_transform(weights)
+        found = TruncatedSVD(depth, random_state=seed % 2**32).fit_transform(wide)
         labels = _cluster(normalize(found), seed)
     if labels.max() < 0:
         return [None] * len(questions)

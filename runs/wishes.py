@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,9 +12,12 @@ from runs.bench_counts import part_of
 from runs.near import near_duplicates
 from runs.sealing import Item
 from runs.stratify import draw_evenly
+from scoring.cells import Floats
 
 Dimension = Literal["duration", "category", "topic"]
 DIMENSIONS: tuple[Dimension, ...] = ("duration", "category", "topic")
+
+Embed = Callable[[Sequence[str]], Floats]
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Wishes:
     """Rather those that tell models apart."""
     by: tuple[Dimension, ...] = DIMENSIONS
     """What is drawn evenly over."""
+    embeddings: str | None = None
+    """Model whose embeddings of the questions make topics; None: their words do."""
     seed: int | None = None
     """None: the run's."""
 
@@ -49,6 +54,11 @@ class Wishes:
                 "--separating prefers some questions to others, so it needs --size, --per-video, "
                 "--distinct or --length-matched"
             )
+        if self.embeddings is not None and not (self.draws and "topic" in self.by):
+            raise BadInput(
+                "--embeddings makes topics, which only a draw over them needs: pass --size or "
+                "--length-matched, and topic in --by"
+            )
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest keeps it."""
@@ -60,6 +70,7 @@ class Wishes:
             "length_matched": self.length_matched,
             "separating": self.separating,
             "by": list(self.by) if self.draws else [],
+            "embeddings": self.embeddings,
         }
 
 
@@ -86,6 +97,7 @@ def choose_items(
     seed: int,
     leaked: Collection[str] = (),
     worth: Mapping[str, float] | None = None,
+    embed: Embed | None = None,
 ) -> Chosen:
     """Return the questions of a pool that a bench is to have. The same input gives the same.
 
@@ -95,6 +107,7 @@ def choose_items(
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
         worth: of each qid how well it tells models apart; None where that does not matter.
+        embed: makes vectors of questions, in whose place their words are read where it is None.
     """
     told: dict[str, int] = {}
     left = sorted(pool, key=lambda item: _preference(item, seed, worth))
@@ -108,7 +121,7 @@ def choose_items(
         left = _kept(left, [turn < wishes.per_video for turn in turns], CROWDED, told)
         turns = [turn for turn in turns if turn < wishes.per_video]
     if wishes.draws:
-        left = _drawn(left, turns, wishes, seed, told)
+        left = _drawn(left, turns, wishes, seed=seed, told=told, embed=embed)
     places = {item.qid: k for k, item in enumerate(pool)}
     return Chosen(sorted(left, key=lambda item: places[item.qid]), told)
 
@@ -135,13 +148,20 @@ def _turns(items: Sequence[Item]) -> list[int]:
 
 
 def _drawn(
-    items: list[Item], turns: Sequence[int], wishes: Wishes, seed: int, told: dict[str, int]
+    items: list[Item],
+    turns: Sequence[int],
+    wishes: Wishes,
+    *,
+    seed: int,
+    told: dict[str, int],
+    embed: Embed | None,
 ) -> list[Item]:
     if "topic" in wishes.by:
         # scikit-learn takes over a second to import.
         from runs.topics import topics_of
 
-        topics = topics_of([item.question for item in items], seed)
+        questions = [item.question for item in items]
+        topics = topics_of(questions, seed, embed(questions) if embed else None)
         items = [
             item.model_copy(update={"topic": topic})
             for item, topic in zip(items, topics, strict=True)

@@ -30,6 +30,7 @@ _PARTS = ("duration", "category", "topic")
     "--length-matched", is_flag=True, help="As many won by the longer as by the shorter answer."
 )
 @click.option("--separating", is_flag=True, help="Rather those that tell models apart.")
+@click.option("--embeddings", help="Model that makes topics: provider:model.  [default: words]")
 @click.option("--seed", type=int, help="Of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
 @click.option("--with-videos", is_flag=True, help="Copy the videos into the bench.")

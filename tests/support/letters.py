@@ -1,0 +1,26 @@
+"""LangChain embeddings that only count letters, and count how often they are asked."""
+
+from __future__ import annotations
+
+from langchain_core.embeddings import Embeddings
+
+
+class Letters(Embeddings):
+    """As many numbers a text as there are letters; a model called `short` returns too few."""
+
+    asked = 0
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return how often each letter occurs in each text."""
+        if self.model == "broken":
+            raise RuntimeError("no more credit")
+        type(self).asked += 1
+        vectors = [[float(text.count(chr(97 + k))) for k in range(26)] for text in texts]
+        return vectors[1:] if self.model == "short" else vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the vector of one text."""
+        return self.embed_documents([text])[0]
