@@ -14,6 +14,7 @@ from agents.judge import settle_verdict
 from memory.evidence import Trial, standing_trials
 from memory.records import DECIDED, SCHEMA, TIES, Battle, Judging
 from runs.audit_input import percent
+from runs.labels import as_share
 from runs.leaderboard import Table, build
 from runs.reading import Run, counted, marks, open_run
 from scoring.boards import Correlation, correlate_orders, correlate_ranks
@@ -73,10 +74,10 @@ def _told(run: Run, judge: str, trials: Sequence[Trial]) -> Report:
         "abstained": sum(trial.judging.verdict == "abstain" for trial in mine),
         "battles": len(shared),
         "undecided": len(anew) - len(shared),
-        "agreement": _share(found.share),
-        "kappa": _share(found.kappa),
-        "without_ties": {"agreement": _share(without.share), "kappa": _share(without.kappa)},
-        "longer_answer": _share(by_length),
+        "agreement": as_share(found.share),
+        "kappa": as_share(found.kappa),
+        "without_ties": {"agreement": as_share(without.share), "kappa": as_share(without.kappa)},
+        "longer_answer": as_share(by_length),
         "confusion": {"words": list(WORDS), "run_by_judge": confusion_of(shared)},
         "boards": boards,
         "sentence": _sentence(judge, found, by_length),
@@ -164,11 +165,6 @@ def _rows(board: Table) -> Mapping[str, Mapping[str, Any]]:
 
 def _correlation(found: Correlation) -> Report:
     return {key: _number(value) for key, value in found._asdict().items()}
-
-
-def _share(found: Share) -> Report:
-    figures = {key: _number(getattr(found, key)) for key in ("value", "low", "high")}
-    return {**figures, "n": found.n}
 
 
 def _number(value: float) -> float | None:
