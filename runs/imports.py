@@ -16,6 +16,7 @@ from typing import Any
 from memory.digests import digest
 from memory.errors import BadInput
 from memory.records import SCHEMA
+from runs.bench_counts import counts_of
 from runs.benches import LARGEST_MANIFEST, LONGEST_LINE
 from runs.console import safe
 from runs.exports import KEYS, VIDEOAUTOBENCH, layout_of
@@ -163,6 +164,7 @@ def _bench(items: list[Item], source: Source, *, licence: str | None) -> Bench:
             source=source,
             selection={"how": "every question of the file"},
             licence=licence,
+            counts=counts_of(items),
             files={name: sealed_file(content) for name, content in files.items()},
             videos={item.video_id: BenchVideo() for item in items},
             count=len(items),

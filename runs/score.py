@@ -116,7 +116,11 @@ def _order(by: By, parts: Mapping[str, object]) -> list[str]:
 
 def _board(items: Sequence[Item], results: Sequence[Result], of: Of) -> dict[str, Any]:
     asked = {item.qid: item for item in items}
-    rows = [(_row(asked, result, of), result) for result in results]
+    decided = [score(asked, result, of="decided") for result in results]
+    rows = [
+        (_row(asked, result, of, found), result, found.both)
+        for result, found in zip(results, decided, strict=True)
+    ]
     # What has no score, such as a model that was asked nothing of a slice, stands behind.
     rows.sort(
         key=lambda row: (
@@ -127,10 +131,10 @@ def _board(items: Sequence[Item], results: Sequence[Result], of: Of) -> dict[str
         )
     )
     return {
-        "models": [row for row, _ in rows],
+        "models": [row for row, _, _ in rows],
         "differences": [
-            {"a": one.model, "b": other.model, "judge": one.judge, **difference(asked, one, other)}
-            for (_, one), (_, other) in combinations(rows, 2)
+            {"a": one.model, "b": other.model, "judge": one.judge, **_difference(asked, won, lost)}
+            for (_, one, won), (_, other, lost) in combinations(rows, 2)
             if one.judge == other.judge
         ],
     }
@@ -158,13 +162,11 @@ def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Sc
     )
 
 
-def _row(items: Mapping[str, Item], result: Result, of: Of) -> dict[str, Any]:
-    found = score(items, result, of=of)
+def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> dict[str, Any]:
+    found = decided if of == "decided" else score(items, result, of=of)
     sides: dict[str, dict[str, Any]] = {
         against: _side(items, result, against, getattr(found, against)) for against in REFERENCES
     }
-    decided = _means(items, score(items, result, of="decided"))
-    means = _means(items, found)
     videos = len({items[qid].video_id for qid in found.both})
     missing = any(side["missing"] for side in sides.values())
     voids = any(side["void"] for side in sides.values())
@@ -173,11 +175,11 @@ def _row(items: Mapping[str, Item], result: Result, of: Of) -> dict[str, Any]:
         "model": result.model,
         "judge": result.judge,
         "how": result.how,
-        **means,
+        **_means(items, found),
         "videos": videos,
         "flags": [flag for flag, is_so in flags.items() if is_so],
         **sides,
-        "decided": decided,
+        "decided": _means(items, decided),
     }
 
 
@@ -227,7 +229,7 @@ def _measured(items: Mapping[str, Item], points: Points) -> dict[str, Any]:
             "n": share.n}  # fmt: skip
 
 
-def difference(items: Mapping[str, Item], one: Result, other: Result) -> dict[str, Any]:
+def _difference(items: Mapping[str, Item], a: Points, b: Points) -> dict[str, Any]:
     """Return how far one model's score lies above another's where both have verdicts.
 
     In percentage points, with a 95 % interval of the paired difference: what makes a question hard
@@ -235,7 +237,6 @@ def difference(items: Mapping[str, Item], one: Result, other: Result) -> dict[st
     """
     from scoring.leads import measure_lead
 
-    a, b = (score(items, result, of="decided").both for result in (one, other))
     shared = [qid for qid in a if qid in b]
     lead = measure_lead(
         [a[qid] for qid in shared], [b[qid] for qid in shared], _clusters(items, shared)
