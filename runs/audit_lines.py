@@ -21,8 +21,11 @@ def is_usual(key: str) -> bool:
     return key in _USUAL or key.startswith(_KNOWN)
 
 
-def audit_lines(table: dict[str, Any]) -> list[str]:
-    """Return the alarms in a leaderboard, or in those of slices, a line each, and one of shares."""
+def audit_lines(table: dict[str, Any], *, of: str = "") -> list[str]:
+    """Return the alarms in a leaderboard, or in those of slices, a line each, and one of shares.
+
+    `of` says what the shares are of, where that is not what stands above them.
+    """
     findings = {found["key"]: found for found in table.get("audit", ())}
     told = [f"AUDIT ALARM: {found['sentence']}" for found in findings.values() if found["alarm"]]
     usual = [
@@ -32,7 +35,7 @@ def audit_lines(table: dict[str, Any]) -> list[str]:
         for key in (*_USUAL, *(key for key in findings if key.startswith(_KNOWN)))
         if key in findings
     ]
-    return [*told, f"audit: {'; '.join(usual)}. More: arena audit OUT."] if usual else told
+    return [*told, f"audit: {of}{'; '.join(usual)}. More: arena audit OUT."] if usual else told
 
 
 def _share(found: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ def board_of(folder: Path, method: Method = USUAL) -> Table:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
         table = build(run.battles, run.manifest["models"], **_given(run, method))
-        return table | {"audit": brief(run)}
+        return _with_stop(table, run) | {"audit": brief(run)}
 
 
 def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) -> Table:
@@ -30,7 +30,15 @@ def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) ->
             return build_pairs(run.battles, models, **given)
         both = run.manifest.get("swap") == "all"
         table = build_slices(run.battles, models, by=by, seats_count=both, **given)
+        table["slices"] = [_with_stop(part, run) for part in table["slices"]]
         return table | {"audit": brief(run)}
+
+
+def _with_stop(table: Table, run: Run) -> Table:
+    """Return a table whose settings say which rule ended the run early, if one did."""
+    if run.stop is None:
+        return table
+    return table | {"settings": {"until": run.stop.as_json(), **table["settings"]}}
 
 
 def _given(run: Run, method: Method) -> dict[str, Any]:

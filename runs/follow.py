@@ -15,11 +15,14 @@ from pathlib import Path
 
 from agents.ask import Event
 from memory.records import CallRow
-from runs.events import Audience, Begun, Drawn, Ended, Settled
+from runs.config import RunConfig
+from runs.events import Audience, Begun, Drawn, Ended, Looked, Settled
 from runs.reading import Run, open_run, run_file
 from runs.spending import kept_caps
 from runs.status import holder
 from runs.until import kept_rule
+from runs.watch import Watch, look_ahead
+from runs.waves import Waves, ending_of
 
 EVERY_S = 1.0
 
@@ -34,6 +37,8 @@ class Follower:
         self._slots: set[str] = set()
         self._battles: set[str] = set()
         self._drawn: set[str] = set()
+        self._waves: Waves | None = None
+        self._watch: Watch | None = None
         self.total = 0
         self.has_begun = False
 
@@ -55,11 +60,15 @@ class Follower:
             for battle in sorted(found, key=lambda battle: battle.id):
                 self._battles.add(battle.id)
                 self._told.hear(Settled(battle))
+                if self._waves is not None:
+                    self._waves.note(ending_of(battle))
+            self._look_for_rule(run)
 
     def _begin(self, run: Run) -> None:
         manifest = run.manifest
         self.has_begun, self.total, self._slots = True, len(run.slots), run.lineup.ids
         self._battles = set(run.settled)
+        self._watch = self._waves = None
         self._told.hear(
             Begun(
                 out=self._folder,
@@ -75,6 +84,18 @@ class Follower:
                 played_s=_played_s(run_file(self._folder).with_name("run.sqlite.lock")),
             )
         )
+
+    def _look_for_rule(self, run: Run) -> None:
+        """Tell what the rule that may stop the run sees by now."""
+        rule = kept_rule(run.store).rule
+        if rule is None:
+            self._watch = self._waves = None
+            return
+        if self._watch is None or self._watch.rule != rule or self._waves is None:
+            config = RunConfig.of_manifest(run.manifest)
+            self._waves = Waves.of(run.store, config.models)
+            self._watch = Watch(rule, config, self._waves, lambda r: self._told.hear(Looked(r)))
+        self._watch.look()
 
     def _call(self, run: Run, row: CallRow) -> None:
         slot = run.lineup.current(row.nonce.scope)
@@ -122,7 +143,7 @@ async def follow(folder: Path, told: Audience) -> str:
 def _is_stopped(folder: Path) -> bool:
     """Return whether a rule of the run ended it."""
     with open_run(folder) as run:
-        return kept_rule(run.store).met is not None
+        return look_ahead(run.store).is_stopped
 
 
 def _played_s(lock: Path) -> float:

@@ -41,7 +41,7 @@ from runs.schedule import Visit, blocks_of, one_after_another, play_blocks
 from runs.slots import Lineup
 from runs.spending import NO_CAPS, Budget
 from runs.until import Reading, keep_met, kept_rule
-from runs.watch import Watch, look_at
+from runs.watch import NOTHING_LEFT, Outlook, Watch, look_ahead
 from runs.waves import Waves, ending_of
 from video.cache import FrameCache
 from video.studio import Decoders
@@ -61,13 +61,18 @@ class Finished:
     caps: Caps = NO_CAPS
     spent: Spent = NOTHING_SPENT
     """By the whole run, in all its processes."""
-    reading: Reading | None = None
-    """What the run's stopping rule saw last."""
+    outlook: Outlook = NOTHING_LEFT
+    """What is left, and what the run's stopping rule saw last."""
 
     @property
     def is_stopped(self) -> bool:
         """Whether a rule was met before all slots were played."""
-        return self.reading is not None and self.reading.is_met and self.settled < self.total
+        return self.outlook.is_stopped
+
+    @property
+    def reading(self) -> Reading | None:
+        """What the run's stopping rule saw last."""
+        return self.outlook.reading
 
     @property
     def void_share(self) -> float:
@@ -139,7 +144,7 @@ async def play_run(
             is_capped=is_capped,
             caps=budget.caps,
             spent=store.journal.spent(),
-            reading=look_at(store),
+            outlook=look_ahead(store),
         )
 
 

@@ -65,7 +65,7 @@ def plain_lines(say: Say) -> Hear:
                 progress.settled(battle)
             case Looked(reading):
                 mark = "met, " if reading.is_met else ""
-                say(f"until {reading.rule}: {mark}{reading.told}, after wave {reading.wave}")
+                say(f"until {reading.rule}: {mark}{reading.where}")
 
     return hear
 

@@ -14,6 +14,7 @@ from memory.records import Battle, Slot
 from memory.store import Store
 from runs.console import safe
 from runs.slots import Lineup
+from runs.until import Reading, kept_rule
 
 RUN_FILE = "run.sqlite"
 STAND_INS = "rates stand-ins: every model is an offline one"
@@ -50,6 +51,17 @@ class Run:
     def battles(self) -> list[Battle]:
         """The battles that count, in slot order; superseded ones are left out."""
         return list(self.each_battle)
+
+    @cached_property
+    def stop(self) -> Reading | None:
+        """What met the rule that ended the run before its last slot; None where none did."""
+        # Rules look at ratings, whose imports cost more than reading most runs.
+        from runs.watch import look_ahead
+
+        if kept_rule(self.store).rule is None:
+            return None
+        outlook = look_ahead(self.store)
+        return outlook.reading if outlook.is_stopped else None
 
     @property
     def each_battle(self) -> BattlesOf:
@@ -158,7 +170,13 @@ def cautions(manifest: dict[str, Any]) -> list[str]:
 def warnings_of(run: Run) -> list[str]:
     """Return what a reader of any figure of a run must know of it."""
     told = cautions(run.manifest)
-    if unsettled := len(run.slots) - len(run.battles):
+    if stop := run.stop:
+        told.append(
+            f"--until {stop.rule} ended the run at its wave {stop.wave}, with "
+            f"{len(run.slots) - len(run.settled)} of {len(run.slots)} slots unplayed: "
+            f"{stop.rule.promise}; {stop.rule.on_intervals}"
+        )
+    elif unsettled := len(run.slots) - len(run.settled):
         told.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
     return told
 

@@ -76,7 +76,8 @@ def notes(table: Table) -> list[str]:
     ]
     aimed = any(part["slice"] in AIMED for part in table["slices"])
     told += [AIMED_AT] if aimed else []
-    return [*told, SCALES if table["slices"] else _NOTHING, *audit_lines(table)]
+    whole = audit_lines(table, of="of the whole run, ")
+    return [*told, SCALES if table["slices"] else _NOTHING, *whole]
 
 
 _NOTHING = "No battle is settled yet."

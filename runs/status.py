@@ -20,8 +20,7 @@ from runs.costs import Costs, lost_line
 from runs.reading import counted, damage, marks, named, one_line, open_run, run_file
 from runs.repair import failed_slots
 from runs.spending import NO_CAPS, kept_caps, told_caps
-from runs.until import Reading
-from runs.watch import look_at
+from runs.watch import NOTHING_LEFT, Outlook, look_ahead
 from runs.working import NO_WORK, Work, work_on
 
 
@@ -45,8 +44,8 @@ class Status:
     process: int | None = None
     """Id of the process that is running it now."""
     work: Work = NO_WORK
-    reading: Reading | None = None
-    """How its stopping rule was met, or how near it is."""
+    outlook: Outlook = NOTHING_LEFT
+    """What is left, and how its stopping rule was met, or how near it is."""
     failed: int = 0
     """Battles that ended because a call had failed, which can be played again."""
 
@@ -63,7 +62,7 @@ class Status:
     @property
     def is_stopped(self) -> bool:
         """Return whether its rule was met before all slots were played."""
-        return self.reading is not None and self.reading.is_met and self.settled < self.slots
+        return self.outlook.is_stopped
 
     @property
     def next(self) -> str:
@@ -97,7 +96,7 @@ class Status:
             "damage": self.damage,
             "process": self.process,
             "work": self.work.as_json(),
-            "until": self.reading.as_json() if self.reading else None,
+            "until": self.outlook.reading.as_json() if self.outlook.reading else None,
             "failed": self.failed,
             "next": self.next,
         }
@@ -131,14 +130,16 @@ class Status:
         ]
 
     def _rule(self) -> list[str]:
-        if self.reading is None:
+        rule, reading = self.outlook.rule, self.outlook.reading
+        if rule is None:
             return []
-        is_met = "is met" if self.reading.is_met else "is not met"
-        lines = [f"--until {self.reading.rule} {is_met}: {self.reading.told}, after wave "]
-        lines[0] += str(self.reading.wave)
+        if reading is None:
+            return [f"--until {rule} has nothing to look at yet: no wave is settled"]
+        is_met = "is met" if reading.is_met else "is not met"
+        lines = [f"--until {rule} {is_met}: {reading.where}"]
         if self.is_stopped:
             out = safe(shlex.quote(str(self.folder)))
-            lines += [self.reading.rule.promise]
+            lines += [rule.promise]
             lines += [f"to play the rest: arena resume {out} --until rounds"]
         return lines
 
@@ -160,7 +161,7 @@ def status_of(folder: Path) -> Status:
             status.costs.add(row)
         status.caps = kept_caps(run.store)
         status.lost = run.store.journal.lost(besides="offline:*")
-        status.reading = look_at(run.store)
+        status.outlook = look_ahead(run.store)
         status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
         status.damage = damage(run.store)

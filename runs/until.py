@@ -29,6 +29,11 @@ _PROMISES = {
     ),
     "battles": "that number promises nothing and distorts nothing",
 }
+_INTERVALS = {
+    "separated": "intervals held as often as others in simulations, with gaps 2 to 6 % too large",
+    "ci": "gaps and intervals are read as ever",
+    "battles": "gaps and intervals are read as ever",
+}
 
 
 class Rule(NamedTuple):
@@ -46,6 +51,11 @@ class Rule(NamedTuple):
         """What stopping by it promises, and what it does not."""
         return _PROMISES[self.kind]
 
+    @property
+    def on_intervals(self) -> str:
+        """What stopping by it means for the intervals of a leaderboard."""
+        return _INTERVALS[self.kind]
+
 
 class Reading(NamedTuple):
     """What a rule saw in the battles up to a wave."""
@@ -62,6 +72,11 @@ class Reading(NamedTuple):
     pair: tuple[str, str] | None = None
     width: float | None = None
     """Mean width of the 95 % intervals, in points; None where some model has none."""
+
+    @property
+    def where(self) -> str:
+        """How near the rule is, and when that was seen."""
+        return f"{self.told}, after wave {self.wave}"
 
     @property
     def told(self) -> str:

@@ -8,10 +8,14 @@ everything else does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
+from graph.state import is_guest
+from memory.records import Slot
 from memory.store import Store
 from runs.config import RunConfig
+from runs.slots import Lineup
 from runs.until import Reading, Rule, kept_rule
 from runs.waves import LAG, Waves
 from scoring.stopping import measure_separation
@@ -45,7 +49,7 @@ class Watch:
         self, rule: Rule, config: RunConfig, waves: Waves, told: Callable[[Reading], None]
     ) -> None:
         """Take a rule, what it looks at, and who is told what it saw last."""
-        self._rule = rule
+        self.rule = rule
         self._config = config
         self._waves = waves
         self._told = told
@@ -70,20 +74,54 @@ class Watch:
         """Look at all waves that were settled since, up to the first that meets the rule."""
         before = self._looked
         while self.met is None and self._looked < self._waves.settled:
-            self.latest = read_rule(self._config, self._waves, self._rule, self._looked)
+            self.latest = read_rule(self._config, self._waves, self.rule, self._looked)
             self._looked += 1
         if self.latest and self._looked > before:
             self._told(self.latest)
 
 
-def look_at(store: Store) -> Reading | None:
-    """Return how the rule of a run was met, or else how near it is; None where there is neither."""
-    kept = kept_rule(store)
-    if kept.rule is None or kept.met:
-        return kept.met
+class Outlook(NamedTuple):
+    """What is left of a run, and what its rule says of that."""
+
+    left: int
+    """Slots that are not settled."""
+    due: int
+    """Those of them that would be played now."""
+    rule: Rule | None = None
+    reading: Reading | None = None
+    """Of the wave that met the rule, else of the latest; None where there is no rule, or no wave
+    is settled."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a rule is all that keeps slots from being played."""
+        return self.left > 0 and self.due == 0
+
+
+NOTHING_LEFT = Outlook(0, 0)
+
+
+def look_ahead(store: Store) -> Outlook:
+    """Return what is left of a run; with a rule that was not met yet its waves are looked at."""
+    kept, settled = kept_rule(store), store.settled_ids()
+    left = [slot for slot in Lineup(store.slots()).slots if slot.id not in settled]
+    if kept.rule is None or (kept.met and not left):
+        return Outlook(len(left), len(left), kept.rule, kept.met)
     config = RunConfig.of_manifest(store.manifest())
-    waves = Waves.of(store, config.models)
-    return read_rule(config, waves, kept.rule, waves.settled - 1) if waves.settled else None
+    waves, reading = Waves.of(store, config.models), kept.met
+    if reading is None:
+        watch = Watch(kept.rule, config, waves, lambda _reading: None)
+        watch.look()
+        reading = watch.latest
+    return Outlook(len(left), _due(left, waves, reading), kept.rule, reading)
+
+
+def _due(left: Iterable[Slot], waves: Waves, reading: Reading | None) -> int:
+    """Return how many slots are played still, those of newcomers whatever a rule says."""
+    if reading is None or not reading.is_met:
+        return len(list(left))
+    last = reading.wave + LAG
+    return sum(is_guest(slot.id) or waves.wave_of(slot.id) < last for slot in left)
 
 
 def _finite(number: float) -> float | None:

@@ -180,10 +180,13 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         say(f"to go on: arena resume {shown}")
         return EXIT_INTERRUPTED
     voids = f", {finished.voids} of them void" if finished.voids else ""
-    of = f" of {finished.total}" if finished.is_stopped else ""
+    left, due = finished.outlook[:2]
+    of = f" of {finished.total}" if left else ""
     for line in rule_lines(finished, shown):
         say(line)
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
+    if due:
+        say(f"{due} of the run's own are still to be played: arena resume {shown}")
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
@@ -198,11 +201,11 @@ def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
     reading = finished.reading
     if reading is None:
         return
-    found = f"{reading.told}, after wave {reading.wave}"
     if not reading.is_met:
-        yield f"--until {reading.rule} was not met by all rounds: {found}"
+        was = "is not met" if finished.outlook.left else "was not met by all rounds"
+        yield f"--until {reading.rule} {was}: {reading.where}"
         return
-    yield f"--until {reading.rule} is met: {found}"
+    yield f"--until {reading.rule} is met: {reading.where}"
     yield reading.rule.promise
     if finished.is_stopped:
         yield f"to play the rest: arena resume {shown} --until rounds"

@@ -102,7 +102,8 @@ def test_in_every_form_a_leaderboard_says_what_its_judges_are_worth(
 ) -> None:
     shown = " ".join(invoke("leaderboard", out, *by, "--format", form, width=200).output.split())
     assert "AUDIT ALARM: Read the other way round, 100.0" in shown
-    assert "audit: verdicts that change with the seats 100.0" in shown
+    of = "of the whole run, " if by else ""
+    assert f"audit: {of}verdicts that change with the seats 100.0" in shown
 
 
 def test_an_alarm_of_one_judge_is_left_out_where_all_raise_it(tmp_path: Path) -> None:

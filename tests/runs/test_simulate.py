@@ -38,6 +38,7 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, clips: Pat
         "settled": 12,
         "void": 0,
         "interrupted": False,
+        "until": None,
         "capped": False,
         "cost_usd": 0.0,
         "unknown_cost": 0,
