@@ -26,6 +26,8 @@ from runs.verdict_words import published_rule, read_verdict
 WORDS = "GPT4o Judge response"
 """The key under which the published judge's words stand, whoever the judge was."""
 JUDGE = "gpt-4o"
+BINDING = ("video_id", "question")
+"""What must be as in the bench; other texts that differ are counted and told."""
 SUFFIXES = (".jsonl", ".json")
 _LONGEST_NAME = 200
 
@@ -71,14 +73,14 @@ class Judged:
 def _side_lines(against: str, side: Side, questions: int) -> Iterator[str]:
     yield f"against {against}: {side.judged} of {counted(questions, 'question')} judged"
     if side.missing:
-        yield f"  {side.missing} missing; they count as not won, see arena bench score --of"
+        yield f"  {side.missing} missing; the score is of the others, see arena bench score --of"
     if side.void:
         told = ", ".join(f"{why} ({n})" for why, n in side.reasons.items())
         yield f"  {side.void} void: {told}"
     if side.otherwise:
         yield f"  {side.otherwise} read otherwise by the published scorer"
     if side.differing:
-        yield f"  {side.differing} about a text that differs from the bench's"
+        yield f"  {side.differing} with another persona, reference, question or video than here"
 
 
 class _Line(NamedTuple):
@@ -211,12 +213,13 @@ def check_texts(
     reference: str | None = None,
     allow_differing: bool,
 ) -> bool:
-    """Return whether what somebody wrote is about another text than the bench's.
+    """Return whether what somebody wrote is about other texts than the bench's.
 
     What is not there is not held against it, nor is space at the ends.
 
     Raises:
-        BadInput: it is, and that is not allowed; or it holds no text where one must be.
+        BadInput: it is about another question or video, and that is not allowed; or it holds no
+            text where one must be.
     """
     ours = {"video_id": item.video_id, "persona": item.persona, "question": item.question}
     if reference is not None:
@@ -228,9 +231,10 @@ def check_texts(
             raise BadInput(f'{where} has {kind_of(value)} under "{key}"; it must be a text')
         if value.strip() != ours[key].strip():
             differs.append(key)
-    if differs and not allow_differing:
+    binding = [key for key in differs if key in BINDING]
+    if binding and not allow_differing:
         raise BadInput(
-            f"{where} has another {differs[0]} for {quoted(item.qid)} than the bench; "
+            f"{where} has another {binding[0]} for {quoted(item.qid)} than the bench; "
             "--allow-differing takes it in and counts it; nothing was imported"
         )
     return bool(differs)

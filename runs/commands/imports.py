@@ -54,7 +54,7 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
 @click.option("--model", required=True, help="Whose answers were judged.")
 @click.option("--judge", default="gpt-4o", show_default=True, help="Who judged them.")
 @click.option("--allow-differing", is_flag=True,
-              help="Take in what is about other texts than the bench's, and count it.")  # fmt: skip
+              help="Take in what is about another question or video, and count it.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace what that judge said of that model.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def judgments(

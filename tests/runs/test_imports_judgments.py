@@ -140,7 +140,6 @@ def test_swapped_folders_are_noticed(bench: OpenBench, folders: tuple[Path, Path
         ({"qid": QIDS[1]}, f'judges "{QIDS[1]}"'),
         ({"question": "Why?"}, f'has another question for "{QIDS[0]}" than the bench'),
         ({"video_id": "v"}, "has another video_id"),
-        ({"reference": "x"}, "has another reference"),
         ({"persona": None}, 'has null under "persona"'),
         ({"x": float("nan")}, "holds NaN"),
     ],
@@ -162,6 +161,16 @@ def test_differing_texts_are_let_in_when_asked_and_counted(
     rewrite(one_of(folders[0]), question="Why?", persona=...)
     taken = import_judgments(*folders, bench, "aria", allow_differing=True)
     assert (taken.selected.differing, taken.rejected.differing) == (1, 0)
+
+
+@pytest.mark.parametrize("changed", [{"persona": "Somebody."}, {"reference": "An older answer."}])
+def test_another_persona_or_reference_is_counted_and_told(
+    bench: OpenBench, folders: tuple[Path, Path], changed: dict[str, str]
+) -> None:
+    rewrite(one_of(folders[0]), **changed)
+    taken = import_judgments(*folders, bench, "aria")
+    assert (taken.selected.differing, taken.rejected.differing) == (1, 0)
+    assert any("1 with another persona, reference" in line for line in taken.as_lines())
 
 
 def test_a_qid_that_stands_twice_is_named_with_both_places(
