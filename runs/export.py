@@ -12,9 +12,10 @@ from typing import Literal, NamedTuple
 
 from memory.errors import BadInput
 from memory.evidence import Label
-from memory.records import SCHEMA, CallRow
+from memory.records import DECIDED, SCHEMA, CallRow
 from runs.battles import as_json
 from runs.console import safe
+from runs.exports_battles import Form, published_battles
 from runs.reading import RUN_FILE, Run, open_run
 
 What = Literal["calls", "battles", "labels"]
@@ -33,12 +34,16 @@ class Lines(NamedTuple):
     lines: Iterator[str]
 
 
-def lines_of(run: Run, what: What) -> Lines:
+def lines_of(run: Run, what: What, form: Form = "arena") -> Lines:
     """Return a run's calls or labels in the order in which they were recorded, or its battles.
 
     Battles stand by their slots; those that were superseded are among them and say so. Labels stand
-    as `arena labels import` reads them.
+    as `arena labels import` reads them. In another form than the arena's only decided battles that
+    count are there.
     """
+    if what == "battles" and form != "arena":
+        decided = sum(battle.verdict in DECIDED for battle in run.each_battle)
+        return Lines(decided, map(json.dumps, published_battles(run, form)))
     if what == "labels":
         labels = run.store.evidence.labels()
         return Lines(len(labels), map(json.dumps, map(_label, labels)))
@@ -95,7 +100,9 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
     return count
 
 
-def export(folder: Path, to: Path, *, what: What, force: bool, tell: Tell) -> int:
+def export(
+    folder: Path, to: Path, *, what: What, force: bool, tell: Tell, form: Form = "arena"
+) -> int:
     """Write the file `to`, whole or not at all; return how many lines it has.
 
     Raises:
@@ -108,7 +115,7 @@ def export(folder: Path, to: Path, *, what: What, force: bool, tell: Tell) -> in
     if to.exists() and not force:
         raise BadInput(f"{to} is there already; pass another --to, or --force to replace it")
     with open_run(folder) as run:
-        total, lines = lines_of(run, what)
+        total, lines = lines_of(run, what, form)
         try:
             return write_whole(to, _counted(lines, total, tell))
         except OSError as wrong:

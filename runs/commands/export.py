@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from runs.export import What
+    from runs.exports_battles import Form
 
 
 @click.command("export", epilog="Example: arena export arena-out --to calls.jsonl")
@@ -21,21 +22,26 @@ if TYPE_CHECKING:
     show_default=True,
     help="What to write; battles with those that were superseded, labels as they are imported.",
 )
+@click.option("--format", "form", type=click.Choice(["arena", "fastchat", "videoautoarena"]),
+              default="arena", show_default=True,
+              help="Whose battles they are to be; of others only decided ones.")  # fmt: skip
 @click.option("--to", type=click.Path(path_type=Path), help="File to write.  [default: stdout]")
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-def command(out: Path, what: str, to: Path | None, force: bool) -> None:
+def command(out: Path, what: str, form: str, to: Path | None, force: bool) -> None:
     """Write the calls of the run in OUT as JSON lines, or its battles or labels."""
     from runs.console import safe, say
     from runs.export import export, lines_of
     from runs.reading import open_run
 
-    kind = cast("What", what)
+    if form != "arena" and what != "battles":
+        raise click.UsageError(f"--format {form} is for --what battles")
+    kind, whose = cast("What", what), cast("Form", form)
     if to is None:
         with open_run(out) as run:
-            for line in lines_of(run, kind).lines:
+            for line in lines_of(run, kind, whose).lines:
                 click.echo(line)
         return
-    count = export(out, to, what=kind, force=force, tell=_on_terminal)
+    count = export(out, to, what=kind, force=force, tell=_on_terminal, form=whose)
     say(f"{count:,} {what} written to {safe(str(to))}")
 
 
