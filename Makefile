@@ -7,7 +7,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-labels bench-pairing bench-latency bench-memory bench-resume bench-freeze pictures schemas clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-labels bench-pairing bench-latency bench-memory bench-resume bench-freeze bench-playing pictures schemas clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -82,6 +82,9 @@ bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to
 
 bench-freeze: $(STAMP) ## what freezing, verifying and opening 10,000 questions costs
 	$(BIN)/python -m benchmarks.freezing
+
+bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench costs beside the models
+	$(BIN)/python -m benchmarks.playing
 
 bench-rating: $(STAMP) ## ratings against evalica and choix, a million battles from Parquet
 	$(BIN)/python -m benchmarks.rating

@@ -253,7 +253,7 @@ async def _play(
             estimates=budget.estimates,
         )
         game = _game(cast, ready.films, store, footage=footage, asker=asker)
-        line = _Line(game, [(i, p) for i in ready.items for p in cast.players], tally, on_settled)
+        line = Line(game, [(i, p) for i in ready.items for p in cast.players], tally, on_settled)
         try:
             stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), told)
         finally:
@@ -264,7 +264,7 @@ async def _play(
     return line.outcomes
 
 
-class _Line:
+class Line:
     """Questions that are played in order, a few at a time."""
 
     def __init__(

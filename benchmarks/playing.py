@@ -1,0 +1,121 @@
+"""CPU that a question of a bench costs beside the models: `python -m benchmarks.playing`.
+
+A question is one answer, asked for and judged by both references; a judge of every tenth rules from
+both seats. The models answer at once and frames are digests only; prompts, keys, parsing, journal,
+store and the written result are those of `arena bench run`. Then all of it is repeated, as the same
+command does, which asks nobody. All CPU time of the process counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.ask import Asker
+from agents.desk import Desk
+from benchmarks.canned import Canned, footage
+from benchmarks.freezing import lay_run
+from memory.records import Video
+from memory.store import Store
+from runs.bench_calls import Generations, open_calls, own_prompts
+from runs.bench_cast import BenchCast, Wanted, cast_of
+from runs.bench_films import BenchFilms
+from runs.bench_game import BenchGame
+from runs.bench_plan import look_ahead
+from runs.bench_run import Line
+from runs.bench_tally import BenchTally, results_of
+from runs.benches import OpenBench, open_bench
+from runs.commands.endings import run_async
+from runs.footage import Footage
+from runs.freeze import freeze
+from runs.results import write_result
+from runs.spending import Budget
+
+BOUND_MS = 5.0
+ITEMS = 3_000
+AT_ONCE = 32
+"""Model calls under way at once."""
+
+
+async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
+    raise AssertionError("nobody looks at a frame here")
+
+
+async def play(bench: OpenBench, store: Store) -> tuple[float, float]:
+    """Return CPU milliseconds a question of playing a bench, and of repeating it."""
+    cast = cast_of(bench, Wanted(("openai:player",), "openai:referee"))
+    shown = dict(footage(k) for k in range(len(bench.manifest.videos)))
+    store.add_videos(shown)
+    for frames in shown.values():
+        await store.put_frames(frames)
+    videos = {video.id: video for video in shown}
+    films = BenchFilms(videos, {}, {}, frozenset(), None)
+    began = time.process_time()
+    budget = Budget.of(store, cast.config)
+    asker = Asker(
+        store.journal,
+        _no_bytes,
+        concurrency=AT_ONCE,
+        make_client=Canned,
+        purse=budget.purse,
+        estimates=budget.estimates,
+    )
+    game = _game(asker, store, cast, videos)
+    tally = BenchTally(len(bench.items))
+    line = Line(game, [(i, p) for i in bench.items for p in cast.players], tally, lambda _: None)
+    await line.play(2 * AT_ONCE)
+    (result,) = results_of(bench, cast, bench.items, line.outcomes)
+    write_result(bench, result)
+    played = time.process_time() - began
+    again = time.process_time()
+    replay = _game(Asker(store.journal, _no_bytes, is_replay=True), store, cast, videos)
+    left = await look_ahead(replay, cast, bench.items, films)
+    repeated = time.process_time() - again
+    if left.known != len(bench.items) or tally.voids or tally.forfeits:
+        raise RuntimeError(f"{left.known} of {len(bench.items)} known, {tally}")
+    return played * 1000 / len(bench.items), repeated * 1000 / len(bench.items)
+
+
+def _game(asker: Asker, store: Store, cast: BenchCast, videos: dict[str, Video]) -> BenchGame:
+    config = cast.config
+    desk = Desk(asker, own_prompts(store), config.seed, generations=Generations(store))
+    shown = Footage(store, None, files={}, sampling=config.sampling, videos=videos)
+    return BenchGame(
+        desk=desk,
+        judge=config.model_of(cast.judge),
+        footage=shown,
+        films={id_: video.id for id_, video in videos.items()},
+        lost={},
+        seed=config.seed,
+        swap=config.swap,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what a question costs; return 1 if that is more than the bound."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, default=ITEMS)
+    items = parser.parse_args(arguments).items
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lay_run(folder / "out", items)
+        freeze(folder / "out", folder / "bench")
+        bench = open_bench(folder / "bench")
+        store = open_calls(bench, write=True)
+        if store is None:
+            raise RuntimeError("the file of calls was not made")
+        with store:
+            played, repeated = run_async(play(bench, store))
+    kept = played <= BOUND_MS
+    print(f"playing {items} questions, ms CPU each    {played:8.2f}")
+    print(f"repeating them, ms CPU each         {repeated:8.2f}")
+    print(f"at most {BOUND_MS:g} ms: {'kept' if kept else 'NOT kept'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
