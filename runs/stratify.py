@@ -58,6 +58,8 @@ class _Cells:
             self._steps.append(2 / even)
         self._last = max(1, len(strata))
         self.drawn: list[int] = []
+        self._neither = self._sides.count(0) if any(self._sides) else 0
+        """How many of side 0 are left; moot where there are no sides."""
         self._ahead = 0
         """How many more of side 1 than of side -1 were drawn: never more than one."""
 
@@ -72,17 +74,26 @@ class _Cells:
             return False
         self.drawn.append(self._waiting[cell].pop())
         self._ahead += int(self._side[cell])
+        self._neither -= self._side[cell] == 0
         self._next[cell] = self._waiting[cell][-1] if self._waiting[cell] else np.inf
         for parts, costs, step in zip(self._parts, self._costs, self._steps, strict=True):
             costs[parts[cell]] += step
         return True
 
     def _allowed(self, size: int) -> NDArray[np.bool_]:
+        """Return which cells may be drawn from without tipping the balance for good."""
+        left = size - len(self.drawn)
         if self._ahead:
-            return np.asarray(self._side * self._ahead <= 0)
-        if len(self.drawn) + 1 == size and self._side.any():
-            return np.asarray(self._side == 0)
-        return np.ones(len(self._side), dtype=np.bool_)
+            allowed = np.asarray(self._side * self._ahead <= 0)
+        elif left == 1 and self._side.any():
+            allowed = np.asarray(self._side == 0)
+        else:
+            allowed = np.ones(len(self._side), dtype=np.bool_)
+        # The last item of neither side is kept where pairs alone would leave one place empty.
+        if self._neither == 1 and (left - abs(self._ahead)) % 2 == 0:
+            sided = allowed & (self._side != 0)
+            return sided if (sided & np.isfinite(self._next)).any() else allowed
+        return allowed
 
     def balanced(self) -> list[int]:
         """Return what was drawn, without the last one that nothing stands against."""

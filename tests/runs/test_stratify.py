@@ -45,7 +45,11 @@ def test_sides_are_balanced_though_one_is_rare() -> None:
 
 def test_an_odd_size_gives_one_less_where_nothing_stands_between() -> None:
     assert len(draw_evenly([("a",)] * 10, 5, [1, -1] * 5)) == 4
-    assert len(draw_evenly([("a",)] * 11, 5, [1, -1] * 5 + [0])) == 5
+    for place in range(11):
+        sides = [1, -1] * 5
+        sides.insert(place, 0)
+        assert len(draw_evenly([("a",)] * 11, 5, sides)) == 5
+        assert len(draw_evenly([("a",)] * 11, 6, sides)) == 6
 
 
 def test_nothing_to_draw_from_gives_nothing() -> None:
@@ -68,4 +72,7 @@ def test_a_draw_never_repeats_exceeds_or_tips(
     assert len(drawn) == len(set(drawn)) <= size
     assert sum(sides[place] for place in drawn) == 0
     pairs = 2 * min(sides.count(1), sides.count(-1)) + sides.count(0)
+    # One less where pairs alone cannot fill an odd size, or nothing else is left.
     assert len(drawn) >= min(size, pairs) - 1
+    if sides.count(0) >= 2 and min(sides.count(1), sides.count(-1)) >= size:
+        assert len(drawn) == size
