@@ -69,6 +69,7 @@ def build_scores(
         "items": len(bench.items),
         "videos": len({item.video_id for item in bench.items}),
         "of": of,
+        "stand_ins": all(_is_stand_in(result) for result in results),
         **_board(bench.items, results, of),
     }
     if by is None:
@@ -86,6 +87,11 @@ def build_scores(
         for name in _order(by, parts)
     ]
     return {**board, "by": by, "slices": slices}
+
+
+def _is_stand_in(result: Result) -> bool:
+    """Return whether a run says that its answers are those of an offline model."""
+    return str(result.facts.get("model")).startswith("offline:")
 
 
 def results_by(bench: OpenBench, judge: str | None) -> list[Result]:

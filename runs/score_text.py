@@ -14,7 +14,7 @@ from rich.text import Text
 
 from runs.console import safe
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
-from runs.reading import counted
+from runs.reading import STAND_INS, counted
 from runs.score import FEW, FEW_VIDEOS
 
 Board = dict[str, Any]
@@ -189,6 +189,8 @@ def notes(board: Board) -> list[str]:
         f"In percent of the questions {OF[board['of']]}; {board['items']} questions about "
         f"{counted(board['videos'], 'video')} in all."
     ]
+    if board["stand_ins"]:
+        told.append(f"{STAND_INS}.")
     if len({row["judge"] for row in board["models"]}) > 1:
         told.append("Judges differ: compare models that one judge judged.")
     told += [line for row in board["models"] for line in _oddities(row, board)]

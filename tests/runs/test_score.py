@@ -259,6 +259,14 @@ def test_every_interval_holds_its_figure(
         assert sum(counts) == ITEMS
 
 
+def test_scores_of_stand_ins_say_so(bench: OpenBench) -> None:
+    real = result(bench, outcomes(1, 0), outcomes(2, 0))
+    stand_in = real.model_copy(update={"model": "h", "facts": {"model": "offline:hawk"}})
+    told = "rates stand-ins: every model is an offline one."
+    assert told in notes(build_scores(bench, [stand_in]))
+    assert told not in notes(build_scores(bench, [stand_in, real]))
+
+
 def test_csv_has_every_digit_and_no_formula(bench: OpenBench) -> None:
     board = build_scores(
         bench, [result(bench, outcomes(1, 0), outcomes(2, 0), model='=cmd("x")')], by="topic"
