@@ -118,7 +118,7 @@ async def play_run(
         stopped = is_capped = False
         rule = kept_rule(store).rule
         in_waves = rule is not None or run.config.pairing == "mix"
-        course = partial(course_of, run.config, store, in_waves=in_waves)
+        course = partial(course_of, run.config, store, in_waves=in_waves, guests_only=guests_only)
         budget, settled = Budget.of(store, run.config, course=course), store.settled_ids()
         slots = [slot for slot in lineup.slots if slot.id not in settled]
         if slots := [slot for slot in slots if is_guest(slot.id) or not guests_only]:
