@@ -14,10 +14,8 @@ from runs.labels import TIE, Compared, Spoken, code_of, compare, join_labels, pe
 from runs.labels_import import STANDARDS
 from runs.reading import counted
 from scoring.raters import agree
-from scoring.shares import Share
+from scoring.shares import Share, measure_excess
 
-ENOUGH = 30
-"""Labels below which no alarm is raised."""
 _NOBODY = (
     "No person has labelled a battle that counts, so nothing says how far the judge agrees with "
     "people."
@@ -33,7 +31,8 @@ def judge_labels(spoken: Sequence[Spoken]) -> list[Finding]:
     """Return how far judges agree with people, and people with each other.
 
     Each label is held against the verdict on its battle, which is that of all judges together, with
-    videos as clusters. An alarm tells of a judge no better than the longer answer.
+    videos as clusters. An alarm tells of a judge that is surely right less often than the longer
+    answer.
     """
     if not spoken:
         return [unknown("labels.agreement", _NOBODY)]
@@ -90,14 +89,22 @@ def _length(clear: Compared) -> Iterator[Finding]:
         return
     judge = uneven.agreement().share
     length = agree(uneven.longer, uneven.people, uneven.video).share
-    no_better = length.value >= judge.value
-    word = "no better than" if no_better else "which must beat"
+    gain = measure_excess(
+        uneven.judge == uneven.people, uneven.longer == uneven.people, uneven.video
+    )
+    word = "no better than" if gain.value <= 0.0 else "which must beat"
     yield finding(
         "labels.length_only",
         length,
         f"The judge agrees with people in {_of(judge)} on answers of different length, {word} "
         f"always picking the longer one: {percent(length)}.",
-        is_alarm=no_better and length.n >= ENOUGH,
+    )
+    yield finding(
+        "labels.length_gain",
+        gain,
+        f"On the same labels the judge is {_points(gain)} better at it than the longer answer; "
+        "below 0 it is worse.",
+        is_alarm=gain.high < 0.0,
     )
 
 
@@ -143,6 +150,11 @@ _SPELT: dict[Standard, str] = {name: name.replace("_", " ") for name in STANDARD
 def _of(share: Share, thing: str = "label") -> str:
     """A share with its interval and its units: `72.0 % (64.1 to 79.3) of 90 labels`."""
     return f"{percent(share)} of {counted(share.n, thing)}"
+
+
+def _points(gain: Share) -> str:
+    value, low, high = (f"{100.0 * x:+.1f}" for x in gain[:3])
+    return f"{value} points ({low} to {high})"
 
 
 def _figure(share: Share) -> str:

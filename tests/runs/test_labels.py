@@ -24,6 +24,8 @@ from runs.labels import (
 from tests.support.labelled import label_all, season
 from tests.support.played import battle, invoke, lineage, play, slot, video
 
+LONG, SHORT = "word " * 30, "word " * 10
+
 
 def said(
     *pairs: tuple[str, str], answers: tuple[str, str] = ("x", "y"), first: int = 0
@@ -62,24 +64,55 @@ def test_kappa_takes_off_what_chance_gives() -> None:
     assert "kappa of 0.40" in kappa.sentence
 
 
-def test_a_judge_that_only_likes_length_raises_an_alarm() -> None:
-    long, short = "word " * 30, "word " * 10
-    spoken = said(*[("a", "a"), ("a", "b"), ("a", "b")] * 20, answers=(long, short))
-    finding = found(spoken)["labels.length_only"]
-    assert finding.value == pytest.approx(1 / 3)
-    assert finding.is_alarm
-    assert "no better than always picking the longer one: 33.3 %" in finding.sentence
-    assert not found(spoken[:6])["labels.length_only"].is_alarm  # too few to cry
+def test_a_judge_surely_worse_than_length_raises_an_alarm() -> None:
+    # What the judge said and a person said of answers of which a is the longer: of three labels
+    # the judge has one right and length two.
+    words = [("b", "a"), ("b", "a"), ("b", "b")] * 20
+    findings = found(said(*words, answers=(LONG, SHORT)))
+    assert findings["labels.length_only"].value == pytest.approx(2 / 3)
+    assert "no better than always picking the longer one: 66.7 %" in (
+        findings["labels.length_only"].sentence
+    )
+    gain = findings["labels.length_gain"]
+    assert gain.value == pytest.approx(-1 / 3)
+    assert gain.n == 60
+    assert gain.high < 0.0
+    assert gain.is_alarm
+    assert "is -33.3 points (-5" in gain.sentence
 
 
-def test_a_judge_that_sees_more_than_length_raises_none() -> None:
-    long, short = "word " * 30, "word " * 10
-    finding = found(said(*[("b", "b"), ("a", "a"), ("b", "b")] * 20, answers=(long, short)))[
-        "labels.length_only"
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param([("b", "a"), ("b", "a"), ("b", "b")] * 2, id="too few to cry"),
+        pytest.param([("b", "a")] * 17 + [("b", "b")] * 15, id="worse by what chance may do"),
+        pytest.param([("a", "a"), ("a", "b"), ("a", "b")] * 20, id="always says what length says"),
+        pytest.param([("b", "b"), ("a", "a"), ("b", "b")] * 20, id="sees more than length"),
+    ],
+)
+def test_a_judge_that_may_be_better_than_length_raises_none(words: list[tuple[str, str]]) -> None:
+    findings = found(said(*words, answers=(LONG, SHORT)))
+    assert findings["labels.length_gain"].high > 0.0
+    assert not any(finding.is_alarm for finding in findings.values())
+
+
+def test_labels_of_one_video_are_no_evidence_of_others() -> None:
+    words = [("b", "a"), ("b", "a"), ("b", "b")] * 20
+    spoken = [
+        Spoken(label, of.model_copy(update={"video": "one clip"}))
+        for label, of in said(*words, answers=(LONG, SHORT))
     ]
-    assert finding.value == pytest.approx(1 / 3)
-    assert not finding.is_alarm
-    assert "in 100.0 % (9" in finding.sentence
+    gain = found(spoken)["labels.length_gain"]
+    assert (gain.low, gain.high) == (-1.0, 1.0)
+    assert not gain.is_alarm
+
+
+def test_a_judge_that_sees_more_than_length_is_told_by_how_much() -> None:
+    findings = found(said(*[("b", "b"), ("a", "a"), ("b", "b")] * 20, answers=(LONG, SHORT)))
+    assert findings["labels.length_only"].value == pytest.approx(1 / 3)
+    assert "in 100.0 % (9" in findings["labels.length_only"].sentence
+    assert findings["labels.length_gain"].value == pytest.approx(2 / 3)
+    assert findings["labels.length_gain"].low > 0.5
 
 
 def test_lengths_within_a_tenth_are_matched() -> None:
