@@ -132,7 +132,7 @@ def test_an_interrupt_shows_how_many_calls_are_being_finished(videos: Path, tmp_
 
 def test_a_run_of_another_process_is_followed_to_its_end(videos: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with serving(tmp_path / "log", Manners(latency_s=(0.2, 0.2))) as server:
+    with serving(tmp_path / "log", Manners(latency_s=(0.4, 0.4))) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         fixed = ("--rounds", "1", "--config", config, "--out", out, "--plain")
         with OnTerminal(command("simulate", "--videos", videos, *fixed)) as running:

@@ -241,7 +241,7 @@ def test_options_of_trials_need_trials(out: Path) -> None:
 def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
     out: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    with serving(tmp_path / "log", Manners(latency_s=(0.1, 0.1))) as server:
+    with serving(tmp_path / "log", Manners(latency_s=(0.3, 0.3))) as server:
         typed = ("repeat", "--cases", "all", "--concurrency", 2, *_stranger(tmp_path, server))
         line = command("arena", "audit", out, "--trials", *map(str, typed))
         with Life(line, extra={"TEST_KEY": KEY}) as life:
@@ -249,7 +249,7 @@ def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
             life.interrupt(number)
             code = life.end()
         paid = {row.key for row in calls_of(out) if row.nonce.scope.startswith("trial:")}
-        assert hold(out, *typed).return_value == 0
+        assert hold(out, *typed, "--concurrency", 12).return_value == 0
         sent = Counter(event["key"] for event in server.events("arrived"))
     assert code == (130 if number == signal.SIGINT else -signal.SIGKILL)
     assert paid
