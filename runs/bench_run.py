@@ -113,6 +113,11 @@ async def run_bench(folder: Path, asked: Asked, *, told: Audience, on_settled: O
     async with _ready(folder, asked, write=True) as ready:
         for line in ready.plan.as_lines():
             told.say(line)
+        if ready.left.calls.total() and ready.films.folder is None:
+            raise BadInput(
+                f"{folder} is not played to its end and holds no copies of its videos; "
+                "pass their folder with --videos"
+            )
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
         tally = BenchTally(len(ready.items) * len(ready.cast.players))

@@ -185,6 +185,13 @@ def test_fewer_questions_are_among_more(ground: Path, bench: Path) -> None:
     assert asked[0] < asked[1] < asked[2]
 
 
+def test_what_is_left_needs_the_videos_again(ground: Path, bench: Path) -> None:
+    run(bench, "--videos", ground / "videos", "--model", "offline:blind", "--limit", 1)
+    told = run(bench, "--model", "offline:mole", "--limit", 1)
+    assert "pass their folder with --videos" in str(told.exception)
+    assert set(results_of(bench)) == {"offline:blind"}
+
+
 def test_a_plan_calls_nobody_and_writes_nothing(ground: Path, bench: Path) -> None:
     typed = ("--videos", ground / "videos", "--model", "openai:gpt-4o-mini", *REAL)
     told = run(bench, *typed, "--swap", "none", "--plan", "--json")
