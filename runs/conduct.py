@@ -11,12 +11,12 @@ import numpy as np
 from graph.state import base_of
 from memory.records import DECIDED
 from memory.store import Store
-from runs.leaderboard_rating import number
+from runs.findings import tell_share
 from runs.leaderboard_style import count_words
 from runs.refusals import is_refusal
 from scoring.cells import Floats, Ints
 from scoring.means import measure_mean
-from scoring.shares import Share, measure_share
+from scoring.shares import measure_share
 
 if TYPE_CHECKING:
     from runs.leaderboard import Rated
@@ -90,12 +90,12 @@ class _Seen:
 
     def told(self) -> dict[str, Any]:
         told: dict[str, Any] = {
-            name: as_json(measure_share(*_columns(self.found[name]))) for name in SHARES
+            name: tell_share(measure_share(*_columns(self.found[name]))) for name in SHARES
         }
         lengths, known = self.found["tokens"], len(self.found["tokens"]) == len(self.answers)
         if not known:
             lengths = [(count_words(answer), video) for answer, video in self.answers]
-        mean = as_json(measure_mean(*_columns(lengths)))
+        mean = tell_share(measure_mean(*_columns(lengths)))
         return told | {"mean_tokens": mean | {"from": "provider" if known else "words and signs"}}
 
 
@@ -125,13 +125,3 @@ def _look(
             seen.add("tokens", call.tokens, video)
     elif call is not None and call.is_refusal:
         seen.add("refusal_share", True, video)
-
-
-def as_json(share: Share) -> dict[str, Any]:
-    """Return a share as JSON-ready values; null where a figure is not finite."""
-    return {
-        "value": number(share.value, 6),
-        "low": number(share.low, 6),
-        "high": number(share.high, 6),
-        "n": share.n,
-    }

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scoring.shares import Share
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
-        figures = {name: _number(getattr(self, name)) for name in ("value", "low", "high")}
+        figures = {name: tell_figure(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
         return {"key": self.key, **figures, **about}
 
@@ -38,5 +41,12 @@ def alarms(findings: Sequence[Finding]) -> list[str]:
     return [finding.sentence for finding in findings if finding.is_alarm]
 
 
-def _number(value: float) -> float | None:
-    return round(value, 6) if math.isfinite(value) else None
+def tell_figure(value: float, digits: int = 6) -> float | None:
+    """Return a figure for JSON; None where it is not finite."""
+    return round(float(value), digits) if math.isfinite(value) else None
+
+
+def tell_share(share: Share) -> dict[str, float | int | None]:
+    """Return a share as JSON-ready values; null where a figure is not finite."""
+    figures = {name: tell_figure(getattr(share, name)) for name in ("value", "low", "high")}
+    return {**figures, "n": share.n}

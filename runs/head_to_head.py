@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle
-from runs.conduct import as_json
+from runs.findings import tell_figure, tell_share
 from runs.leaderboard import Table, build, points_of, wanted
 from runs.leaderboard_method import SOLID_BATTLES, THIN, Method
-from runs.leaderboard_rating import number
 from scoring.bradley_terry import SCALE
 from scoring.shares import Share, measure_share
 
@@ -79,9 +78,9 @@ def _pair(
         "wins": points.count(1.0),
         "losses": points.count(0.0),
         "ties": sum(battle.verdict in TIES for battle in battles),
-        "share": as_json(share),
-        "expected": number(float(expected), 6),
-        "both_bad_share": as_json(bad),
+        "share": tell_share(share),
+        "expected": tell_figure(float(expected), 6),
+        "both_bad_share": tell_share(bad),
         "flags": _flags(share, len(battles), expected=float(expected)),
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from memory.evidence import Label, Sample
 from memory.records import DECIDED, TIES, Battle
+from runs.findings import tell_share
 from runs.leaderboard import Rated, build, points_of
 from runs.leaderboard_style import count_style
 from runs.reading import Run
@@ -167,22 +168,12 @@ def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[s
                 "gap_from": low,
                 "gap_to": None if math.isinf(high) else high,
                 "gap": round(float(np.abs(gap).mean()), 1),
-                "agreed": as_share(part.agreement().share),
-                "better": as_share(agree(above, part.people, part.video).share),
+                "agreed": tell_share(part.agreement().share),
+                "better": tell_share(agree(above, part.people, part.video).share),
                 "expected": round(float((1 / (1 + np.exp(-np.abs(gap) / SCALE))).mean()), 6),
             }
         )
     return rows
-
-
-def as_share(share: Share) -> dict[str, float | int | None]:
-    """Return a share as JSON-ready values; null where it is not finite."""
-    figures = {name: getattr(share, name) for name in ("value", "low", "high")}
-    told: dict[str, float | int | None] = {
-        name: round(float(value), 6) if math.isfinite(value) else None
-        for name, value in figures.items()
-    }
-    return {**told, "n": share.n}
 
 
 def _numbered(names: Sequence[str]) -> Ints:

@@ -14,7 +14,8 @@ from rich.text import Text
 from memory.records import DECIDED, SCHEMA
 from runs.audit_labels import judge_labels
 from runs.console import safe
-from runs.labels import TIE, Spoken, as_share, calibrate, compare, spoken_of
+from runs.findings import tell_share
+from runs.labels import TIE, Spoken, calibrate, compare, spoken_of
 from runs.reading import Run, counted
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _labellers(spoken: Sequence[Spoken]) -> list[dict[str, Any]]:
                 "labeller": name,
                 "labels": counts[name],
                 "ties": int((mine.people == TIE).sum()),
-                "agreed": as_share(mine.agreement().share),
+                "agreed": tell_share(mine.agreement().share),
             }
         )
     return rows

@@ -11,10 +11,11 @@ import numpy as np
 
 from memory.errors import BadInput
 from memory.records import DECIDED, Battle
+from runs.findings import tell_figure
 from runs.labels import Spoken, chances, mean_points, spoken_of
 from runs.leaderboard import Table, build
 from runs.leaderboard_method import USUAL, Method, read_anchor
-from runs.leaderboard_rating import Bouts, RatedBouts, number, rate_bouts
+from runs.leaderboard_rating import Bouts, RatedBouts, rate_bouts
 from runs.rate_columns import quoted
 from runs.reading import Run, counted, open_run, rates_stand_ins, warnings_of
 from scoring.cells import Floats
@@ -173,8 +174,8 @@ def _told(powered: Powered, people: People) -> dict[str, Any]:
             {
                 "labels": tuning.labels,
                 "of": tuning.battles,
-                "lambda": number(tuning.lam, 6),
-                "gain": number(tuning.gain, 4),
+                "lambda": tell_figure(tuning.lam, 6),
+                "gain": tell_figure(tuning.gain, 4),
             }
             for tuning in powered.tunings
         ],

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from runs.findings import tell_figure
 from runs.leaderboard_method import ROUNDS, SOLID_BATTLES, Method, read_anchor
 from runs.leaderboard_style import standardise
 from runs.leaderboard_text import RANKABLE_VIDEOS, too_few
@@ -147,9 +148,9 @@ def row_of(rated: RatedBouts, k: int) -> dict[str, Any]:
     ratings, counts = rated.ratings, rated.counts
     row: dict[str, Any] = {
         "model": rated.bouts.names[k],
-        "rating": number(ratings.rating[k], 4),
-        "low": number(ratings.low[k], 4),
-        "high": number(ratings.high[k], 4),
+        "rating": tell_figure(ratings.rating[k], 4),
+        "low": tell_figure(ratings.low[k], 4),
+        "high": tell_figure(ratings.high[k], 4),
         "rank": int(ratings.place[k]) or None,
         "rank_best": int(ratings.best[k]) or None,
         "rank_worst": int(ratings.worst[k]) or None,
@@ -157,10 +158,10 @@ def row_of(rated: RatedBouts, k: int) -> dict[str, Any]:
         "wins": int(counts.wins[k]),
         "losses": int(counts.losses[k]),
         "ties": int(counts.ties[k]),
-        "win_rate": number(counts.win_rate[k], 6),
+        "win_rate": tell_figure(counts.win_rate[k], 6),
     }
     if rated.elo is not None:
-        row["elo"] = number(rated.elo[k], 4) if row["battles"] else None
+        row["elo"] = tell_figure(rated.elo[k], 4) if row["battles"] else None
     return row
 
 
@@ -235,7 +236,7 @@ def extras_of(rated: RatedBouts) -> dict[str, Any]:
 def _reweighted(weight: Floats) -> dict[str, Any]:
     """How battles were weighed, and how many of equal weight would tell as much (Kish)."""
     effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
-    return {"target": "every pair equally likely", "effective_battles": number(effective, 1)}
+    return {"target": "every pair equally likely", "effective_battles": tell_figure(effective, 1)}
 
 
 def findings_of(rated: RatedBouts) -> dict[str, Any]:
@@ -263,9 +264,9 @@ def _terms(rated: RatedBouts, component: int) -> dict[str, Any]:
     halves = half_widths(fit.errors, rated.ratings.clusters[component])
     worth = [
         {
-            "points": number(SCALE * gamma, 4),
-            "low": number(SCALE * (gamma - half), 4),
-            "high": number(SCALE * (gamma + half), 4),
+            "points": tell_figure(SCALE * gamma, 4),
+            "low": tell_figure(SCALE * (gamma - half), 4),
+            "high": tell_figure(SCALE * (gamma + half), 4),
         }
         for gamma, half in zip(fit.terms.gamma, halves[: len(fit.terms.gamma)], strict=True)
     ]
@@ -287,7 +288,7 @@ def _tie_share(terms: Terms) -> float | None:
     """The share of battles between equals that tie; None where no battle or every one does."""
     if terms.log_nu is None:
         return None
-    return number(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
+    return tell_figure(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
 
 
 def _fragility(rated: RatedBouts) -> dict[str, Any] | None:
@@ -322,11 +323,6 @@ def _pairs(rated: RatedBouts) -> dict[str, Any]:
         "models": [rated.bouts.names[k] for k in order],
         "battles": met[grid].astype(int).tolist(),
         "thin": ((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
-        "wins": [[number(x, 6) for x in row] for row in share[grid]],
-        "better": [[number(x, 6) for x in row] for row in better[grid]],
+        "wins": [[tell_figure(x, 6) for x in row] for row in share[grid]],
+        "better": [[tell_figure(x, 6) for x in row] for row in better[grid]],
     }
-
-
-def number(value: float, digits: int) -> float | None:
-    """Return a figure for JSON; None where it is not finite."""
-    return round(float(value), digits) if math.isfinite(value) else None

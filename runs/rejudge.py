@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from agents.judge import settle_verdict
 from memory.evidence import Trial, standing_trials
 from memory.records import DECIDED, SCHEMA, TIES, Battle, Judging
 from runs.audit_input import percent
-from runs.labels import as_share
+from runs.findings import tell_figure, tell_share
 from runs.leaderboard import Table, build
 from runs.reading import Run, counted, marks, open_run
 from scoring.boards import Correlation, correlate_orders, correlate_ranks
@@ -74,10 +73,13 @@ def _told(run: Run, judge: str, trials: Sequence[Trial]) -> Report:
         "abstained": sum(trial.judging.verdict == "abstain" for trial in mine),
         "battles": len(shared),
         "undecided": len(anew) - len(shared),
-        "agreement": as_share(found.share),
-        "kappa": as_share(found.kappa),
-        "without_ties": {"agreement": as_share(without.share), "kappa": as_share(without.kappa)},
-        "longer_answer": as_share(by_length),
+        "agreement": tell_share(found.share),
+        "kappa": tell_share(found.kappa),
+        "without_ties": {
+            "agreement": tell_share(without.share),
+            "kappa": tell_share(without.kappa),
+        },
+        "longer_answer": tell_share(by_length),
         "confusion": {"words": list(WORDS), "run_by_judge": confusion_of(shared)},
         "boards": boards,
         "sentence": _sentence(judge, found, by_length),
@@ -164,11 +166,7 @@ def _rows(board: Table) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _correlation(found: Correlation) -> Report:
-    return {key: _number(value) for key, value in found._asdict().items()}
-
-
-def _number(value: float) -> float | None:
-    return round(value, 6) if math.isfinite(value) else None
+    return {key: tell_figure(value) for key, value in found._asdict().items()}
 
 
 def _sentence(judge: str, found: Agreement, by_length: Share) -> str:

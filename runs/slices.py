@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memory.records import CATEGORIES, DECIDED, SCHEMA, Battle
 from runs.asked_form import FORMS, asked_form
 from runs.buckets import BUCKET_NAMES, bucket
-from runs.conduct import as_json
+from runs.findings import tell_share
 from runs.head_to_head import both_bad
 from runs.leaderboard import Table, build
 from runs.leaderboard_method import SOLID_BATTLES, THIN, USUAL, Method
@@ -95,7 +95,7 @@ def _slice(name: str, board: Table, battles: Sequence[Battle]) -> dict[str, Any]
     told = {flag for row in board["models"] for flag in row["flags"]} - {THIN}
     flags += sorted(told, key=lambda flag: (flag == TOO_FEW, flag))
     parts = {key: part for key, part in board.items() if key != "schema"}
-    bad = as_json(both_bad([battle for battle in battles if battle.verdict in DECIDED]))
+    bad = tell_share(both_bad([battle for battle in battles if battle.verdict in DECIDED]))
     return {"slice": name, "battles": decided, "both_bad_share": bad, "flags": flags, **parts}
 
 

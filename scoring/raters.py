@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from scoring.cells import Floats, Ints, number
-from scoring.intervals import LEVEL
-from scoring.shares import Share, measure_share
+from scoring.shares import Share, bound_share, measure_share, read_clusters
 
 MISSING = -1
 
@@ -52,7 +50,7 @@ def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None)
     Source: Cohen (1960), Educ. Psychol. Meas. 20; intervals as in `krippendorff`.
     """
     one, two = _read(first, least=0), _read(second, least=0)
-    group = _read_clusters(cluster, len(one))
+    group = read_clusters(cluster, one.shape[:1])
     if one.ndim != 1 or one.shape != two.shape:
         raise ValueError("two raters need a row of codes each, equally long")
     _, codes = number(np.concatenate([one, two]))
@@ -86,7 +84,7 @@ def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
     read = _read(ratings, least=MISSING)
     if read.ndim != 2:
         raise ValueError("ratings must have a row for each unit and a column for each rater")
-    group = _read_clusters(cluster, len(read))
+    group = read_clusters(cluster, read.shape[:1])
     twice = (read != MISSING).sum(axis=1) > 1
     if not twice.any():
         return Share(np.nan, np.nan, np.nan, 0)
@@ -146,7 +144,7 @@ def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int
         return Share(value, -1.0, 1.0, units)
     error, spread = expected * _jackknife(of(whole - tables)), observed * (1.0 - observed)
     as_many = spread / error**2 if error > 0.0 and spread > 0.0 else float(clusters)
-    low, high = _wilson(observed, min(as_many, float(whole.sum())), clusters)
+    low, high = bound_share(observed, min(as_many, float(whole.sum())), clusters)
     return Share(value, max(1.0 - high / expected, -1.0), min(1.0 - low / expected, 1.0), units)
 
 
@@ -159,13 +157,6 @@ def _jackknife(left: _Disagreement) -> float:
     return float(np.sqrt((len(ratio) - 1) * ratio.var()))
 
 
-def _wilson(share: float, units: float, clusters: int) -> tuple[float, float]:
-    square = float(stdtrit(clusters - 1, 0.5 + LEVEL / 2.0)) ** 2 / units
-    half = np.sqrt(square * share * (1.0 - share) + square**2 / 4.0)
-    low, high = share + square / 2.0 - half, share + square / 2.0 + half
-    return float(low) / (1.0 + square), float(high) / (1.0 + square)
-
-
 def _read(codes: ArrayLike, *, least: int) -> Ints:
     read = np.asarray(codes)
     if read.size == 0:
@@ -173,12 +164,3 @@ def _read(codes: ArrayLike, *, least: int) -> Ints:
     if read.dtype.kind not in "iub" or read.min() < least:
         raise ValueError(f"codes of categories are whole numbers from {least}")
     return read.astype(np.int64)
-
-
-def _read_clusters(cluster: ArrayLike | None, units: int) -> Ints:
-    if cluster is None:
-        return np.arange(units)
-    read = np.asarray(cluster)
-    if read.shape != (units,) or (units and read.dtype.kind not in "iu"):
-        raise ValueError("cluster must hold a whole number for each unit")
-    return number(read.astype(np.int64))[1]

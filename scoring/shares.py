@@ -52,7 +52,7 @@ def measure_share(
         (2015), J. Surv. Stat. Methodol. 3.
     """
     check_level(level)
-    points, groups = _read(hits), _read_clusters(cluster, np.shape(hits))
+    points, groups = _read(hits), read_clusters(cluster, np.shape(hits))
     return _measure(points, groups, most=len(points), level=level)
 
 
@@ -77,11 +77,55 @@ def measure_excess(
     points, hoped = _read(hits), _read(expected)
     if points.shape != hoped.shape:
         raise ValueError("there must be an expectation for each hit")
-    groups = _read_clusters(cluster, points.shape)
+    groups = read_clusters(cluster, points.shape)
     # On the scale 0 to 1 a unit can only scatter half as far.
     found = _measure((points - hoped + 1.0) / 2.0, groups, most=4 * len(points), level=level)
     value, low, high = (2.0 * x - 1.0 for x in found[:3])
     return Share(value, low, high, found.n)
+
+
+def bound_share(
+    value: float, worth: float, clusters: int, *, level: float = LEVEL
+) -> tuple[float, float]:
+    """Return Wilson's interval of a share, with Student's t.
+
+    Args:
+        value: the share, 0 to 1.
+        worth: as how many independent units it is to count; above 0, infinite where it is sure.
+        clusters: at least 2; t has one degree less.
+        level: as in `measure_share`.
+
+    Returns:
+        Bounds within [0, 1] that hold the value.
+
+    Source: Wilson (1927), J. Am. Stat. Assoc. 22.
+    """
+    square = float(stdtrit(clusters - 1, 0.5 + level / 2.0)) ** 2 / worth
+    half = np.sqrt(square * value * (1.0 - value) + square**2 / 4.0)
+    low, high = value + square / 2.0 - half, value + square / 2.0 + half
+    # Rounding must not move a bound across the value, nor out of what a share can be.
+    return (
+        min(max(float(low) / (1.0 + square), 0.0), value),
+        max(min(float(high) / (1.0 + square), 1.0), value),
+    )
+
+
+def read_clusters(cluster: ArrayLike | None, shape: tuple[int, ...]) -> Ints:
+    """Return clusters numbered from 0, shape (units,); each unit its own where there are none.
+
+    Args:
+        cluster: whole numbers, or None.
+        shape: of the units.
+
+    Raises:
+        ValueError: another shape, or no whole numbers.
+    """
+    if cluster is None:
+        return np.arange(shape[0] if shape else 0)
+    read = np.asarray(cluster)
+    if read.shape != shape or (read.size and read.dtype.kind not in "iu"):
+        raise ValueError("cluster must hold a whole number for each unit")
+    return np.unique(read, return_inverse=True)[1].astype(np.int64)
 
 
 def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
@@ -92,7 +136,7 @@ def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
     if clusters < 2:
         return Share(value, 0.0, 1.0, units)
     worth = min(_worth(points, groups, clusters), most)
-    return Share(value, *_wilson(value, worth, clusters, level=level), units)
+    return Share(value, *bound_share(value, worth, clusters, level=level), units)
 
 
 def _worth(points: Floats, groups: Ints, clusters: int) -> float:
@@ -110,28 +154,8 @@ def _worth(points: Floats, groups: Ints, clusters: int) -> float:
     return float(share * (1.0 - share) / square) * len(points) / float(sizes.sum())
 
 
-def _wilson(value: float, worth: float, clusters: int, *, level: float) -> tuple[float, float]:
-    square = float(stdtrit(clusters - 1, 0.5 + level / 2.0)) ** 2 / worth
-    half = np.sqrt(square * value * (1.0 - value) + square**2 / 4.0)
-    low, high = value + square / 2.0 - half, value + square / 2.0 + half
-    # Rounding must not move a bound across the value, nor out of what a share can be.
-    return (
-        min(max(float(low) / (1.0 + square), 0.0), value),
-        max(min(float(high) / (1.0 + square), 1.0), value),
-    )
-
-
 def _read(hits: ArrayLike) -> Floats:
     read = np.asarray(hits, dtype=np.float64)
     if read.ndim != 1 or not ((read >= 0.0) & (read <= 1.0)).all():
         raise ValueError("hits and expectations must be a row of figures from 0 to 1")
     return read
-
-
-def _read_clusters(cluster: ArrayLike | None, shape: tuple[int, ...]) -> Ints:
-    if cluster is None:
-        return np.arange(shape[0] if shape else 0)
-    read = np.asarray(cluster)
-    if read.shape != shape or (read.size and read.dtype.kind not in "iu"):
-        raise ValueError("cluster must hold a whole number for each unit")
-    return np.unique(read, return_inverse=True)[1].astype(np.int64)

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.shares import NOTHING, Share, measure_excess, measure_share
+from scoring.shares import (
+    NOTHING,
+    Share,
+    bound_share,
+    measure_excess,
+    measure_share,
+    read_clusters,
+)
 
 HITS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 6)), min_size=1, max_size=40
@@ -137,3 +144,22 @@ def test_an_excess_is_the_mean_gap_to_what_was_expected() -> None:
     assert found.low < 0.1 < found.high
     error = (hits - expected).std() / np.sqrt(2000)
     assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.12)
+
+
+def test_bounds_of_a_share_are_wilsons() -> None:
+    # Newcombe (1998), Stat. Med. 17, table I: 81 of 263; t of so many degrees is the normal's z.
+    found = bound_share(81 / 263, 263, 10**9)
+    assert found == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert bound_share(0.0, 20, 10**9) == (0.0, pytest.approx(0.1611, abs=5e-5))
+    # Few clusters make it wider, and what is sure needs no room.
+    assert bound_share(81 / 263, 263, 5)[1] > found[1]
+    assert bound_share(0.25, np.inf, 5) == (0.25, 0.25)
+
+
+def test_clusters_are_numbered_and_every_unit_is_its_own_without_any() -> None:
+    assert read_clusters([7, -2, 7], (3,)).tolist() == [1, 0, 1]
+    assert read_clusters(None, (3,)).tolist() == [0, 1, 2]
+    assert read_clusters([], (0,)).tolist() == []
+    for wrong in ([1, 2], [0.5, 1.0, 2.0], [[1, 2, 3]]):
+        with pytest.raises(ValueError, match="cluster"):
+            read_clusters(wrong, (3,))
