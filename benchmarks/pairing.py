@@ -37,6 +37,7 @@ WAVE = 63
 _POINTS = {
     "paper": [1505, 1430, 1365, 1290, 1205, 1130, 1060, 985, 905, 800, 705],
     "cluster": [250, 225, 200, 175, 150, 125, 100, 75, 50, 25, 0],
+    "three": [200, 100, 0],
     "two equal": [0, 0],
     "two equal of three": [200, 0, 0],
     "10 points apart": [10, 0],
@@ -102,16 +103,19 @@ def cover(strength: Floats, rule: str, *, sets: int, quirk: float, at: Sequence[
     return held
 
 
-def cover_at_stop(strength: Floats, *, width: float, sets: int, battles: int) -> Floats:
+def cover_at_stop(strength: Floats, *, width: float | None, sets: int, battles: int) -> Floats:
     """Return which intervals held the truth once they were narrow enough, as `--until ci` stops.
 
-    Shape (sets, models). Looked at after every wave, played by `mix`.
+    Without a width, once all models were apart, as `--until separated` does. Shape (sets, models).
+    Looked at after every wave, played by `mix`.
     """
     at, ladder = range(WAVE, battles + 1, WAVE), Ladder(strength, quirk=0.5)
-    truth, held = true_ratings(strength, ladder.quirk, ties=0.0), np.empty((sets, 11))
+    truth, held = true_ratings(strength, ladder.quirk, ties=0.0), np.empty((sets, len(strength)))
     for seed in range(sets):
         for cells in play(ladder, RULES["mix"], seed=seed, at=at):
-            if cells.counts.sum() == at[-1] or look(cells).separation.width <= width:
+            seen = look(cells).separation
+            is_over = seen.is_separated if width is None else seen.width <= width
+            if is_over or cells.counts.sum() == at[-1]:
                 table = rate(cells)
                 held[seed] = (table.low <= truth) & (truth <= table.high)
                 break
@@ -203,6 +207,10 @@ def _covers(sets: int, at: Sequence[int]) -> list[bool]:
         share, low, high, _ = measure_share(held.ravel(), np.repeat(np.arange(sets), 11))
         told = f"  {name:8} quirk 0.5  mix, stopped by ci=70 {share:.3f} [{low:.3f}, {high:.3f}]"
         kept.append(keep(f"{told} of at least {LEAST_COVERED}", share >= LEAST_COVERED))
+    held = cover_at_stop(LADDERS["three"], width=None, sets=sets, battles=2 * at[-1])
+    share, low, high, _ = measure_share(held.ravel(), np.repeat(np.arange(sets), 3))
+    told = f"  three    quirk 0.5  mix, stopped by separated {share:.3f} [{low:.3f}, {high:.3f}]"
+    kept.append(keep(f"{told} of at least {LEAST_COVERED}", share >= LEAST_COVERED))
     return kept
 
 
