@@ -13,7 +13,8 @@ from tests.support.bodies import Kept, keeping
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, ask_offline
 from tests.support.titles import cue, write_titles
-from tests.support.whole_runs import opened, run, write_config
+from tests.support.typed import Terminal
+from tests.support.whole_runs import KEY, opened, write_config
 
 SHARING = {"persona", "questioner", "judge", "evolver", "grader"}
 
@@ -39,7 +40,13 @@ def up_to_role_text(request: Kept) -> bytes:
 
 
 @pytest.mark.parametrize("provider", ["openai", "google_genai"])
-def test_all_roles_of_a_video_send_one_prefix(provider: str, tmp_path: Path) -> None:
+def test_all_roles_of_a_video_send_one_prefix(
+    provider: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
     videos = draw_folder(tmp_path / "videos", 1)
     write_titles(videos / "clip00.srt", cue(0.5, 1.0, "Schön 視"), cue(2.0, 9.0, "and on"))
     with keeping(brain=ask_offline) as book:
@@ -48,7 +55,7 @@ def test_all_roles_of_a_video_send_one_prefix(provider: str, tmp_path: Path) -> 
         config.write_text(config.read_text().replace("key_env", 'detail = "low"\nkey_env'))
         out = tmp_path / "out"
         arguments = ("--videos", videos, "--rounds", "2", "--config", config, "--out", out)
-        run("simulate", *arguments)
+        assert Terminal(capsys).simulate(*arguments).code == 0
     prefixes: dict[str, set[bytes]] = defaultdict(set)
     roles = roles_of(out)
     for request in book.requests:
