@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memory.errors import BadInput
-from memory.records import SCHEMA
+from memory.records import DECIDED, SCHEMA
 from runs.board import board_of, slices_of
 from runs.console import safe
 from runs.files import refuse_existing, write_whole
@@ -21,6 +21,8 @@ from runs.pictures.lines import lines
 from runs.pictures.paper import Form, Picture, render
 from runs.pictures.terms import style, style_terms
 from runs.reading import open_run
+
+_NOTHING = "there is nothing to draw yet, for no decided battle counts"
 
 
 class LeftOut(NamedTuple):
@@ -72,7 +74,8 @@ def draw_run(
         force: replace files that are there.
 
     Raises:
-        BadInput: no run, a file that is there, or a folder that cannot be written.
+        BadInput: no run, one without a decided battle, a file that is there, or a folder that
+            cannot be written.
     """
     if to.exists() and not to.is_dir():
         raise BadInput(f"{to} is a file; pass a folder with --to")
@@ -80,6 +83,9 @@ def draw_run(
     files = {(name, form): to / f"{name}.{form}" for name in chosen for form in forms}
     for file in files.values():
         refuse_existing(file, force=force)
+    with open_run(folder) as run:
+        if not any(battle.verdict in DECIDED for battle in run.each_battle):
+            raise BadInput(f"{folder}: {_NOTHING}")
     made = {name: PICTURES[name](folder) for name in chosen}
     drawn = {name: one for name, one in made.items() if isinstance(one, Picture)}
     contents = {key: render(drawn[key[0]], key[1]) for key in files if key[0] in drawn}
@@ -97,7 +103,13 @@ def draw_run(
 
 
 def picture_of(table: Table) -> Picture:
-    """Return the picture of a leaderboard: its ladder, or ratings over its slices."""
+    """Return the picture of a leaderboard: its ladder, or ratings over its slices.
+
+    Raises:
+        BadInput: none of its models met another in a battle that was decided.
+    """
+    if not any(part["components"] for part in table.get("slices", [table])):
+        raise BadInput(_NOTHING)
     return lines(table) if "slices" in table else ladder(table)
 
 

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from memory.errors import BadInput
 from memory.evidence import Label, Trial
 from runs.commands.pictures import NAMES
 from runs.leaderboard import Table
 from runs.leaderboard_method import Method
-from runs.pictures.album import PICTURES
+from runs.pictures.album import PICTURES, draw_run
 from runs.pictures.grids import battles, wins
 from runs.pictures.judge import LABELLED, REPEATED, SWAPPED, find_echoes, judge, measure_courses
 from runs.pictures.ladder import ladder
@@ -295,13 +296,27 @@ def test_the_names_that_help_tells_are_those_there_are() -> None:
 
 
 def test_what_a_run_has_no_data_for_is_left_out_and_named(tmp_path: Path) -> None:
-    void = battle(slot(video(), 0), verdict="void", reason="no judge", verdicts=())
-    run = play(tmp_path / "out", [void])
+    run = play(tmp_path / "out", [battle(slot(video(), 0), answer_a="so", answer_b="so")])
     said = invoke("pictures", run, "--to", tmp_path / "p").output.splitlines()
-    assert [line.split(":")[0] for line in said[1:]] == [
-        f"no picture {name}" for name in ("wins", "battles", "duration", "style", "judge")
-    ]
-    assert [path.name for path in (tmp_path / "p").iterdir()] == ["ladder.svg"]
+    assert [line.split(":")[0] for line in said[5:]] == ["no picture judge"]
+    assert sorted(path.stem for path in (tmp_path / "p").iterdir()) == sorted(
+        ("ladder", "wins", "battles", "duration", "style")
+    )
+
+
+def test_of_a_run_without_a_decided_battle_there_is_nothing_to_draw(tmp_path: Path) -> None:
+    void = battle(slot(video(), 0), verdict="void", reason="no judge", verdicts=())
+    for name, battles_ in (("void", [void]), ("none", [])):
+        run = play(tmp_path / name, battles_)
+        with pytest.raises(BadInput, match="nothing to draw yet, for no decided battle counts"):
+            draw_run(run, tmp_path / "p", forms=["svg"], only=[], force=False)
+        assert not (tmp_path / "p").exists()
+        for more in ((), ("--by", "duration")):
+            said = invoke("leaderboard", run, *more, "--picture", tmp_path / "l.svg")
+            assert isinstance(said.exception, BadInput)
+            assert "nothing to draw yet" in str(said.exception)
+            assert said.stdout.strip()
+            assert not (tmp_path / "l.svg").exists()
 
 
 def test_a_png_has_three_hundred_dots_an_inch(run: Path, tmp_path: Path) -> None:
