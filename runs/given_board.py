@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memory.errors import BadInput
+from runs.pasting import unquote_formula
 from runs.rate_columns import as_number, is_gap, quoted
 from runs.rate_file import read_sheet
 from runs.reading import counted
@@ -149,6 +150,8 @@ def _rows(file: Path) -> list[Row]:
         raise BadInput(f"{file} has no column model; it has {there}")
     columns = [[column.values[k] for k in column.codes] for column in sheet.columns.values()]
     rows = [dict(zip(sheet.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    if file.suffix.lower() == ".csv":
+        rows = [row | {"model": unquote_formula(str(row["model"]))} for row in rows]
     # Of our own CSV: models of other groups have scales of their own.
     return [row for row in rows if as_number(row.get("group", 1)) in (1, None)]
 

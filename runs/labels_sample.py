@@ -21,7 +21,7 @@ from runs.buckets import bucket
 from runs.console import safe
 from runs.export import write_whole
 from runs.labels_import import STANDARDS
-from runs.pasting import FORMULA
+from runs.pasting import quote_formula
 from runs.reading import RUN_FILE, Run, counted, run_file
 
 Part = Literal["pair", "video", "category", "duration"]
@@ -219,5 +219,4 @@ def _separated(rows: Sequence[Sequence[Any]], delimiter: str) -> list[str]:
 
 
 def _cell(cell: str | None) -> str:
-    shown = safe((cell or "").replace("\r\n", "\n"), lines=True)
-    return f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown
+    return quote_formula(safe((cell or "").replace("\r\n", "\n"), lines=True))

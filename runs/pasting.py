@@ -11,8 +11,9 @@ from typing import NamedTuple
 from runs.console import safe
 
 Cell = str | int | float | None
-FORMULA = ("=", "+", "-", "@")
-"""What a spreadsheet takes for the beginning of a formula."""
+_FORMULA = re.compile(r"'*\s*[=+\-@]")
+"""What a spreadsheet takes for the beginning of a formula, also behind quotes that are part of the
+text: of those, one more is what tells it from text that was quoted."""
 _MARKDOWN = frozenset("\\`*_[]<>|#~&$@")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -83,6 +84,16 @@ def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> s
     return text.getvalue().removesuffix("\n")
 
 
+def quote_formula(text: str) -> str:
+    """Return a cell of CSV with a quote before what a spreadsheet would take for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unquote_formula(cell: str) -> str:
+    """Return the text of which `quote_formula` made a cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
 def _markdown(text: str) -> str:
     escaped = "".join(f"\\{char}" if char in _MARKDOWN else char for char in safe(text))
     # A bare address would become a link.
@@ -98,5 +109,4 @@ def _latex(text: str) -> str:
 def _csv(cell: Cell) -> Cell:
     if not isinstance(cell, str):
         return cell
-    shown = safe(cell)
-    return f"'{shown}" if shown.lstrip().startswith(FORMULA) else shown
+    return quote_formula(safe(cell))

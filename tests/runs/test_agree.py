@@ -104,6 +104,23 @@ def test_a_run_its_json_and_its_csv_are_one_board(tmp_path: Path) -> None:
     ]
 
 
+def test_names_like_formulas_are_the_same_in_its_json_and_its_csv(tmp_path: Path) -> None:
+    names = ("=1+1", "-x", " @y", "'=z", "''", "'tis", "plain")
+    rows = [(a, b, "a") for a in names for b in names if a != b]
+    battles = written(tmp_path / "b.csv", rows)
+    for form in ("json", "csv"):
+        (tmp_path / f"rated.{form}").write_text(invoke("rate", battles, "--format", form).output)
+    assert "'=1+1," in (tmp_path / "rated.csv").read_text()
+    boards = [read_board(tmp_path / f"rated.{form}") for form in ("json", "csv")]
+    assert set(boards[0].entries) == {name.strip() for name in names}
+    assert set(boards[1].entries) == set(boards[0].entries)
+
+
+def test_a_quote_is_kept_where_no_formula_follows_it(tmp_path: Path) -> None:
+    board = read_board(table(tmp_path / "b.csv", {"'tis": (2,), "'": (1,)}))
+    assert list(board.entries) == ["'tis", "'"]
+
+
 def test_rated_battles_agree_with_themselves(tmp_path: Path) -> None:
     battles = written(tmp_path / "b.csv", season(), ("model_a", "model_b", "winner", "video"))
     (tmp_path / "rated.json").write_text(invoke("rate", battles, "--json").output)

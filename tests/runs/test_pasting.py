@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runs.leaderboard_forms import COLUMNS
-from runs.pasting import Sheet, comma_separated, latex, markdown
+from runs.pasting import (
+    Sheet,
+    comma_separated,
+    latex,
+    markdown,
+    quote_formula,
+    unquote_formula,
+)
 from tests.support.played import battle, invoke, manifest, play, slot, video
 
 EVIL = "=cmd()|' a&b_c%d\\e\"f\ng\x1b[2J\u202e{x}$y#~^<b>`*[z](http://h)--"
@@ -22,6 +29,14 @@ TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 
 def sheet(*rows: list[str]) -> Sheet:
     return Sheet(("model", "rating"), frozenset({1}), rows, [])
+
+
+@given(st.text("'=-+@ x\t", max_size=6))
+def test_a_quote_before_a_formula_can_be_taken_off_again(text: str) -> None:
+    cell = quote_formula(text)
+    assert unquote_formula(cell) == text
+    assert cell in (text, f"'{text}")
+    assert not cell.lstrip().startswith(("=", "+", "-", "@"))
 
 
 def test_markdown_is_a_table_with_its_figures_on_the_right() -> None:
