@@ -23,6 +23,8 @@ from runs.results import REFERENCES, Against, Ruling
 from runs.sealing import Item, digest_of
 
 Swap = float | Literal["all"]
+NO_VIDEO = "no video"
+"""How the reason begins of what is void since its video is lost."""
 _OTHER: dict[Seats, Seats] = {"ab": "ba", "ba": "ab"}
 
 
@@ -112,7 +114,7 @@ class BenchGame:
     async def answer(self, item: Item, player: Player) -> Said:
         """Return what a player answers; what was handed in is not asked for."""
         if (why := self.lost.get(item.video_id)) is not None:
-            return Said(None, f"no video: {why}", is_ours=True)
+            return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
         if player.model is None:
             told = player.given.get(item.qid, "")
             return Said(told) if told.strip() else Said(None, "no answer was handed in")

@@ -184,6 +184,7 @@ def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
 
 def _ending(ran: Ran) -> int:
     """Say how it went and what to type next; return the exit code."""
+    from runs.bench_game import NO_VIDEO
     from runs.bench_progress import told
 
     tally = ran.tally
@@ -204,6 +205,9 @@ def _ending(ran: Ran) -> int:
         say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
         return EXIT_INTERRUPTED
     if tally.voids > MOST_VOID * max(1, tally.settled):
-        say(f"{told(tally)}; to ask again what failed: type the same with --retry-failed")
+        lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
+        again = "to ask again what failed: type the same with --retry-failed"
+        find = "pass the folder that holds the videos with --videos"
+        say(f"{told(tally)}; {find if lost >= tally.voids else again}")
         return EXIT_VOIDS
     return 0

@@ -24,6 +24,7 @@ from tests.support.clips import draw_clip, draw_folder
 from tests.support.published_bench import published, write_published
 from tests.support.small_runs import play
 
+GOLDEN = Path(__file__).parent / "golden" / "bench-schema-1"
 PAIR = ("--model", "offline:hawk,offline:parrot")
 REAL = ("--judge", "openai:gpt-4o")
 
@@ -196,6 +197,15 @@ def test_a_video_that_is_missing_or_swapped_is_named_and_its_questions_are_void(
     assert {ruling.verdict for ruling in rulings} == {"void"}
     assert calls_of(bench) == []
     assert {gone, other} == {item.video_id for item in open_bench(bench).items}
+
+
+def test_a_bench_of_schema_1_can_be_played(tmp_path: Path) -> None:
+    bench = Path(shutil.copytree(GOLDEN, tmp_path / "bench"))
+    (tmp_path / "films").mkdir()
+    told = run(bench, "--videos", tmp_path / "films", "--model", "offline:mole")
+    assert told.return_value == 3
+    assert "pass the folder that holds the videos with --videos" in told.stderr
+    assert len(results_of(bench)["offline:mole"].rulings) == 2 * len(open_bench(bench).items)
 
 
 def test_a_video_that_moved_is_found_by_its_content(bench: Path, videos: Path) -> None:
