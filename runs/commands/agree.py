@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from runs.commands.rating_options import PIPED
+from runs.commands.rating_options import results
 
 
 @click.command("agree", epilog="Example: arena agree arena-out published.csv --rename names.json")
@@ -26,7 +26,6 @@ def command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     model, rating and, where known, low and high.
     """
     import json
-    import os
 
     from runs.agree import agree
 
@@ -35,9 +34,5 @@ def command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
         click.echo(json.dumps(report, indent=2))
         return
     from runs.agree_text import render
-    from runs.console import out
 
-    console = out()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PIPED
-    console.print(render(report))
+    results().print(render(report))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from runs.commands.rating_options import PIPED
+from runs.commands.rating_options import results
 from runs.commands.trial_options import (
     EXIT_CODES,
     asked_for,
@@ -104,7 +104,6 @@ def _refuse_idle(ctx: click.Context) -> None:
 
 def _show(out: Path, *, as_json: bool) -> None:
     import json
-    import os
 
     from runs.audit import audit
 
@@ -113,9 +112,5 @@ def _show(out: Path, *, as_json: bool) -> None:
         click.echo(json.dumps(report, indent=2))
         return
     from runs.audit_text import render
-    from runs.console import out as results
 
-    console = results()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PIPED
-    console.print(render(report))
+    results().print(render(report))

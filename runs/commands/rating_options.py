@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from runs.leaderboard_method import Method
 
 PIPED = 100
@@ -88,17 +90,24 @@ def _pasted(table: dict[str, Any], form: Any, details: bool) -> str:
     return pasted_slices(table, form) if "slices" in table else pasted(table, form, details=details)
 
 
-def _print(table: dict[str, Any], details: bool) -> None:
+def results() -> Console:
+    """Return the console of results; a pipe that says nothing of its width is PIPED wide."""
     import os
 
     from runs.console import out
-    from runs.head_to_head_text import render_pairs
-    from runs.leaderboard import render
-    from runs.slices_text import render_slices
 
     console = out()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPED
+    return console
+
+
+def _print(table: dict[str, Any], details: bool) -> None:
+    from runs.head_to_head_text import render_pairs
+    from runs.leaderboard import render
+    from runs.slices_text import render_slices
+
+    console = results()
     if table.get("by") == "pair":
         console.print(render_pairs(table))
     elif "slices" in table:

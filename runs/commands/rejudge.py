@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from runs.commands.rating_options import PIPED
+from runs.commands.rating_options import results
 from runs.commands.simulate import names
 from runs.commands.trial_options import EXIT_CODES, asked_for, judging_options, run_trials
 
@@ -42,9 +42,7 @@ def command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
     No battle of the run changes. Each judge is compared with the run by itself.
     """
     import json
-    import os
 
-    from runs.console import out as console
     from runs.console import tell
     from runs.rejudge import rejudged
     from runs.rejudge_text import render
@@ -58,8 +56,5 @@ def command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
     if as_json:
         tell(json.dumps(report, indent=2))
     else:
-        shown = console()
-        if not shown.is_terminal and "COLUMNS" not in os.environ:
-            shown.width = PIPED
-        shown.print(render(report))
+        results().print(render(report))
     return held.code

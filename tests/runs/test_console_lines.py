@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.console import folded
+from runs.commands.rating_options import PIPED, results
+from runs.console import folded, out
 
 
 def test_a_long_line_breaks_between_words() -> None:
@@ -25,3 +27,17 @@ def test_no_word_is_lost_and_what_fits_is_as_it_was(lines: list[str], columns: i
     text = "\n".join(lines)
     assert folded(text, columns).split() == text.split()
     assert folded(text, 200) == text
+
+
+@pytest.mark.parametrize(("told", "wide"), [(None, PIPED), ("72", 72)])
+def test_a_pipe_is_as_wide_as_it_says(
+    monkeypatch: pytest.MonkeyPatch, told: str | None, wide: int
+) -> None:
+    out.cache_clear()
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if told is not None:
+        monkeypatch.setenv("COLUMNS", told)
+    try:
+        assert results().width == wide
+    finally:
+        out.cache_clear()
