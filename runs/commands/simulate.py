@@ -115,7 +115,9 @@ Examples:
     default=None,
     help="Send .srt and .vtt files beside a video with its frames.  [default: send]",
 )
-@click.option("--block", type=int, help="About how many videos are admitted together.  [default: 21]")
+@click.option(
+    "--block", type=int, help="About how many videos are admitted together.  [default: 21]"
+)
 @click.option(
     "--max-void",
     type=float,

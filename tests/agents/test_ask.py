@@ -105,12 +105,10 @@ def test_a_text_with_a_lone_surrogate_has_a_key() -> None:
 def test_frames_are_told_apart_after_their_place_in_memory_was_reused() -> None:
     keys = set()
     gc.freeze()  # what the tests before left behind need not be searched twenty times
-    try:
-        for number in range(20):
-            keys.add(journal_key(MODEL, request_of(frames=frames_of(3, video=f"{number:012d}"))))
-            gc.collect()
-    finally:
-        gc.unfreeze()
+    for number in range(20):
+        keys.add(journal_key(MODEL, request_of(frames=frames_of(3, video=f"{number:012d}"))))
+        gc.collect()
+    gc.unfreeze()
     assert len(keys) == 20
 
 

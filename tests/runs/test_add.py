@@ -174,7 +174,7 @@ def test_later_rounds_are_played_by_the_newcomer_too(run: Path) -> None:
 def test_who_joins_later_need_not_name_those_who_met_stored_answers(run: Path) -> None:
     added(run, battles=2)
     with Store.open(run / RUN_FILE, write=False) as store:
-        folder = Path((store.file("local/videos") or pytest.fail()).text)
+        folder = Path((store.file("local/videos") or pytest.fail("no folder is kept")).text)
     models = ("offline:blind", *TRIO)
     play(folder, run, pairing="uniform", swap=0.5, rounds=4, models=models)
     with Store.open(run / RUN_FILE, write=False) as store:

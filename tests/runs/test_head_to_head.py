@@ -88,8 +88,7 @@ def test_a_run_without_battles_has_no_pairs(tmp_path: Path) -> None:
 
 def judged(**verdicts: str) -> tuple[Judging, ...]:
     return tuple(
-        Judging(judge=name, seats="ab", verdict=verdict)
-        for name, verdict in verdicts.items()
+        Judging(judge=name, seats="ab", verdict=verdict) for name, verdict in verdicts.items()
     )
 
 
