@@ -43,7 +43,7 @@ def test_quiet_is_quiet() -> None:
 def test_a_terminal_gets_a_bar_that_leaves_no_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("runs.trial_progress.is_live", lambda: True)
+    monkeypatch.setattr("runs.tallying.is_live", lambda: True)
     assert held(3) == []
     assert "Traceback" not in capsys.readouterr().err
 
