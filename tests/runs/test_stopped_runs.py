@@ -48,7 +48,8 @@ def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
 def added(out: Path, *, number: int, crash: int | None = None) -> Finished:
     hear = nobody if crash is None else crash_after(crash)
     told = Audience(lambda _line: None, hear)
-    return run_async(add(out, Wish(NEWCOMER, number), limits=Limits(), told=told))
+    one_by_one = Limits(concurrency=1)
+    return run_async(add(out, Wish(NEWCOMER, number), limits=one_by_one, told=told))
 
 
 def test_a_leaderboard_says_which_rule_ended_the_run_and_what_that_means(
@@ -100,7 +101,7 @@ def test_a_newcomer_that_was_cut_off_is_due_though_the_rule_is_met(
     out: Path, terminal: Terminal
 ) -> None:
     with pytest.raises(Crash):
-        added(out, number=4, crash=1)
+        added(out, number=4, crash=0)
     assert f"next: arena resume {out}" in terminal.arena("status", out).out
     done = terminal.arena("resume", out, "-q")
     assert f"done: {SLOTS - UNPLAYED + 4} of {SLOTS + 4} battles settled" in done.err
