@@ -59,6 +59,10 @@ class Video(Record):
     """Size as displayed: after rotation."""
     fps: float
     codec: str
+    rotation: int = 0
+    """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with it though it can be used, a clause each."""
 
 
 class Skipped(Record):
@@ -104,6 +108,10 @@ class Frames(Record):
     frames: tuple[Frame, ...]
     damaged: int = 0
     """How many frames could not be decoded exactly and stand in for a neighbour."""
+    approximate: int = 0
+    """How many frames are shown that may not be the very ones of their times."""
+    captions: tuple[Cue, ...] = ()
+    """Text drawn into the picture, as it was read before scaling; empty where nobody read."""
     subtitles: Subtitles | None = None
     """Cues of the stretches these frames stand for; they count as part of the frames."""
 
@@ -112,12 +120,20 @@ class Sampling(Record):
     """Which frames a video gives, and how they are encoded."""
 
     frames: int = Field(default=128, ge=2, le=1024)
-    """At most this many, uniform over time, first and last included."""
+    """At most this many, first and last included."""
     size_px: int = Field(default=512, ge=16, le=4096)
-    """The longer side; both sides when `fit` is "stretch"."""
-    fit: Literal["keep", "stretch"] = "keep"
+    """The longer side; both sides when `fit` is "stretch" or "pad"."""
+    fit: Literal["keep", "stretch", "pad"] = "keep"
     quality: int = Field(default=85, ge=1, le=95)
     """JPEG quality as Pillow counts it."""
+    policy: Literal["uniform", "fps", "scenes", "keyframes"] = "uniform"
+    """How the frames are spread: evenly over time, so many a second, evenly over the scenes, or
+    those at which decoding can start."""
+    fps: float | None = Field(default=None, gt=0, le=240)
+    """Frames a second with the policy "fps", as long as `frames` allows; else None."""
+    decoder: Literal["av", "decord"] = "av"
+    ocr: bool = False
+    """Whether text drawn into the picture is read, for models that cannot read it themselves."""
 
 
 class Slot(Record):
