@@ -22,7 +22,8 @@ def entries_of(store: Store, asked: Collection[str]) -> dict[str, BenchVideo]:
     """Return what the run knows of the videos that are asked about, in its order."""
     return {
         video.id: BenchVideo(
-            **video.model_dump(exclude={"id", "rotation", "problems"}), subtitles=_subtitles(store, video.id)
+            **video.model_dump(exclude={"id", "rotation", "problems"}),
+            subtitles=_subtitles(store, video.id),
         )
         for video in store.videos()
         if video.id in asked
