@@ -54,7 +54,9 @@ class Decoders:
         """
         async with self._making.setdefault((video.sha256, sampling), asyncio.Lock()):
             cached = await asyncio.to_thread(self.cache.get, video.sha256, sampling)
-            return cached or await self._decode(path, video, sampling)
+            return cached or await self._frames(
+                "frames", sampling, self.cache, path=os.fspath(path), sha256=video.sha256
+            )
 
     async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
         """Return the frames of a spliced clip, whose JPEG bytes are then in the cache.
@@ -69,8 +71,9 @@ class Decoders:
             if cached:
                 return cached
             needed = {sha256: os.fspath(files[sha256]) for sha256 in splice.videos}
-            request = {"splice": splice.model_dump(), "files": needed}
-            return await self._request(request, sampling, self.spliced)
+            return await self._frames(
+                "splice", sampling, self.spliced, splice=splice.model_dump(), files=needed
+            )
 
     async def spliced_jpegs(
         self,
@@ -128,21 +131,29 @@ class Decoders:
     async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
-    async def _decode(self, path: Path, video: Video, sampling: Sampling) -> Frames:
-        return await self._request(
-            {"path": os.fspath(path), "sha256": video.sha256}, sampling, self.cache
-        )
+    async def request(self, want: str, **fields: Any) -> dict[str, Any]:
+        """Return what a worker answers to a request of one of the kinds in `video.worker.ANSWERS`.
 
-    async def _request(
-        self, ask: Mapping[str, Any], sampling: Sampling, cache: FrameCache
-    ) -> Frames:
-        how = {"sampling": sampling.model_dump(), "cache": os.fspath(cache.folder)}
-        request = {**ask, **how}
-        reply = await self._ask(json.dumps(request).encode() + b"\n")
+        Args:
+            want: the kind.
+            fields: what it needs; all of it JSON, paths by `os.fspath`.
+
+        Raises:
+            UnusableVideo: there is no answer, or none within the deadline.
+            BadInput: what was asked for cannot be written.
+        """
+        reply = await self._ask(json.dumps({"want": want, **fields}).encode() + b"\n")
         if "UnusableVideo" in reply:
             raise UnusableVideo(reply["UnusableVideo"])
         if "BadInput" in reply:
             raise BadInput(reply["BadInput"])
+        return reply
+
+    async def _frames(
+        self, want: str, sampling: Sampling, cache: FrameCache, **fields: Any
+    ) -> Frames:
+        kept_in = os.fspath(cache.folder)
+        reply = await self.request(want, sampling=sampling.model_dump(), cache=kept_in, **fields)
         return Frames.model_validate(reply["frames"])
 
     async def _seated(self) -> Process:

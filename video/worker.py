@@ -9,16 +9,19 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from memory.errors import BadInput, UnusableVideo
 from memory.records import Frames, Sampling
 from video.cache import FrameCache
-from video.find import sha256_of
+from video.find import read_video, sha256_of
 from video.frames import sample
 from video.splicing import Splice, sample_splice
+
+Request = Mapping[str, Any]
+Reply = Mapping[str, Any]
 
 
 def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache) -> Frames:
@@ -59,23 +62,49 @@ def _refuse_changed(path: Path, sha256: str) -> None:
         raise UnusableVideo("has changed since it was found")
 
 
+def _frames(ask: Request) -> Reply:
+    """The frames of one video: path, sha256, sampling, cache."""
+    frames = decode_into_cache(
+        Path(ask["path"]),
+        ask["sha256"],
+        sampling=Sampling.model_validate(ask["sampling"]),
+        cache=FrameCache(Path(ask["cache"])),
+    )
+    return {"frames": frames.model_dump()}
+
+
+def _splice(ask: Request) -> Reply:
+    """The frames of a spliced clip: splice, files, sampling, cache."""
+    frames = splice_into_cache(
+        Splice.model_validate(ask["splice"]),
+        {sha256: Path(path) for sha256, path in ask["files"].items()},
+        sampling=Sampling.model_validate(ask["sampling"]),
+        cache=FrameCache(Path(ask["cache"])),
+    )
+    return {"frames": frames.model_dump()}
+
+
+def _video(ask: Request) -> Reply:
+    """The record of a video that was found: folder, name."""
+    return {"video": read_video(Path(ask["folder"]), ask["name"]).model_dump()}
+
+
+ANSWERS: dict[str, Callable[[Request], Reply]] = {
+    "frames": _frames,
+    "splice": _splice,
+    "video": _video,
+}
+"""What can be asked for, by the name under "want". Answers are JSON, a `LONGEST_REPLY` at most."""
+
+
 def reply_to(line: bytes) -> bytes:
-    """Return the answer to one request: the frames, or why there are none."""
+    """Return the answer to one request, or why there is none."""
     ask = json.loads(line)
-    sampling = Sampling.model_validate(ask["sampling"])
-    cache = FrameCache(Path(ask["cache"]))
     try:
-        if "splice" in ask:
-            files = {sha256: Path(path) for sha256, path in ask["files"].items()}
-            splice = Splice.model_validate(ask["splice"])
-            frames = splice_into_cache(splice, files, sampling=sampling, cache=cache)
-        else:
-            frames = decode_into_cache(
-                Path(ask["path"]), ask["sha256"], sampling=sampling, cache=cache
-            )
+        reply = ANSWERS[ask["want"]](ask)
     except (UnusableVideo, BadInput) as error:
-        return json.dumps({type(error).__name__: str(error)}).encode()
-    return json.dumps({"frames": frames.model_dump()}).encode()
+        reply = {type(error).__name__: str(error)}
+    return json.dumps(reply).encode()
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:

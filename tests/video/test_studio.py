@@ -221,7 +221,8 @@ def test_one_decode_serves_all_who_ask_at_once(clip, tmp_path: Path) -> None:
 
 
 def request(path: Path, sha256: str, cache: Path) -> bytes:
-    ask = {"path": str(path), "sha256": sha256, "sampling": {"frames": 4}, "cache": str(cache)}
+    how = {"sampling": {"frames": 4}, "cache": str(cache)}
+    ask = {"want": "frames", "path": str(path), "sha256": sha256, **how}
     return json.dumps(ask).encode() + b"\n"
 
 
