@@ -3,57 +3,86 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 from av import VideoFrame
 from av.container import InputContainer
 from av.packet import Packet
 from av.video.stream import VideoStream
 
+from memory.errors import UnusableVideo
 from video.container import Unreadable, opened
-from video.index import Index, packet_tick
+from video.decoders import Catch, Develop
+from video.index import Index, packet_tick, read_index
+from video.pictures import displayed_size, upright
 
-Develop = Callable[[VideoFrame], bytes]
+
+class AvDecoder:
+    """libav by PyAV: exact to the frame, and the only one that says what is damaged."""
+
+    name = "av"
+
+    def index(self, path: Path) -> Index:
+        """Return the times of every frame the file really holds."""
+        return read_index(path)
+
+    def shape(self, path: Path) -> tuple[int, int]:
+        """Return the size at which a player shows the first frame."""
+        first = first_frame(path)
+        if first is None:
+            raise UnusableVideo("holds no frame that can be decoded")
+        return displayed_size(*first)
+
+    def pictures(
+        self,
+        path: Path,
+        index: Index,
+        *,
+        wanted: Sequence[int],
+        size: tuple[int, int],
+        develop: Develop,
+    ) -> Catch:
+        """Return the pictures at the wanted ticks, each upright and scaled to `size`."""
+        darkroom = _Darkroom(Catch(develop, frozenset(wanted)), size)
+        _decode(path, index, wanted=wanted, room=darkroom)
+        if wanted and not darkroom.catch.pictures:
+            first = first_frame(path)
+            if first is not None:
+                darkroom.catch.rough[min(wanted)] = develop(upright(first[0], size))
+        return darkroom.catch
 
 
-@dataclass
-class Catch:
-    """What decoding has brought so far: developed pictures by tick."""
+class _Darkroom(NamedTuple):
+    """Where decoded frames become pictures."""
 
-    develop: Develop
-    wanted: frozenset[int]
-    exact: dict[int, bytes] = field(default_factory=dict)
-    rough: dict[int, bytes] = field(default_factory=dict)
-    """Pictures the decoder itself calls corrupt."""
+    catch: Catch
+    size: tuple[int, int]
 
     @property
     def missing(self) -> frozenset[int]:
-        """The ticks still without an exact picture."""
-        return self.wanted - self.exact.keys()
+        return self.catch.missing
 
     def take(self, frames: Iterable[VideoFrame]) -> None:
         """Develop the frames that are wanted and not yet had."""
+        catch = self.catch
         for frame in frames:
-            if frame.pts in self.wanted and frame.pts not in self.exact:
-                shelf = self.rough if frame.is_corrupt else self.exact
-                shelf[frame.pts] = self.develop(frame)
+            if frame.pts in catch.wanted and frame.pts not in catch.exact:
+                shelf = catch.rough if frame.is_corrupt else catch.exact
+                shelf[frame.pts] = catch.develop(upright(frame, self.size))
 
 
-def decode(path: Path, index: Index, *, wanted: Sequence[int], develop: Develop) -> Catch:
-    """Return the pictures at the wanted ticks; what could not be had stays in `missing`."""
-    catch = Catch(develop, frozenset(wanted))
+def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         for key, ticks in _groups(index, wanted):
             with suppress(*Unreadable):
-                _decode_group(container, stream, key=key, ticks=ticks, catch=catch)
-    if catch.missing:
-        _decode_through(path, catch)
-    return catch
+                _decode_group(container, stream, key=key, ticks=ticks, room=room)
+    if room.missing:
+        _decode_through(path, room)
 
 
 def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
@@ -75,48 +104,48 @@ def _groups(index: Index, wanted: Sequence[int]) -> list[tuple[int, list[int]]]:
 
 
 def _decode_group(
-    container: InputContainer, stream: VideoStream, *, key: int, ticks: list[int], catch: Catch
+    container: InputContainer, stream: VideoStream, *, key: int, ticks: list[int], room: _Darkroom
 ) -> None:
     """Decode from the key frame until all packets of the wanted frames have been fed."""
     container.seek(key, stream=stream, backward=True)
     stream.codec_context.flush_buffers()
     waiting = set(ticks)
     for packet in container.demux(stream):
-        _feed(packet, stream, catch)
+        _feed(packet, stream, room)
         waiting.discard(packet_tick(packet) or 0)
         if not waiting or _is_past(packet, ticks[-1]):
             break
-    _drain(stream, catch)
+    _drain(stream, room)
 
 
-def _decode_through(path: Path, catch: Catch) -> None:
+def _decode_through(path: Path, room: _Darkroom) -> None:
     """Fill what is missing in one pass from the start: some containers cannot seek (MPEG-TS)."""
-    last = max(catch.missing)
+    last = max(room.missing)
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         with suppress(*Unreadable):
             for packet in container.demux(stream):
-                _feed(packet, stream, catch)
-                if not catch.missing or _is_past(packet, last):
+                _feed(packet, stream, room)
+                if not room.missing or _is_past(packet, last):
                     break
-        _drain(stream, catch)
+        _drain(stream, room)
 
 
-def _feed(packet: Packet[VideoStream], stream: VideoStream, catch: Catch) -> None:
+def _feed(packet: Packet[VideoStream], stream: VideoStream, room: _Darkroom) -> None:
     """Decode one packet; one that nothing refers to and nobody wants is passed over."""
     if not packet.size:
         return
     codec = stream.codec_context
-    is_wanted = packet.pts is None or packet.pts in catch.wanted
+    is_wanted = packet.pts is None or packet.pts in room.catch.wanted
     codec.skip_frame = "DEFAULT" if is_wanted else "NONREF"
     with suppress(*Unreadable):
-        catch.take(codec.decode(packet))
+        room.take(codec.decode(packet))
 
 
-def _drain(stream: VideoStream, catch: Catch) -> None:
+def _drain(stream: VideoStream, room: _Darkroom) -> None:
     stream.codec_context.skip_frame = "DEFAULT"
     with suppress(*Unreadable):
-        catch.take(stream.codec_context.decode(None))
+        room.take(stream.codec_context.decode(None))
     stream.codec_context.flush_buffers()
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from av import VideoFrame
+from PIL import Image
 
 from memory.digests import digest
-from memory.errors import UnusableVideo
 from memory.records import Cue, Frame, Frames, Sampling, Subtitles
-from video.decode import Catch, decode, first_frame
-from video.index import choose, read_index
-from video.pictures import displayed_size, fitted_size, jpeg
+from video.decoders import Catch, decoder_named
+from video.index import Index
+from video.pictures import fitted_size, on_black, scaled_size, to_jpeg
+from video.policies import Stretch, choose_ticks
 
 SAMPLER = "1"
 """Goes up whenever the same video and Sampling would give other bytes by this code."""
@@ -38,31 +38,42 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
         video: id the frames are recorded under.
 
     Raises:
-        UnusableVideo: not one frame could be decoded.
+        UnusableVideo: not one frame could be decoded, or the policy is not for this video.
+        BadInput: the library that is to decode is not installed.
     """
-    index = read_index(path)
-    first = first_frame(path)
-    if first is None:
-        raise UnusableVideo("holds no frame that can be decoded")
-    size = fitted_size(displayed_size(*first), sampling)
+    decoder = decoder_named(sampling.decoder)
+    index = decoder.index(path)
+    shape = decoder.shape(path)
+    size, scaled = fitted_size(shape, sampling), scaled_size(shape, sampling)
 
-    def develop(frame: VideoFrame) -> bytes:
-        return jpeg(frame, size, sampling.quality)
+    def develop(picture: Image.Image) -> bytes:
+        return to_jpeg(on_black(picture, size), sampling.quality)
 
-    ticks = choose(index.shown, sampling.frames)
-    catch = decode(path, index, wanted=ticks, develop=develop)
-    if not catch.exact and not catch.rough:
-        catch.rough[ticks[0]] = develop(first[0])
+    ticks = choose_ticks(sampling, index, _scenes(path, index, sampling))
+    catch = decoder.pictures(path, index, wanted=ticks, size=scaled, develop=develop)
     jpegs = stand_in(ticks, catch)
     frames = tuple(
         Frame(time_s=round(index.seconds(tick), 2), digest=digest(data))
         for tick, data in zip(ticks, jpegs, strict=True)
     )
-    damaged = len(catch.missing)
     record = Frames(
-        video=video, width_px=size[0], height_px=size[1], frames=frames, damaged=damaged
+        video=video,
+        width_px=size[0],
+        height_px=size[1],
+        frames=frames,
+        damaged=catch.damaged,
+        approximate=catch.approximate,
     )
     return Sampled(record, jpegs)
+
+
+def _scenes(path: Path, index: Index, sampling: Sampling) -> Sequence[Stretch]:
+    if sampling.policy != "scenes":
+        return ()
+    # It takes a second to import.
+    from video.scenes import find_scenes
+
+    return [(scene.start_s, scene.end_s) for scene in find_scenes(path, index)]
 
 
 def thin(frames: Frames, count: int) -> Frames:
@@ -98,6 +109,6 @@ def _thinned_cues(frames: Frames, kept: Sequence[int]) -> Subtitles | None:
 
 def stand_in(ticks: Sequence[int], catch: Catch) -> tuple[bytes, ...]:
     """Return one picture a tick: its own, else the one before it, else the first there is."""
-    had = {**catch.rough, **catch.exact}
+    had = catch.pictures
     known = sorted(had)
     return tuple(had[known[max(0, bisect_right(known, tick) - 1)]] for tick in ticks)

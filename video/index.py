@@ -30,6 +30,10 @@ class Index(NamedTuple):
         """Return the time of a tick in seconds from the first frame."""
         return float((tick - self.shown[0]) * self.time_base)
 
+    def tick(self, second: float) -> int:
+        """Return the tick nearest to a time in seconds from the first frame."""
+        return self.shown[0] + round(second / self.time_base)
+
     @property
     def fps(self) -> float:
         """Frames per second as counted; as claimed where there is only one frame."""

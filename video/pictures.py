@@ -28,19 +28,24 @@ def displayed_size(frame: VideoFrame, aspect: Fraction | None) -> tuple[int, int
 
 
 def fitted_size(size: tuple[int, int], sampling: Sampling) -> tuple[int, int]:
-    """Return the size a picture is scaled to; "keep" never makes one larger."""
-    if sampling.fit == "stretch":
+    """Return the size of what a model is sent; "keep" never makes a picture larger."""
+    if sampling.fit in ("stretch", "pad"):
         return sampling.size_px, sampling.size_px
-    longer = max(size)
-    if longer <= sampling.size_px:
-        return size
-    width, height = (max(1, round(side * sampling.size_px / longer)) for side in size)
+    return size if max(size) <= sampling.size_px else _brought_to(size, sampling.size_px)
+
+
+def scaled_size(size: tuple[int, int], sampling: Sampling) -> tuple[int, int]:
+    """Return the size a picture is scaled to before black is set around it, if any is."""
+    return (
+        _brought_to(size, sampling.size_px)
+        if sampling.fit == "pad"
+        else fitted_size(size, sampling)
+    )
+
+
+def _brought_to(size: tuple[int, int], longer: int) -> tuple[int, int]:
+    width, height = (max(1, round(side * longer / max(size))) for side in size)
     return width, height
-
-
-def jpeg(frame: VideoFrame, size: tuple[int, int], quality: int) -> bytes:
-    """Return the frame upright at `size` as JPEG bytes, the same for the same frame."""
-    return to_jpeg(upright(frame, size), quality)
 
 
 def upright(frame: VideoFrame, size: tuple[int, int]) -> Image.Image:
@@ -53,6 +58,15 @@ def upright(frame: VideoFrame, size: tuple[int, int]) -> Image.Image:
     if turn:
         image = image.transpose(TURNS[turn])
     return image
+
+
+def on_black(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """Return the picture in the middle of a black one of `size`, which holds it."""
+    if image.size == size:
+        return image
+    ground = Image.new("RGB", size)
+    ground.paste(image, ((size[0] - image.width) // 2, (size[1] - image.height) // 2))
+    return ground
 
 
 def to_jpeg(image: Image.Image, quality: int) -> bytes:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from av import VideoFrame
 from numpy.typing import NDArray
 from PIL import Image
 from pydantic import Field
@@ -23,10 +22,10 @@ from memory.digests import canonical_json, digest
 from memory.errors import UnusableVideo
 from memory.records import Frame, Frames, Record, Sampling
 from video.card import COLOURS
-from video.decode import decode, first_frame
+from video.decoders import decoder_named
 from video.frames import Sampled, stand_in
-from video.index import Index, read_index
-from video.pictures import displayed_size, fitted_size, jpeg, to_jpeg, upright
+from video.index import Index
+from video.pictures import fitted_size, on_black, to_jpeg
 
 SPLICER = "1"
 """Goes up whenever the same parts would give other bytes by this code."""
@@ -124,7 +123,7 @@ def sample_splice(splice: Splice, files: Mapping[str, Path], *, sampling: Sampli
         UnusableVideo: a video cannot be decoded, or what was set in could not be told from it.
     """
     shown = instants(splice, sampling.frames)
-    size = fitted_size(_own_size(files[splice.ground]), sampling)
+    size = fitted_size(decoder_named(sampling.decoder).shape(files[splice.ground]), sampling)
     videos = {
         sha256: _take(files[sha256], [s for s in shown if s.part.video == sha256], sampling, size)
         for sha256 in splice.videos
@@ -176,30 +175,20 @@ def _tick(index: Index, shown: Shown) -> int:
     return index.shown[max(0, bisect_right(index.shown, wanted) - 1)]
 
 
-def _own_size(path: Path) -> tuple[int, int]:
-    first = first_frame(path)
-    if first is None:
-        raise UnusableVideo("holds no frame that can be decoded")
-    return displayed_size(*first)
-
-
 def _take(path: Path, shown: Sequence[Shown], sampling: Sampling, size: tuple[int, int]) -> _Video:
     """Decode what is shown of one video."""
-    own, index = _own_size(path), read_index(path)
+    decoder = decoder_named(sampling.decoder)
+    own, index = decoder.shape(path), decoder.index(path)
     inner = size if sampling.fit == "stretch" else _inside(own, size)
 
-    def develop(frame: VideoFrame) -> bytes:
-        if inner == size:
-            return jpeg(frame, size, sampling.quality)
-        picture = Image.new("RGB", size)
-        picture.paste(upright(frame, inner), ((size[0] - inner[0]) // 2, (size[1] - inner[1]) // 2))
-        return to_jpeg(picture, sampling.quality)
+    def develop(picture: Image.Image) -> bytes:
+        return to_jpeg(on_black(picture, size), sampling.quality)
 
     ticks = sorted({_tick(index, s) for s in shown})
-    catch = decode(path, index, wanted=ticks, develop=develop)
-    if not catch.exact and not catch.rough:
+    catch = decoder.pictures(path, index, wanted=ticks, size=inner, develop=develop)
+    if not catch.pictures:
         raise UnusableVideo("holds no frame there that can be decoded")
-    return _Video(index, dict(zip(ticks, stand_in(ticks, catch), strict=True)), len(catch.missing))
+    return _Video(index, dict(zip(ticks, stand_in(ticks, catch), strict=True)), catch.damaged)
 
 
 def _inside(own: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:

@@ -1,0 +1,132 @@
+"""Which frames stand for a video: evenly in time, so many a second, over scenes, or key frames.
+
+The first and the last frame are among them by any policy, and a still that lasts counts once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from heapq import heapify, heapreplace
+from itertools import pairwise
+
+from memory.errors import UnusableVideo
+from memory.records import Sampling
+from video.index import Index, choose
+
+FPS = 1.0
+"""Frames a second with the policy "fps" where nobody says how many."""
+FEWEST_KEYS = 16
+"""With fewer key frames than this a model that may look at 16 frames sees all that one may see that
+looks at 128: the policy would have taken away what tells them apart."""
+WIDEST_GAP = 0.25
+"""Share of a video that may lie between two key frames: beyond it a part goes unseen."""
+
+Stretch = tuple[float, float]
+"""Start and end of a scene, in seconds from the first frame."""
+
+
+def choose_ticks(sampling: Sampling, index: Index, scenes: Sequence[Stretch] = ()) -> list[int]:
+    """Return the ticks of at most `sampling.frames` frames, ascending, first and last among them.
+
+    Args:
+        sampling: the policy and its numbers.
+        index: the times of all frames.
+        scenes: needed by the policy "scenes" alone; ascending, as `video.scenes` finds them.
+
+    Raises:
+        UnusableVideo: the policy is "keyframes", and they are too few or too far apart.
+    """
+    match sampling.policy:
+        case "fps":
+            return so_many_a_second(index, sampling.fps or FPS, sampling.frames)
+        case "scenes":
+            return over_scenes(index, scenes, sampling.frames)
+        case "keyframes":
+            return at_keys(index, sampling.frames)
+        case _:
+            return choose(index.shown, sampling.frames)
+
+
+def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
+    """Return the frames on screen every 1/fps seconds, and the last.
+
+    Where they are more than `most`, these are thinned evenly and both ends kept.
+    """
+    first, last = index.shown[0], index.shown[-1]
+    count = int(index.seconds(last) * fps) + 1
+    places: Sequence[int] = range(count)
+    if count >= most:
+        places = sorted({i * (count - 1) // (most - 1) for i in range(most - 1)})
+    step = 1 / (fps * float(index.time_base))
+    return _on_screen(index, [*(first + round(place * step) for place in places), last])
+
+
+def over_scenes(index: Index, scenes: Sequence[Stretch], most: int) -> list[int]:
+    """Return frames spread over scenes, each from the middle of an equal part of its scene.
+
+    With fewer scenes than frames each has at least one, and the rest go by the square root of the
+    length: four times as long is twice as many. With more scenes than frames, scenes are left out
+    evenly. The ends of the video take the place of the outermost frames.
+    """
+    if len(scenes) < 2:
+        return choose(index.shown, most)
+    if len(scenes) > most:
+        scenes = [scenes[i * (len(scenes) - 1) // (most - 1)] for i in range(most)]
+    instants = []
+    for (start_s, end_s), count in zip(scenes, _dealt(index, scenes, most), strict=True):
+        part_s = (end_s - start_s) / count
+        instants += [index.tick(start_s + part_s * (i + 0.5)) for i in range(count)]
+    inner = _on_screen(index, instants)[1:-1]
+    return sorted({index.shown[0], *inner, index.shown[-1]})
+
+
+def at_keys(index: Index, most: int) -> list[int]:
+    """Return the frames at which decoding can start, evenly thinned, and the last.
+
+    Raises:
+        UnusableVideo: they are too few or too far apart to stand for the video.
+    """
+    keys = sorted({index.shown[0], *index.keys, index.shown[-1]})
+    chosen = choose(keys, most)
+    _refuse_collapsed(index, chosen, min(FEWEST_KEYS, most, len(index.shown)))
+    return chosen
+
+
+def _refuse_collapsed(index: Index, chosen: Sequence[int], fewest: int) -> None:
+    span = index.shown[-1] - index.shown[0]
+    widest = max((later - earlier for earlier, later in pairwise(chosen)), default=0)
+    if len(chosen) >= fewest and (len(index.shown) <= fewest or widest <= WIDEST_GAP * span):
+        return
+    raise UnusableVideo(
+        f"has too few key frames to go by ({len(index.keys)} in {index.duration_s:.0f} s); "
+        "use --policy uniform"
+    )
+
+
+def _dealt(index: Index, scenes: Sequence[Stretch], most: int) -> list[int]:
+    """Return how many frames each scene gets: one, and more by Sainte-Laguë's divisors."""
+    room = [_frames_in(index, scene) for scene in scenes]
+    weights = [max(0.0, end_s - start_s) ** 0.5 for start_s, end_s in scenes]
+    dealt = [1] * len(scenes)
+    claims = [(-weight / 3, place) for place, weight in enumerate(weights)]
+    heapify(claims)
+    for _ in range(most - len(scenes)):
+        while claims[0][0] < 0 and dealt[claims[0][1]] >= room[claims[0][1]]:
+            heapreplace(claims, (0.0, claims[0][1]))
+        claim, place = claims[0]
+        if claim >= 0:
+            break
+        dealt[place] += 1
+        heapreplace(claims, (-weights[place] / (2 * dealt[place] + 1), place))
+    return dealt
+
+
+def _frames_in(index: Index, scene: Stretch) -> int:
+    start, end = (index.tick(second) for second in scene)
+    return bisect_left(index.shown, end) - bisect_left(index.shown, start)
+
+
+def _on_screen(index: Index, instants: Sequence[int]) -> list[int]:
+    """Return the frames shown at these ticks, ascending, each once."""
+    return sorted({index.shown[max(0, bisect_right(index.shown, at) - 1)] for at in instants})
