@@ -48,6 +48,20 @@ def _choice(said: object) -> object:
     return _CHOICES.get(plain(said), said) if isinstance(said, str) else said
 
 
+Degree = Literal["A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain"]
+
+_SHOWN = re.compile(r"[\s\[\]\"'`*]+")
+_MIRRORED = {"A<<B": "B>>A", "A<B": "B>A", "B=A": "A=B", "B<A": "A>B", "B<<A": "A>>B"}
+
+
+def _degree(said: object) -> object:
+    """Return a degree without what it is often wrapped in; whatever else it is stays as it is."""
+    if not isinstance(said, str):
+        return said
+    word = _SHOWN.sub("", said).upper()
+    return "abstain" if word == "ABSTAIN" else _MIRRORED.get(word, word)
+
+
 class Reply(BaseModel):
     """A reply that refuses unknown keys."""
 
@@ -92,6 +106,17 @@ class JudgeReply(Reply):
     verdict: Annotated[Choice, BeforeValidator(_choice)]
 
 
+class ComparerReply(Reply):
+    """What one would have answered, four analyses, and by how much which answer is better."""
+
+    own_answer: Text
+    instruction_following: Text
+    accuracy: Text
+    relevance: Text
+    helpfulness: Text
+    verdict: Annotated[Degree, BeforeValidator(_degree)]
+
+
 class EvolverReply(Reply):
     """Faults, the weaknesses behind them, and a harder question."""
 
@@ -126,6 +151,7 @@ SCHEMAS: dict[str, type[Reply]] = {
     "judge": JudgeReply,
     "evolver": EvolverReply,
     "grader": GraderReply,
+    "comparer": ComparerReply,
 }
 
 _SHAPES: dict[str, str] = {
@@ -154,6 +180,12 @@ _SHAPES: dict[str, str] = {
         '{"question_1": {"instruction_following": 2.5, "accuracy": 2.5, "relevance": 2.5, '
         '"helpfulness": 2.5, "overall": 2.5}, "question_2": {...}}\n'
         "Each number lies between 1.0 (easy) and 5.0 (hard), with one decimal."
+    ),
+    "comparer": (
+        '{"own_answer": "...", "instruction_following": "...", "accuracy": "...", '
+        '"relevance": "...", "helpfulness": "...", "verdict": "A>B"}\n'
+        'verdict is one of "A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain": A is much better, a '
+        "little better, neither is, B is a little better, much better, or that you cannot tell."
     ),
 }
 

@@ -18,7 +18,9 @@ from memory.limits import Price as Price
 SCHEMA = 1
 """Version of every shape that other programs rely on."""
 
-Role = Literal["examiner", "persona", "questioner", "contestant", "judge", "evolver", "grader"]
+Role = Literal[
+    "examiner", "persona", "questioner", "contestant", "judge", "evolver", "grader", "comparer"
+]
 Origin = Literal["first", "evolved", "fresh"]
 Seats = Literal["ab", "ba"]
 Choice = Literal["a", "b", "tie", "tie_good", "tie_bad"]

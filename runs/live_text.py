@@ -26,6 +26,7 @@ SPEECH = {
     "judge": "reads both answers",
     "evolver": "looks for faults",
     "grader": "grades the question",
+    "comparer": "weighs both answers",
 }
 STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader": "yellow"}
 

@@ -45,6 +45,7 @@ WORDS: Mapping[Role, Words] = {
     "judge": Words(1_800, 24_000, 700),
     "evolver": Words(2_500, 30_000, 700),
     "grader": Words(900, 8_000, 250),
+    "comparer": Words(1_900, 24_000, 1_000),
 }
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 

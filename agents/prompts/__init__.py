@@ -26,6 +26,11 @@ SLOTS: dict[str, tuple[str, ...]] = {
     "grader": ("persona", "question_1", "question_2"),
 }
 """Role to the slots that its file must have, each exactly once, on a line of its own."""
+BENCH_SLOTS: dict[str, tuple[str, ...]] = {
+    "comparer": ("persona", "question", "answer_a", "answer_b"),
+}
+"""The same of roles that no run has, only a bench."""
+_ALL_SLOTS = SLOTS | BENCH_SLOTS
 
 _OWN = Path(__file__).parent
 
@@ -39,23 +44,31 @@ class PromptSet:
 
     def __post_init__(self) -> None:
         """Refuse a prompt that is missing, empty, or has other slots than its role."""
-        if unknown := sorted(set(self.texts) - set(SLOTS)):
+        if unknown := sorted(set(self.texts) - set(_ALL_SLOTS)):
             raise BadInput(f"{unknown[0]!a} is no role; prompts are for {', '.join(SLOTS)}")
         for role in SLOTS:
             if role not in self.texts:
                 raise BadInput(f"{role}.txt is missing; give every role its prompt")
-            _check(role, self.texts[role])
+        for role, text in self.texts.items():
+            _check(role, text)
 
     @classmethod
-    def load(cls, folder: Path | None = None) -> PromptSet:
+    def load(cls, folder: Path | None = None, *, bench: bool = False) -> PromptSet:
         """Return this project's prompts, with the files in `folder` in place of its own.
+
+        Args:
+            folder: files such as judge.txt; those of roles that only a bench has are known, and
+                without `bench` of no use.
+            bench: those of the roles that only a bench has, too.
 
         Raises:
             BadInput: no such folder, a file that is not a role's, or a prompt that cannot be used.
         """
-        texts = {role: _read(_OWN / f"{role}.txt") for role in SLOTS}
+        roles = _ALL_SLOTS if bench else SLOTS
+        texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
         if folder is not None:
-            texts |= _overrides(folder)
+            own = _overrides(folder)
+            texts |= {role: text for role, text in own.items() if role in roles}
         return cls(texts)
 
     @classmethod
@@ -70,7 +83,7 @@ class PromptSet:
 
     def fill(self, role: Role, texts: Mapping[str, str], *, code: str) -> str:
         """Return the role's prompt with each slot filled by its fenced text."""
-        blocks = {name: fence(name, code, texts[name]) for name in SLOTS[role]}
+        blocks = {name: fence(name, code, texts[name]) for name in _ALL_SLOTS[role]}
         return self._templates[role].substitute(blocks)
 
     @cached_property
@@ -87,8 +100,10 @@ def _overrides(folder: Path) -> dict[str, str]:
         raise BadInput(f"{str(folder)!a} is no folder; give one with files like judge.txt")
     found = sorted(folder.glob("*.txt"))
     for path in found:
-        if path.stem not in SLOTS:
-            raise BadInput(f"{path.name!a} is no role's prompt; name it after {', '.join(SLOTS)}")
+        if path.stem not in _ALL_SLOTS:
+            raise BadInput(
+                f"{path.name!a} is no role's prompt; name it after {', '.join(_ALL_SLOTS)}"
+            )
     if not found:
         raise BadInput(f"{str(folder)!a} holds no prompt; put files like judge.txt into it")
     return {path.stem: _read(path) for path in found}
@@ -110,10 +125,10 @@ def _check(role: str, text: str) -> None:
         raise BadInput(f"{name} has a $ that starts no slot; write $$ for the sign itself")
     found = template.get_identifiers()
     for slot in found:
-        if slot not in SLOTS[role]:
+        if slot not in _ALL_SLOTS[role]:
             raise BadInput(f"{name} has the unknown slot ${slot}; {_known(role)}")
     lines = [line.rstrip() for line in text.splitlines()]
-    for slot in SLOTS[role]:
+    for slot in _ALL_SLOTS[role]:
         if slot not in found:
             raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
         standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")
@@ -127,5 +142,5 @@ def _mentions(text: str, slot: str) -> int:
 
 
 def _known(role: str) -> str:
-    slots = " ".join(f"${slot}" for slot in SLOTS[role])
+    slots = " ".join(f"${slot}" for slot in _ALL_SLOTS[role])
     return f"it takes {slots}" if slots else "it takes none"
