@@ -11,6 +11,8 @@ from agents.offline.writer import phrased
 
 _MARGIN = 0.035
 """A smaller difference of the totals is a tie."""
+_FAR = 0.25
+"""From this difference of the totals on one answer is much better."""
 _GOOD = 0.55
 """Both totals above this make a tie of good answers."""
 _AHEAD = 0.05
@@ -21,13 +23,45 @@ def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 
     That is so, too, where neither the question nor an answer speaks of anything that is known.
     """
+    sheets, words, is_readable = _read(sent, blocks)
+    verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
+    return {**words, "verdict": verdict}
+
+
+def compare(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return what `judge` does with a verdict in five degrees, and what the frames tell itself."""
+    sheets, words, is_readable = _read(sent, blocks)
+    degree = _degree(sheets["A"], sheets["B"]) if is_readable else "abstain"
+    return {"own_answer": _own(sent, blocks.get("question", "")), **words, "verdict": degree}
+
+
+def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[str, str], bool]:
+    """Weigh both answers; whether anything that is known is spoken of."""
     seen = sight(sent.pictures)
     ask = understand(blocks.get("question", ""))
     sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
     words = {standard: _analysis(standard, sheets, seen) for standard in STANDARDS}
-    is_readable = bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
-    verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
-    return {**words, "verdict": verdict}
+    return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
+
+
+def _degree(a: Sheet, b: Sheet) -> str:
+    if a.illegible or b.illegible:
+        return "abstain"
+    lead = a.total - b.total
+    if abs(lead) <= _MARGIN:
+        return "A=B"
+    sign = ">>" if abs(lead) >= _FAR else ">"
+    return f"A{sign}B" if lead > 0 else f"B{sign}A"
+
+
+def _own(sent: Sent, question: str) -> str:
+    seen = sight(sent.pictures)
+    found = [
+        f"for {FACETS[key].label}, {phrased(true)}"
+        for key in understand(question).keys
+        if (true := FACETS[key].measure(seen)) is not None
+    ]
+    return f"I find: {'; '.join(found)}." if found else "I find nothing that I could be asked for."
 
 
 def _verdict(a: Sheet, b: Sheet) -> str:

@@ -7,7 +7,7 @@ import json
 from agents.fences import open_fences
 from agents.offline.contestants import answer
 from agents.offline.evolution import evolve, grade
-from agents.offline.referee import judge
+from agents.offline.referee import compare, judge
 from agents.offline.sent import Sent
 from agents.offline.users import examine, first_question, invent
 
@@ -30,5 +30,6 @@ def reply(kind: str, sent: Sent) -> str:
         "judge": judge,
         "evolver": evolve,
         "grader": grade,
+        "comparer": compare,
     }
     return json.dumps(acts[role](sent, blocks)) if role in acts else answer(kind, sent)
