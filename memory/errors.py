@@ -3,6 +3,7 @@
 ArenaError                    a person can act on it: one line, exit code 1
 ├── BadInput                  a value, file or flag that cannot be used
 ├── UnusableVideo             a file that gives no frames
+│   └── DecoderLost           it killed its decoder, or overran its deadline
 ├── UnusableSubtitles         a file that gives no cues
 ├── FramesChanged             a video no longer gives the frames this run has seen
 ├── StoreError                the run file cannot be used
@@ -30,6 +31,10 @@ class BadInput(ArenaError):
 
 class UnusableVideo(ArenaError):
     """A file that gives no frames; the message is the reason alone, without the name."""
+
+
+class DecoderLost(UnusableVideo):
+    """A file that killed the process which decoded it, or kept it past its deadline."""
 
 
 class UnusableSubtitles(ArenaError):

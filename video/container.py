@@ -1,9 +1,13 @@
-"""Opening a file that may be hostile: local bytes, known containers, moving pictures only."""
+"""Opening a file that may be hostile: its own bytes, known containers, moving pictures only.
+
+libav is handed an open file and no name, so that no name can be taken for a protocol or a pattern.
+Since no other protocol is allowed, nothing that a file refers to can be opened.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +17,15 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from memory.errors import UnusableVideo
+from video.files import regular
 
 FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg,ivf,mxf"
 """Demuxers that are tried. Playlists, subtitles and images are not among them: an `ffconcat` text
 named .mp4 would make libav read whatever files it names."""
 ATTACHED_PICTURE = 0x400
-OPTIONS = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+OPTIONS = {"protocol_whitelist": "fd", "format_whitelist": FORMATS}
+MOST_PIXELS = 1 << 26
+"""8192 x 8192: twice 8K. A header that claims more is refused before a picture is made room for."""
 
 # Titles that are no UTF-8 must not cost the video; from PyAV 19 on they never do.
 LENIENT: dict[str, Any] = (
@@ -36,12 +43,23 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     Raises:
         UnusableVideo: not readable, no known container, no picture, or no decoder for it.
     """
-    try:
-        container = av.open(f"file:{path}", options=OPTIONS, timeout=(30.0, 30.0), **LENIENT)
-    except Unreadable as error:
-        raise UnusableVideo(_reason(error)) from None
-    with container:
-        yield container, _pictures(container)
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(regular(path))
+            options = {**OPTIONS, "fd": str(file.fileno())}
+            container = av.open("fd:", options=options, timeout=(30.0, 30.0), **LENIENT)
+        except Unreadable as error:
+            raise UnusableVideo(_reason(error)) from None
+        stack.enter_context(container)
+        pictures = _pictures(container)
+        _refuse_huge(pictures)
+        yield container, pictures
+
+
+def _refuse_huge(stream: VideoStream) -> None:
+    width, height = stream.codec_context.width, stream.codec_context.height
+    if width * height > MOST_PIXELS:
+        raise UnusableVideo(f"claims pictures of {width} x {height} pixels, which is too large")
 
 
 def _pictures(container: InputContainer) -> VideoStream:

@@ -1,17 +1,17 @@
-"""Finding the usable videos in a folder, by content."""
+"""Finding the usable videos in a folder, by content; none of them is opened by this process."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.errors import BadInput, UnusableVideo
+from memory.errors import BadInput, DecoderLost, UnusableVideo
 from memory.records import Skipped, Video
-from video.probe import probe
+from video.crew import HANDS, Worker, ask
+from video.files import trouble
 
 SUFFIXES = frozenset(
     f".{kind}"
@@ -22,13 +22,12 @@ SUFFIXES = frozenset(
     )
 )
 """Names that claim to be a video: such a file is never passed over in silence."""
-KINDS = (
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISDIR, "a link to a folder, which is not followed"),
-)
+PATIENCE_S = 60.0
+SLOWEST_BYTES_S = 20e6
+"""To be read and described a file has a minute, and more where it holds much: both together."""
+
+Tell = Callable[[int, int], None]
+"""Takes how many files have been read, of how many."""
 
 
 class Findings(NamedTuple):
@@ -40,7 +39,7 @@ class Findings(NamedTuple):
     """(path, path of the video with the same bytes)."""
 
 
-def find_videos(folder: Path) -> Findings:
+def find_videos(folder: Path, tell: Tell | None = None) -> Findings:
     """Return every usable video below the folder, and why the others are none.
 
     Suffixes decide nothing except whether an unusable file is worth a word.
@@ -51,14 +50,13 @@ def find_videos(folder: Path) -> Findings:
     _refuse_no_folder(folder)
     found = Findings([], [], [])
     first_of: dict[str, str] = {}
-    for name, why in sorted(_walk(folder)):
-        try:
-            if why:
-                raise UnusableVideo(why)
-            video = read_video(folder, name)
-        except UnusableVideo as error:
-            if why or _claims_to_be_video(name):
-                found.skipped.append(Skipped(path=name, reason=str(error)))
+    whole = sorted(_walk(folder))
+    read = iter(read_videos(folder, [name for name, why in whole if not why], tell))
+    for name, why in whole:
+        video = UnusableVideo(why) if why else next(read)
+        if isinstance(video, UnusableVideo):
+            if why or _claims_to_be_video(name) or isinstance(video, DecoderLost):
+                found.skipped.append(Skipped(path=name, reason=str(video)))
             continue
         same = first_of.setdefault(video.sha256, name)
         if same == name:
@@ -68,10 +66,51 @@ def find_videos(folder: Path) -> Findings:
     return found
 
 
-def sha256_of(path: Path) -> str:
-    """Return the digest of a file's bytes, read as a stream."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def read_video(folder: Path, name: str) -> Video:
+    """Return the record of the file called `name` in `folder`; UnusableVideo where it is none."""
+    (video,) = read_videos(folder, [name])
+    if isinstance(video, UnusableVideo):
+        raise video
+    return video
+
+
+def read_videos(
+    folder: Path, names: Sequence[str], tell: Tell | None = None
+) -> list[Video | UnusableVideo]:
+    """Return the record of each file called so in `folder`, or why it has none, in their order."""
+    busy: set[Worker] = set()
+    pool = ThreadPoolExecutor(max_workers=max(1, min(HANDS, len(names))))
+    read = []
+    try:
+        for video in pool.map(lambda name: _read(folder, name, busy), names):
+            read.append(video)
+            if tell:
+                tell(len(read), len(names))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        # Only after Ctrl-C or the like is anybody still at work.
+        for worker in list(busy):
+            worker.kill()
+        pool.shutdown()
+    return read
+
+
+def _read(folder: Path, name: str, busy: set[Worker]) -> Video | UnusableVideo:
+    asked = {"folder": os.fspath(folder), "name": name}
+    try:
+        reply = ask("video", asked, deadline_s=patience_s(folder / name), busy=busy)
+    except UnusableVideo as failure:
+        return failure
+    return Video.model_validate(reply["video"])
+
+
+def patience_s(path: Path) -> float:
+    """Return how many seconds reading a file may take; gaps in it earn none."""
+    try:
+        stored = path.stat().st_blocks * 512
+    except OSError:
+        stored = 0
+    return PATIENCE_S + round(stored / SLOWEST_BYTES_S)
 
 
 def _refuse_no_folder(folder: Path) -> None:
@@ -102,31 +141,5 @@ def _walk(folder: Path) -> Iterator[tuple[str, str]]:
     yield from denied
 
 
-def trouble(path: str) -> str:
-    """Return why a path leads to no regular file, or nothing; the file is not opened."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError as error:
-        is_link = os.path.islink(path)
-        return "a link that leads nowhere" if is_link else f"not readable: {error.strerror}"
-    if stat.S_ISREG(mode):
-        return ""
-    return next((kind for matches, kind in KINDS if matches(mode)), "no regular file")
-
-
 def _claims_to_be_video(name: str) -> bool:
     return os.path.splitext(name)[1].lower() in SUFFIXES
-
-
-def read_video(folder: Path, name: str) -> Video:
-    """Return the record of the file called `name` in `folder`; UnusableVideo where it is none."""
-    path = folder / name
-    try:
-        size_bytes = path.stat().st_size
-        if not size_bytes:
-            raise UnusableVideo("is empty")
-        shape = probe(path)
-        sha256 = sha256_of(path)
-    except OSError as error:
-        raise UnusableVideo(f"cannot be read: {error.strerror}") from None
-    return Video(id=sha256[:12], sha256=sha256, path=name, size_bytes=size_bytes, **shape._asdict())

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from memory.digests import digest
 from memory.errors import UnusableSubtitles, UnusableVideo
 from memory.records import Cue, Skipped, Video
-from video.container import opened
+from video.crew import ask
 from video.cues import align, parse
-from video.find import trouble
-from video.index import read_index
+from video.files import regular, trouble
+from video.find import patience_s
 
 LARGEST = 4 << 20
 """Bytes of a file that is read."""
@@ -106,11 +106,12 @@ class Shelf:
         data = self._bytes(name)
         text, encoding = decode_text(data)
         cues = parse(text)
+        path = self._folder / video.path
         try:
-            first_s = first_shown_s(self._folder / video.path)
+            reply = ask("clock", {"path": os.fspath(path)}, deadline_s=patience_s(path))
         except UnusableVideo as error:
             raise UnusableSubtitles(f"stands beside a video that {error}") from None
-        placed = align(cues, first_s=first_s, duration_s=video.duration_s)
+        placed = align(cues, first_s=reply["first_s"], duration_s=video.duration_s)
         return Track(name, digest(data), encoding, placed)
 
     def _bytes(self, name: str) -> bytes:
@@ -118,8 +119,10 @@ class Shelf:
         if why := "a folder" if path.is_dir() else trouble(os.fspath(path)):
             raise UnusableSubtitles(f"is {why}")
         try:
-            with path.open("rb") as file:
+            with regular(path) as file:
                 data = file.read(LARGEST + 1)
+        except UnusableVideo as error:
+            raise UnusableSubtitles(str(error)) from None
         except OSError as error:
             raise UnusableSubtitles(f"cannot be read: {error.strerror}") from None
         if not data:
@@ -139,21 +142,6 @@ class Shelf:
             for stem, rank in _stems(name):
                 found.setdefault(stem, []).append((rank, name))
         return found
-
-
-def first_shown_s(path: Path) -> float:
-    """Return when the first frame is shown, in seconds on the clock that subtitles keep to.
-
-    MPEG streams start their clock anywhere, so players count from where the file starts.
-
-    Raises:
-        UnusableVideo: it cannot be opened, or holds no frame.
-    """
-    index = read_index(path)
-    with opened(path) as (container, _):
-        is_anywhere = container.format.name in ("mpegts", "mpeg")
-        start_s = (container.start_time or 0) / 1_000_000 if is_anywhere else 0.0
-    return float(index.shown[0] * index.time_base) - start_s
 
 
 def decode_text(data: bytes) -> tuple[str, str]:

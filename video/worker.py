@@ -9,16 +9,25 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from memory.errors import BadInput, UnusableVideo
-from memory.records import Frames, Sampling
+from memory.errors import BadInput, DecoderLost, UnusableVideo
+from memory.records import Frames, Sampling, Video
 from video.cache import FrameCache
-from video.find import read_video, sha256_of
+from video.clock import first_shown_s
+from video.confine import confine
+from video.files import sha256_of, unchanged
 from video.frames import sample
+from video.probe import probe
 from video.splicing import Splice, sample_splice
+
+GRACE_S = 10.0
+MOST_BYTES = 900 * 1024 * 1024
+"""Memory that a worker may fill, its libraries aside."""
 
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]
@@ -31,8 +40,9 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
         UnusableVideo: no frame could be decoded, or the file no longer has these bytes.
         BadInput: the cache cannot be written.
     """
-    _refuse_changed(path, sha256)
-    sampled = sample(path, sampling=sampling, video=sha256[:12])
+    with unchanged(path):
+        _refuse_changed(path, sha256)
+        sampled = sample(path, sampling=sampling, video=sha256[:12])
     cache.put(sha256, sampling, sampled)
     return sampled.frames
 
@@ -46,11 +56,28 @@ def splice_into_cache(
         UnusableVideo: a video of it cannot be decoded or has changed, or it would be unclear.
         BadInput: the cache cannot be written.
     """
-    for sha256 in splice.videos:
-        _refuse_changed(files[sha256], sha256)
-    sampled = sample_splice(splice, files, sampling=sampling)
+    with ExitStack() as stack:
+        for sha256 in splice.videos:
+            stack.enter_context(unchanged(files[sha256]))
+            _refuse_changed(files[sha256], sha256)
+        sampled = sample_splice(splice, files, sampling=sampling)
     cache.put(splice.sha256, sampling, sampled)
     return sampled.frames
+
+
+def describe(folder: Path, name: str) -> Video:
+    """Return the record of the file called `name` in `folder`.
+
+    Raises:
+        UnusableVideo: it is no video, or it did not stay as it was.
+    """
+    path = folder / name
+    with unchanged(path) as identity:
+        if not identity.size_bytes:
+            raise UnusableVideo("is empty")
+        shape, sha256 = probe(path), sha256_of(path)
+    known = {"id": sha256[:12], "sha256": sha256, "path": name, "size_bytes": identity.size_bytes}
+    return Video(**known, **shape._asdict())
 
 
 def _refuse_changed(path: Path, sha256: str) -> None:
@@ -86,13 +113,19 @@ def _splice(ask: Request) -> Reply:
 
 def _video(ask: Request) -> Reply:
     """The record of a video that was found: folder, name."""
-    return {"video": read_video(Path(ask["folder"]), ask["name"]).model_dump()}
+    return {"video": describe(Path(ask["folder"]), ask["name"]).model_dump()}
+
+
+def _clock(ask: Request) -> Reply:
+    """When the first frame is shown: path."""
+    return {"first_s": first_shown_s(Path(ask["path"]))}
 
 
 ANSWERS: dict[str, Callable[[Request], Reply]] = {
     "frames": _frames,
     "splice": _splice,
     "video": _video,
+    "clock": _clock,
 }
 """What can be asked for, by the name under "want". Answers are JSON, a `LONGEST_REPLY` at most."""
 
@@ -101,26 +134,57 @@ def reply_to(line: bytes) -> bytes:
     """Return the answer to one request, or why there is none."""
     ask = json.loads(line)
     try:
+        if "cwd" in ask:
+            os.chdir(ask["cwd"])
         reply = ANSWERS[ask["want"]](ask)
     except (UnusableVideo, BadInput) as error:
         reply = {type(error).__name__: str(error)}
+    except MemoryError:
+        reply = {DecoderLost.__name__: f"takes more memory than the {MOST_BYTES >> 20} MB it may"}
+    except Exception as error:  # noqa: BLE001 - what hostile bytes lead to costs their video alone
+        reply = {DecoderLost.__name__: f"brought the decoder down ({_where(error)})"}
     return json.dumps(reply).encode()
+
+
+def _where(error: Exception) -> str:
+    """Return what was raised and by which line, without a word that a file could have chosen."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__}, {os.path.basename(last.filename)}:{last.lineno}"
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer requests until there are no more."""
     for line in requests:
         try:
-            replies.write(reply_to(line) + b"\n")
-            replies.flush()
+            with _alarm(json.loads(line).get("deadline_s")):
+                replies.write(reply_to(line) + b"\n")
+                replies.flush()
         except BrokenPipeError:
             return
+
+
+@contextmanager
+def _alarm(deadline_s: float | None) -> Iterator[None]:
+    """End the process well past its deadline: a parent that was killed cannot do so."""
+    if deadline_s is None:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, deadline_s + GRACE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def main() -> None:
     """Serve on the standard streams; Ctrl-C is the parent's business."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Native libraries may print: whatever they say must not land among the replies.
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    # Native libraries may print what a file says: it must reach neither the replies nor a terminal.
+    replies, nowhere = os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_RDWR)
+    confine(MOST_BYTES)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    replies.write(b"{}\n")
+    replies.flush()
     serve(sys.stdin.buffer, replies)

@@ -49,7 +49,7 @@ def test_a_video_without_a_frame_is_void_and_the_others_are_played(
     found = battles_of(tmp_path / "out")
     assert {b.video for b in found if b.verdict == "void"} == {lost}
     status = terminal.arena("status", tmp_path / "out").out
-    assert "void, 6: the video could not be examined: cannot be read" in status
+    assert "void, 6: the video could not be examined: is not there any more" in status
     assert play_again(tmp_path / "out").battles == 12
 
 

@@ -15,6 +15,7 @@ from memory.errors import BadInput, UnusableVideo
 from tests.support.stamped import sound
 from video.find import find_videos
 from video.probe import probe
+from video.worker import describe
 
 
 def reasons(folder: Path) -> dict[str, str]:
@@ -147,11 +148,21 @@ def as_anybody() -> Iterator[None]:
         os.seteuid(0)
 
 
-def test_what_may_not_be_read_is_said_so(
+def test_a_file_that_may_not_be_read_is_said_so(
     clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(clip("two seconds"), tmp_path / "a.mp4")
     (tmp_path / "a.mp4").chmod(0)
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    # In this process: only here can root let go of its rights.
+    with as_anybody(), pytest.raises(UnusableVideo, match=r"^may not be read by this user$"):
+        describe(Path(), "a.mp4")
+
+
+def test_a_folder_below_that_may_not_be_read_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "shut").mkdir()
     (tmp_path / "shut").chmod(0)
     find_videos(tmp_path)
@@ -159,10 +170,7 @@ def test_what_may_not_be_read_is_said_so(
     monkeypatch.chdir(tmp_path)
     with as_anybody():
         told = reasons(Path())
-    assert told == {
-        "a.mp4": "may not be read by this user",
-        "shut": "a folder that cannot be read: Permission denied",
-    }
+    assert told == {"shut": "a folder that cannot be read: Permission denied"}
 
 
 def test_a_folder_that_may_not_be_read_is_bad_input(

@@ -12,7 +12,8 @@ from PIL import Image
 
 from memory.errors import BadInput
 from memory.records import Sampling
-from video.find import find_videos, sha256_of
+from video.files import sha256_of
+from video.find import find_videos
 from video.frames import sample
 from video.samples import encode_clip, make_samples
 from video.scripts import CLIPS, write_script

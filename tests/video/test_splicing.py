@@ -19,7 +19,7 @@ from tests.support.clips import draw_clip
 from tests.support.stamped import RECIPES, encode, read_stamp
 from video.cache import FrameCache
 from video.card import COLOURS
-from video.find import sha256_of
+from video.files import sha256_of
 from video.frames import Sampled
 from video.splicing import Part, Splice, draw, instants, sample_splice
 from video.studio import Decoders

@@ -7,18 +7,19 @@ import io
 import json
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory.errors import BadInput, FramesChanged, UnusableVideo
+from memory.errors import BadInput, DecoderLost, FramesChanged, UnusableVideo
 from memory.records import Sampling, Video
 from tests.support.stamped import read_stamp
-from video import worker
+from video import crew, worker
 from video.cache import FrameCache
-from video.find import find_videos, sha256_of
+from video.files import sha256_of
+from video.find import find_videos
 from video.frames import sample
 from video.studio import Decoders
 
@@ -126,7 +127,7 @@ def test_a_video_past_its_deadline_costs_only_itself(clip, tmp_path: Path) -> No
 
     async def look() -> int:
         async with Decoders(FrameCache(tmp_path), workers=1, deadline_s=1e-6) as decoders:
-            with pytest.raises(UnusableVideo, match="within 1e-06 s"):
+            with pytest.raises(DecoderLost, match="within 1e-06 s"):
                 await decoders.frames(path, described(path), FEW)
             decoders._deadline_s = 60.0
             return len((await decoders.frames(path, described(path), FEW)).frames)
@@ -134,56 +135,65 @@ def test_a_video_past_its_deadline_costs_only_itself(clip, tmp_path: Path) -> No
     assert run(look()) == 8
 
 
-def worker_of(decoders: Decoders) -> int:
-    (process,) = decoders._idle
-    return process.pid
+@pytest.fixture
+def lone() -> Iterator[None]:
+    """Let the next worker be the only one, and end it afterwards."""
+    crew.dismiss()
+    yield
+    crew.dismiss()
 
 
+def idle_worker() -> int:
+    (worker,) = crew._idle
+    return worker.process.pid
+
+
+@pytest.mark.usefixtures("lone")
 def test_a_worker_that_dies_takes_one_video_with_it(clip, tmp_path: Path) -> None:
-    path, fifo = clip("two seconds"), tmp_path / "pipe.mp4"
-    os.mkfifo(fifo)
+    path = clip("two seconds")
 
     async def look() -> int:
         async with Decoders(FrameCache(tmp_path), workers=1) as decoders:
             await decoders.frames(path, described(path), FEW)
-            victim = worker_of(decoders)
-            # Reading a pipe that nobody writes keeps the worker busy until it is killed.
-            stuck = asyncio.create_task(decoders.frames(fifo, described(clip("vp9")), FEW))
-            while decoders._idle:
+            victim = idle_worker()
+            os.kill(victim, signal.SIGSTOP)
+            stuck = asyncio.create_task(decoders.frames(clip("vp9"), described(clip("vp9")), FEW))
+            while crew._idle:
                 await asyncio.sleep(0)
             os.kill(victim, signal.SIGKILL)
-            with pytest.raises(UnusableVideo, match="brought the decoder down"):
+            with pytest.raises(DecoderLost, match="brought the decoder down"):
                 await stuck
             return len((await decoders.frames(path, described(path), Sampling(frames=4))).frames)
 
     assert run(look()) == 4
 
 
+@pytest.mark.usefixtures("lone")
 def test_a_worker_that_died_idle_is_replaced(clip, tmp_path: Path) -> None:
     path = clip("two seconds")
 
     async def look() -> bool:
         async with Decoders(FrameCache(tmp_path), workers=1) as decoders:
             await decoders.frames(path, described(path), FEW)
-            (dead,) = decoders._idle
-            dead.kill()
-            await dead.wait()
+            dead = idle_worker()
+            crew._idle[0].kill()
             await decoders.frames(path, described(path), Sampling(frames=4))
-            return worker_of(decoders) != dead.pid
+            return idle_worker() != dead
 
     assert run(look())
 
 
+@pytest.mark.usefixtures("lone")
 def test_giving_up_in_the_middle_leaves_no_process(clip, tmp_path: Path) -> None:
-    fifo = tmp_path / "pipe.mp4"
-    os.mkfifo(fifo)
+    path = clip("two seconds")
 
     async def look() -> int:
         async with Decoders(FrameCache(tmp_path), workers=1) as decoders:
-            await decoders.frames(clip("two seconds"), described(clip("two seconds")), FEW)
-            victim = worker_of(decoders)
-            stuck = asyncio.create_task(decoders.frames(fifo, described(clip("vp9")), FEW))
-            while decoders._idle:
+            await decoders.frames(path, described(path), FEW)
+            victim = idle_worker()
+            os.kill(victim, signal.SIGSTOP)
+            stuck = asyncio.create_task(decoders.frames(clip("vp9"), described(clip("vp9")), FEW))
+            while crew._idle:
                 await asyncio.sleep(0)
             stuck.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -194,20 +204,22 @@ def test_giving_up_in_the_middle_leaves_no_process(clip, tmp_path: Path) -> None
         os.kill(run(look()), 0)
 
 
+@pytest.mark.usefixtures("lone")
 def test_workers_leave_ctrl_c_to_the_parent(clip, tmp_path: Path) -> None:
     path = clip("two seconds")
 
     async def look() -> None:
         async with Decoders(FrameCache(tmp_path), workers=1) as decoders:
             await decoders.frames(path, described(path), FEW)
-            before = worker_of(decoders)
+            before = idle_worker()
             os.kill(before, signal.SIGINT)
             await decoders.frames(path, described(path), Sampling(frames=4))
-            assert worker_of(decoders) == before
+            assert idle_worker() == before
 
     run(look())
 
 
+@pytest.mark.usefixtures("lone")
 def test_one_decode_serves_all_who_ask_at_once(clip, tmp_path: Path) -> None:
     path = clip("two seconds")
 
@@ -215,7 +227,7 @@ def test_one_decode_serves_all_who_ask_at_once(clip, tmp_path: Path) -> None:
         async with Decoders(FrameCache(tmp_path), workers=2) as decoders:
             asked = (decoders.frames(path, described(path), FEW) for _ in range(5))
             assert len(set(await asyncio.gather(*asked))) == 1
-            return len(decoders._idle)
+            return len(crew._idle)
 
     assert run(look()) == 1
 
@@ -233,7 +245,7 @@ def test_a_worker_answers_line_by_line(clip, tmp_path: Path) -> None:
     worker.serve(io.BytesIO(asked), replies)
     good, bad = map(json.loads, replies.getvalue().splitlines())
     assert len(good["frames"]["frames"]) == 4
-    assert bad == {"UnusableVideo": "cannot be read: No such file or directory"}
+    assert bad == {"UnusableVideo": "is not there any more"}
 
 
 def test_a_worker_whose_parent_is_gone_ends_in_silence(tmp_path: Path) -> None:

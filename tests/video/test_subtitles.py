@@ -15,9 +15,10 @@ from memory.errors import UnusableSubtitles
 from memory.records import Frame, Frames, Video
 from tests.support.stamped import RECIPES, Recipe, encode, x264
 from tests.support.titles import cue, titled, write_titles
+from video.clock import first_shown_s
 from video.find import find_videos
 from video.frames import thin
-from video.subtitles import LARGEST, Beside, Shelf, decode_text, first_shown_s
+from video.subtitles import LARGEST, Beside, Shelf, decode_text
 
 HELLO = cue(0.5, 1.5, "Hello.")
 SPOKEN = "1\n00:00:01,000 --> 00:00:03,000\n{}\n"

@@ -1,0 +1,195 @@
+"""The processes in which files from outside are opened: lent to one request at a time, then kept.
+
+They serve the whole of this process, since each takes about a second to start. All of them end with
+it, however it ends, because they read their requests from it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from subprocess import PIPE
+from threading import Lock
+from typing import Any
+
+from memory.errors import BadInput, DecoderLost, UnusableVideo
+
+LONGEST_REPLY = 1 << 22
+START_S = 120.0
+"""A process has so long to start, which no deadline of a video pays for."""
+HANDS = os.cpu_count() or 1
+"""So many of them work at once, and are kept."""
+# The parent's path, not its main module: a worker must not import the command line.
+START = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from video.worker import main
+main()
+"""
+
+
+class Worker:
+    """One process; it is of no more use once `ask` has raised `DecoderLost`."""
+
+    def __init__(self) -> None:
+        # A group of its own keeps the terminal's Ctrl-C away until the worker can ignore it itself.
+        self.process = subprocess.Popen(
+            (sys.executable, "-P", "-c", START, json.dumps(sys.path)),
+            stdin=PIPE,
+            stdout=PIPE,
+            process_group=0,
+        )
+        self._is_ready = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether it can still be asked."""
+        return self.process.poll() is None
+
+    def ask(self, want: str, fields: Mapping[str, Any], *, deadline_s: float) -> dict[str, Any]:
+        """Return its answer to one request; blocks.
+
+        Raises:
+            UnusableVideo, BadInput: what the worker raised.
+            DecoderLost: it died of the request, or had no answer within the deadline.
+        """
+        how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
+        request = json.dumps({**how, **fields}).encode() + b"\n"
+        try:
+            self._await_start()
+            line = self._exchange(request, deadline_s)
+        except BaseException:
+            self.kill()
+            self._close()
+            raise
+        reply: dict[str, Any] = json.loads(line)
+        for kind in (UnusableVideo, DecoderLost, BadInput):
+            if kind.__name__ in reply:
+                raise kind(reply[kind.__name__])
+        return reply
+
+    def kill(self) -> None:
+        """End it now, whatever it does; who waits for its answer gets `DecoderLost`."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> None:
+        """Let it end, and wait for that; only while nobody waits for an answer."""
+        self._close()
+        self.process.wait()
+
+    def _await_start(self) -> None:
+        if self._is_ready:
+            return
+        if self._line(START_S) is None:
+            raise BadInput(
+                "no decoding process can be started (what it said is above); "
+                "see whether `arena doctor` names what is missing"
+            )
+        self._is_ready = True
+
+    def _exchange(self, request: bytes, deadline_s: float) -> bytes:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(request)
+            self.process.stdin.flush()
+            line = self._line(deadline_s)
+        except BrokenPipeError:
+            line = None
+        except TimeoutError:
+            raise DecoderLost(f"could not be decoded within {deadline_s:g} s") from None
+        if line is None:
+            raise DecoderLost("brought the decoder down")
+        return line
+
+    def _line(self, patience_s: float) -> bytes | None:
+        """Return the next line it writes; None where it ends first or says too much."""
+        assert self.process.stdout is not None
+        handle, until, got = self.process.stdout.fileno(), time.monotonic() + patience_s, b""
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        while not got.endswith(b"\n"):
+            if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
+                raise TimeoutError
+            more = os.read(handle, 1 << 16)
+            if not more or len(got) > LONGEST_REPLY:
+                return None
+            got += more
+        return got
+
+    def _close(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+
+def _here() -> str:
+    """Return the folder that relative paths are seen from."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.sep
+
+
+_idle: list[Worker] = []
+_lock = Lock()
+
+
+def hire() -> Worker:
+    """Return a process that nobody else asks until it is given back."""
+    while True:
+        with _lock:
+            worker = _idle.pop() if _idle else None
+        if worker is None:
+            return Worker()
+        if worker.is_alive:
+            return worker
+        worker.end()
+
+
+def give_back(worker: Worker) -> None:
+    """Keep a process for the next request; one too many ends."""
+    with _lock:
+        is_kept = len(_idle) < HANDS and worker.is_alive
+        if is_kept:
+            _idle.append(worker)
+    if not is_kept:
+        worker.end()
+
+
+def ask(
+    want: str, fields: Mapping[str, Any], *, deadline_s: float, busy: set[Worker] | None = None
+) -> dict[str, Any]:
+    """Return the answer of a process to one request; blocks. See `Worker.ask`.
+
+    While it is at work, the process is among the `busy`, where it can be killed.
+    """
+    busy = set() if busy is None else busy
+    worker = hire()
+    busy.add(worker)
+    try:
+        return worker.ask(want, fields, deadline_s=deadline_s)
+    finally:
+        busy.discard(worker)
+        give_back(worker)
+
+
+@atexit.register
+def dismiss() -> None:
+    """End all processes that nobody uses."""
+    with _lock:
+        workers, _idle[:] = list(_idle), []
+    for worker in workers:
+        worker.end()
+
+
+# What was lent before a fork is the parent's, and so is what its pipes say.
+os.register_at_fork(after_in_child=_idle.clear)
