@@ -22,7 +22,9 @@ from video.clock import first_shown_s
 from video.confine import confine
 from video.files import sha256_of, unchanged
 from video.frames import sample
+from video.index import read_index
 from video.probe import probe
+from video.scene_lists import found_scenes
 from video.splicing import Splice, sample_splice
 
 GRACE_S = 10.0
@@ -111,6 +113,15 @@ def _splice(ask: Request) -> Reply:
     return {"frames": frames.model_dump()}
 
 
+def _scenes(ask: Request) -> Reply:
+    """The scenes of one video, into the cache: path, sha256, cache."""
+    path, sha256 = Path(ask["path"]), ask["sha256"]
+    with unchanged(path):
+        _refuse_changed(path, sha256)
+        found = found_scenes(path, read_index(path), sha256=sha256, folder=Path(ask["cache"]))
+    return {"scenes": len(found)}
+
+
 def _video(ask: Request) -> Reply:
     """The record of a video that was found: folder, name."""
     return {"video": describe(Path(ask["folder"]), ask["name"]).model_dump()}
@@ -124,6 +135,7 @@ def _clock(ask: Request) -> Reply:
 ANSWERS: dict[str, Callable[[Request], Reply]] = {
     "frames": _frames,
     "splice": _splice,
+    "scenes": _scenes,
     "video": _video,
     "clock": _clock,
 }
