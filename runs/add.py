@@ -17,6 +17,7 @@ from runs.cast import OFFLINE_EXAMINER, OFFLINE_JUDGE, CastEntry, entry_of
 from runs.config import RunConfig
 from runs.console import safe
 from runs.events import Audience, Say
+from runs.gathering import gather
 from runs.guests import guest_slots, past_battles
 from runs.notice import REPAIR, judges_notice
 from runs.opening import Opened, stored_prompts, videos_folder
@@ -27,7 +28,7 @@ from runs.reading import counted, run_file
 from runs.slots import Lineup, next_generation
 from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps, priced, told_caps
 from runs.subtitles import has_subtitles
-from video.find import find_videos
+
 
 BATTLES = 1500
 """Against stored answers, where nobody says how many."""
@@ -117,7 +118,7 @@ def _open(out: Path, wish: Wish, say: Say) -> Opened:
         check_caps(found.config, caps)
         config = priced(found.config)
         check_keys(config.model_of(alias) for alias in (wish.model, *config.judges))
-        files = {video.id: folder / video.path for video in find_videos(folder).videos}
+        files = {video.id: folder / video.path for video in gather(folder, say).videos}
         keep_caps(store, caps)
         _write(store, config, found.slots)
         _introduce(store, config, found, wish, say=say)

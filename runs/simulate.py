@@ -14,6 +14,7 @@ from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.console import safe
 from runs.events import Audience, Hear, Say
+from runs.gathering import gather
 from runs.notice import remote_notice
 from runs.opening import NO_CARE, Care, Opened, begin, go_on, holds_run, videos_folder
 from runs.plan import plan_of
@@ -26,7 +27,7 @@ from runs.slots import Lineup
 from runs.spending import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
 from runs.subtitles import has_subtitles
 from runs.until import kept_rule
-from video.find import Findings, find_videos
+from video.find import Findings
 
 __all__ = ["Finished", "Limits", "Play", "look", "play_run", "resume", "simulate"]
 
@@ -123,7 +124,7 @@ def look(folder: Path, say: Say) -> Findings:
     Raises:
         BadInput: there is no usable video.
     """
-    found = find_videos(folder)
+    found = gather(folder, say)
     for path, same in found.duplicates:
         say(f"{safe(path)} is the same video as {safe(same)}; it is used once")
     for skipped in found.skipped:
