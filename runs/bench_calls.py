@@ -41,6 +41,9 @@ def open_calls(bench: OpenBench, *, write: bool) -> Store | None:
     try:
         if store.manifest().get("bench") != bench.bench:
             raise BadInput(f"{file} holds calls of another bench; move it away")
+        if write:
+            # A file that is older than a role lacks the prompt of it.
+            keep_prompts(store, PromptSet.load(bench=True))
     except BaseException:
         store.close()
         raise
@@ -48,7 +51,7 @@ def open_calls(bench: OpenBench, *, write: bool) -> Store | None:
 
 
 def _begin(bench: OpenBench, file: Path) -> Store:
-    prompts = PromptSet.load()
+    prompts = PromptSet.load(bench=True)
     facts = {
         "schema": SCHEMA,
         "version": version("videoautoarena"),
@@ -72,14 +75,15 @@ def keep_prompts(store: Store, prompts: PromptSet) -> None:
 
 def own_prompts(store: Store | None) -> PromptSet:
     """Return the prompts that a bench is played with: those of its first calls."""
-    now = PromptSet.load()
+    now = PromptSet.load(bench=True)
     return now if store is None else stored_prompts(store, missing=now)
 
 
-def prompt_notes(bench: OpenBench, prompts: PromptSet) -> Iterator[str]:
-    """Yield what a reader must know of the prompts, safe to print."""
-    now = PromptSet.load()
-    used = ("contestant", "judge")
+def prompt_notes(
+    bench: OpenBench, prompts: PromptSet, *, used: Sequence[str] = ("contestant", "judge")
+) -> Iterator[str]:
+    """Yield what a reader must know of the prompts that are used, safe to print."""
+    now = PromptSet.load(bench=True)
     if changed := [role for role in used if prompts.digests[role] != now.digests[role]]:
         yield (
             f"prompts changed since this bench was first played ({', '.join(changed)}); "

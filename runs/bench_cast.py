@@ -39,6 +39,8 @@ class Wanted(NamedTuple):
     swap: Swap = 0.1
     seed: int = 0
     leave: Leave = Leave()
+    anchor: str | None = None
+    """Against whose answers alone the models are held, in place of both references."""
 
 
 class BenchCast(NamedTuple):
@@ -51,6 +53,8 @@ class BenchCast(NamedTuple):
     judge: str
     notes: tuple[str, ...]
     """What a reader must know; safe to print."""
+    anchor: Player | None = None
+    """Against whose answers all are held; None where it is both references."""
 
 
 def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from agents.contestant import answer
 from agents.desk import Desk
@@ -64,6 +64,26 @@ class Judged(NamedTuple):
 
     seating: Seating
     judging: Judging
+
+
+class Reasoned(Protocol):
+    """A ruling that may say why it is as it is."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is void, or how it came to be."""
+
+
+class Settled(Protocol):
+    """What a question came to for one player, whatever the answer was held against."""
+
+    @property
+    def rulings(self) -> Sequence[Reasoned]:
+        """Every judging of it."""
+
+    @property
+    def end(self) -> Literal["judged", "forfeit", "void"]:
+        """How it ended."""
 
 
 class Outcome(NamedTuple):

@@ -98,6 +98,8 @@ class BenchPlan:
     calls_at_most: Mapping[str, int]
     notices: tuple[str, ...]
     """What leaves the machine, and what a reader must know."""
+    anchor: str | None = None
+    """Against whose answers the models are held, where it is one model's."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench run --plan --json`."""
@@ -106,6 +108,7 @@ class BenchPlan:
             "questions": self.questions,
             "models": list(self.players),
             "judge": self.judge,
+            **({} if self.anchor is None else {"anchor": self.anchor}),
             "known": self.known,
             "calls_at_most": dict(self.calls_at_most),
             "notices": list(self.notices),
@@ -116,9 +119,10 @@ class BenchPlan:
         total = self.questions * len(self.players)
         known = f", {self.known:,} of {total:,} played before" if self.known else ""
         most = sum(self.calls_at_most.values())
+        against = "" if self.anchor is None else f" against {safe(self.anchor)}"
         return [
-            f"{counted(self.questions, 'question')} for {safe(', '.join(self.players))}, judged by "
-            f"{safe(self.judge)}{known}; at most {counted(most, 'call')}",
+            f"{counted(self.questions, 'question')} for {safe(', '.join(self.players))}{against}, "
+            f"judged by {safe(self.judge)}{known}; at most {counted(most, 'call')}",
             *map(safe, self.notices),
         ]
 
@@ -138,7 +142,7 @@ def plan_of(
         calls,
         videos=len(left.videos),
         has_subtitles=store is not None and has_subtitles(store),
-        answering=[player.name for player in cast.players],
+        answering=[player.name for player in (*cast.players, *_anchor(cast))],
     )
     return BenchPlan(
         questions=len(items),
@@ -147,4 +151,9 @@ def plan_of(
         known=left.known,
         calls_at_most=calls,
         notices=(*cast.notes, *notes, *notices),
+        anchor=cast.anchor.name if cast.anchor else None,
     )
+
+
+def _anchor(cast: BenchCast) -> list[Player]:
+    return [] if cast.anchor is None else [cast.anchor]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from agents.ask import Asker, Event
 from agents.desk import Desk
@@ -22,10 +22,14 @@ from memory.digests import derive
 from memory.errors import BadInput
 from memory.store import Store
 from runs.alarm import why_hopeless
+from runs.anchor_cast import cast_against
+from runs.anchor_game import AnchorGame, anchored_of
+from runs.anchor_plan import look_ahead_anchored
+from runs.anchor_results import read_anchored, write_anchored
 from runs.bench_calls import Generations, open_calls, own_prompts, prompt_notes
-from runs.bench_cast import BenchCast, Wanted, cast_of
+from runs.bench_cast import BenchCast, Wanted
 from runs.bench_films import BenchFilms, film_notes, find_films, remember_films
-from runs.bench_game import BenchGame, Outcome, Player
+from runs.bench_game import BenchGame, Player, Settled
 from runs.bench_plan import BenchPlan, Left, look_ahead, plan_of
 from runs.bench_tally import BenchTally, results_of
 from runs.benches import OpenBench, open_bench
@@ -41,6 +45,9 @@ from video.studio import Decoders
 
 _AT_WORK = 2
 """Questions in hand for each call that may be under way: the next one is worded meanwhile."""
+End = TypeVar("End", bound=Settled)
+Way = Callable[[Item, Player], Awaitable[End]]
+"""Plays one question for one player."""
 OnSettled = Callable[[BenchTally], None]
 """Hears, after every question of every model, how all of them went so far."""
 
@@ -66,6 +73,8 @@ class Ran(NamedTuple):
     players: tuple[str, ...]
     files: tuple[Path, ...]
     """The results; none where not all was played."""
+    anchor: str | None = None
+    """Against whose answers, where it is one model's."""
 
 
 @dataclass(frozen=True)
@@ -121,20 +130,44 @@ async def run_bench(folder: Path, asked: Asked, *, told: Audience, on_settled: O
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
         tally = BenchTally(len(ready.items) * len(ready.cast.players))
-        outcomes = await _play(ready, asked, tally=tally, told=told, on_settled=on_settled)
-        files: tuple[Path, ...] = ()
-        if tally.settled == tally.total:
-            results = results_of(ready.bench, ready.cast, ready.items, outcomes)
-            files = tuple(write_result(ready.bench, result, force=True) for result in results)
+        files = await _played(ready, asked, tally=tally, told=told, on_settled=on_settled)
         names = tuple(player.name for player in ready.cast.players)
-        return Ran(tally, ready.cast.judge, names, files)
+        anchor = ready.cast.anchor
+        return Ran(tally, ready.cast.judge, names, files, anchor.name if anchor else None)
+
+
+async def _played(
+    ready: _Ready, asked: Asked, *, tally: BenchTally, told: Audience, on_settled: OnSettled
+) -> tuple[Path, ...]:
+    """Play it, and return the files of the results; none where not all was played."""
+    bench, cast, items = ready.bench, ready.cast, ready.items
+    if (anchor := cast.anchor) is not None:
+        held = await _play(
+            ready,
+            asked,
+            lambda game: AnchorGame(game, anchor).play,
+            tally=tally,
+            told=told,
+            on_settled=on_settled,
+        )
+        if tally.settled < tally.total:
+            return ()
+        anchored = anchored_of(bench, cast, items, held)
+        return tuple(write_anchored(bench, one, force=True) for one in anchored)
+    outcomes = await _play(
+        ready, asked, lambda game: game.play, tally=tally, told=told, on_settled=on_settled
+    )
+    if tally.settled < tally.total:
+        return ()
+    results = results_of(bench, cast, items, outcomes)
+    return tuple(write_result(bench, result, force=True) for result in results)
 
 
 @asynccontextmanager
 async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
     bench = open_bench(folder)
-    cast, items = cast_of(bench, asked.wanted), _chosen(bench, asked)
+    cast, items = cast_against(bench, asked.wanted), _chosen(bench, asked)
     _refuse_imported(bench, cast)
     with ExitStack() as stack:
         store = open_calls(bench, write=write)
@@ -143,7 +176,8 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
         _cap(store, cast, asked.caps, write=write)
         wanted = list(dict.fromkeys(item.video_id for item in items))
         films = find_films(bench, wanted, folder=asked.videos, store=store)
-        notes = [*prompt_notes(bench, own_prompts(store))]
+        used = ("contestant", "comparer" if cast.anchor else "judge")
+        notes = [*prompt_notes(bench, own_prompts(store), used=used)]
         if write and store is not None:
             notes += remember_films(bench, store, films)
         notes += film_notes(bench, films)
@@ -165,7 +199,11 @@ def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
 
 def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
     """Refuse to write over a result that was not made here."""
-    there = {(r.model, r.judge) for r in read_results(bench) if r.how == "import"}
+    if (anchor := cast.anchor) is not None:
+        held = [one for one in read_anchored(bench) if one.anchor == anchor.name]
+        there = {(one.model, one.judge) for one in held if one.how == "import"}
+    else:
+        there = {(r.model, r.judge) for r in read_results(bench) if r.how == "import"}
     for player in cast.players:
         if (player.name, cast.judge) in there:
             raise BadInput(
@@ -185,12 +223,17 @@ def _cap(store: Store | None, cast: BenchCast, caps: Caps, *, write: bool) -> No
 async def _look(cast: BenchCast, items: list[Item], films: BenchFilms, store: Store | None) -> Left:
     """Return what is left to be called, by repeating all that is known."""
     if store is None:
+        if cast.anchor is not None:
+            return await look_ahead_anchored(None, cast, items, films)
         return await look_ahead(None, cast, items, films)
     asker = Asker(store.journal, _no_bytes, is_replay=True)
     failed: set[str] = set()
     footage = _footage(cast, films, store, decoders=None)
     game = _game(cast, films, store, footage=footage, asker=asker, on_failed=failed.add)
-    left = await look_ahead(game, cast, items, films)
+    if cast.anchor is not None:
+        left = await look_ahead_anchored(AnchorGame(game, cast.anchor), cast, items, films)
+    else:
+        left = await look_ahead(game, cast, items, films)
     left.failed |= failed
     return left
 
@@ -231,8 +274,14 @@ def _game(
 
 
 async def _play(
-    ready: _Ready, asked: Asked, *, tally: BenchTally, told: Audience, on_settled: OnSettled
-) -> dict[tuple[str, str], Outcome]:
+    ready: _Ready,
+    asked: Asked,
+    way: Callable[[BenchGame], Way[End]],
+    *,
+    tally: BenchTally,
+    told: Audience,
+    on_settled: OnSettled,
+) -> dict[tuple[str, str], End]:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
     store, cast = ready.store, ready.cast
     if store is None:
@@ -258,7 +307,8 @@ async def _play(
             estimates=budget.estimates,
         )
         game = _game(cast, ready.films, store, footage=footage, asker=asker)
-        line = Line(game, [(i, p) for i in ready.items for p in cast.players], tally, on_settled)
+        jobs = [(item, player) for item in ready.items for player in cast.players]
+        line = Line(way(game), jobs, tally, on_settled)
         try:
             stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), told)
         finally:
@@ -269,18 +319,18 @@ async def _play(
     return line.outcomes
 
 
-class Line:
+class Line(Generic[End]):
     """Questions that are played in order, a few at a time."""
 
     def __init__(
         self,
-        game: BenchGame,
+        way: Way[End],
         jobs: list[tuple[Item, Player]],
         tally: BenchTally,
         on_settled: OnSettled,
     ) -> None:
-        self.outcomes: dict[tuple[str, str], Outcome] = {}
-        self._game, self._tally, self._on_settled = game, tally, on_settled
+        self.outcomes: dict[tuple[str, str], End] = {}
+        self._way, self._tally, self._on_settled = way, tally, on_settled
         self._jobs: Iterator[tuple[Item, Player]] = iter(jobs)
         self._is_broken = False
 
@@ -296,7 +346,7 @@ class Line:
             if self._is_broken:
                 return
             try:
-                outcome = await self._game.play(item, player)
+                outcome = await self._way(item, player)
             except BaseException:
                 self._is_broken = True
                 raise

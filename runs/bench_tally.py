@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runs.bench_cast import BenchCast
-from runs.bench_game import Outcome, Player
+from runs.bench_game import Outcome, Player, Settled
 from runs.benches import OpenBench
 from runs.results import Result
 from runs.sealing import Item
@@ -34,7 +34,7 @@ class BenchTally:
     complete: int = 0
     """So many questions, the first as they are drawn, are played by everybody."""
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: Settled) -> None:
         """Count one more."""
         self.settled += 1
         self.forfeits += outcome.end == "forfeit"

@@ -24,7 +24,7 @@ from runs.rate_columns import quoted
 from runs.sealing import Digest, Shape, digest_of
 
 RESULT_SCHEMA = 1
-RESULT, ANSWERS = "result", "answers"
+RESULT, ANSWERS, ANCHORED = "result", "answers", "anchored"
 UNKNOWN = "unknown"
 """The judge of a result that names none."""
 Against = Literal["selected", "rejected"]
@@ -61,6 +61,8 @@ class Head(Shape):
     model: str = Field(min_length=1, max_length=200)
     judge: str | None = None
     """Who ruled; several names joined by a comma for a panel, null for answers."""
+    anchor: str | None = None
+    """Whose answers all were held against; only of what was compared with an anchor."""
     how: Literal["run", "import"]
     facts: dict[str, JsonValue] = Field(default_factory=dict)
     """How it came to be, for a reader; no figure is made from it."""
@@ -99,7 +101,11 @@ def read_results(bench: OpenBench) -> list[Result]:
     Raises:
         BadInput: a file that is no result, belongs to another bench or asks what that does not.
     """
-    read = [_result(file, bench) for file in _files(bench) if _head(file, bench).kind == RESULT]
+    read = [
+        _result(file, bench)
+        for file in result_files(bench)
+        if read_head(file, bench).kind == RESULT
+    ]
     return sorted(read, key=lambda result: (result.model, result.judge))
 
 
@@ -112,9 +118,9 @@ def read_answers(bench: OpenBench, model: str) -> Answers | None:
     file = bench.results / _name(ANSWERS, model, None)
     if not file.is_file():
         return None
-    head, lines = _head(file, bench), _lines(file, _Response)
+    head, lines = read_head(file, bench), read_lines(file, _Response)
     responses = {line.qid: line.response for line in lines}
-    _check_qids(file, bench, responses)
+    check_qids(file, bench, responses)
     return Answers(
         bench=head.bench, model=head.model, how=head.how, responses=responses, facts=head.facts
     )
@@ -134,7 +140,7 @@ def write_result(bench: OpenBench, result: Result, *, force: bool = False) -> Pa
         how=result.how,
         facts=result.facts,
     )
-    return _write(bench, head, result.rulings, force=force)
+    return write_lines(bench, head, result.rulings, force=force)
 
 
 def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
@@ -151,23 +157,29 @@ def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) ->
         facts=answers.facts,
     )
     lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
-    return _write(bench, head, lines, force=force)
+    return write_lines(bench, head, lines, force=force)
 
 
-def _write(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: bool) -> Path:
-    file = bench.results / _name(head.kind, head.model, head.judge)
+def write_lines(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: bool) -> Path:
+    """Write a file whole, and return it.
+
+    Raises:
+        BadInput: it is there and not `force`, or it cannot be written.
+    """
+    file = bench.results / _name(head.kind, head.model, head.judge, head.anchor)
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
     if file.exists() and not force:
         judged = f" by {quoted(head.judge)}" if head.judge else ""
+        judged += f" against {quoted(head.anchor)}" if head.anchor else ""
         raise BadInput(
             f"{bench.folder} has {'a result' if head.judge else 'answers'} of "
             f"{quoted(head.model)}{judged} already; pass --force to replace it"
         )
     refuse_existing(file, force=force)
     content = "".join(
-        json.dumps(line.model_dump(by_alias=True), allow_nan=False) + "\n"
-        for line in (head, *lines)
+        json.dumps(line, allow_nan=False) + "\n"
+        for line in (_written(head), *(line.model_dump(by_alias=True) for line in lines))
     )
     try:
         bench.results.mkdir(exist_ok=True)
@@ -177,20 +189,33 @@ def _write(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: bool)
     return file
 
 
-def _name(kind: str, model: str, judge: str | None) -> str:
+def _written(head: Head) -> dict[str, JsonValue]:
+    """Return a head as it is written: what was held against no anchor says nothing of one."""
+    told = head.model_dump(by_alias=True)
+    return told if head.anchor is not None else {k: v for k, v in told.items() if k != "anchor"}
+
+
+def _name(kind: str, model: str, judge: str | None, anchor: str | None = None) -> str:
     """Return the name of a file: something to recognise, and a digest that tells all apart."""
     shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
-    return f"{shown or 'model'}-{digest_of([kind, model, judge])[:12]}.jsonl"
+    key = [kind, model, judge] if anchor is None else [kind, model, judge, anchor]
+    return f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"
 
 
-def _files(bench: OpenBench) -> list[Path]:
+def result_files(bench: OpenBench) -> list[Path]:
+    """Return all files of results and answers, by name."""
     if not is_folder(bench.results):
         return []
     found = sorted(bench.results.glob("*.jsonl"))
     return [file for file in found if file.is_file() and not file.name.startswith(".")]
 
 
-def _head(file: Path, bench: OpenBench) -> Head:
+def read_head(file: Path, bench: OpenBench) -> Head:
+    """Return the first line of a file.
+
+    Raises:
+        BadInput: it is none of a result, of a newer schema or of another bench.
+    """
     try:
         with file.open("rb") as stream:
             raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
@@ -207,8 +232,8 @@ def _head(file: Path, bench: OpenBench) -> Head:
 
 
 def _result(file: Path, bench: OpenBench) -> Result:
-    head, rulings = _head(file, bench), list(_lines(file, Ruling))
-    _check_qids(file, bench, (ruling.qid for ruling in rulings))
+    head, rulings = read_head(file, bench), list(read_lines(file, Ruling))
+    check_qids(file, bench, (ruling.qid for ruling in rulings))
     once: set[tuple[str, Against, Seats | None]] = set()
     for ruling in rulings:
         if (key := (ruling.qid, ruling.against, ruling.seats)) in once:
@@ -224,14 +249,20 @@ def _result(file: Path, bench: OpenBench) -> Result:
     )
 
 
-def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
+def check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
+    """Refuse a question that the bench does not ask."""
     known = {item.qid for item in bench.items}
     for qid in qids:
         if qid not in known:
             raise BadInput(f"{file} tells of {quoted(qid)}, which the bench does not ask")
 
 
-def _lines(file: Path, shape: type[Line]) -> Iterator[Line]:
+def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
+    """Yield all lines of a file but the first.
+
+    Raises:
+        BadInput: one is of another shape, or the file is far too large.
+    """
     if file.stat().st_size > LARGEST_FILE:
         raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
     with file.open("rb") as stream:

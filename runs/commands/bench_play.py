@@ -39,6 +39,7 @@ Examples:
   arena bench run my-bench --videos clips
   arena bench run my-bench --videos clips --model openai:gpt-4o-mini --judge openai:gpt-4o --plan
   arena bench run my-bench --videos clips --model mine,theirs --config arena.toml --max-usd 5
+  arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini
 
 \b
 Exit codes:
@@ -62,6 +63,12 @@ Exit codes:
     "--judge",
     metavar="J",
     help="Who judges, and does nothing else.  [default: arena.toml, else the offline judge]",
+)
+@click.option(
+    "--anchor",
+    metavar="NAME",
+    help="Hold every model against this one's answers alone, from both seats and in five degrees; "
+    "'selected' and 'rejected' are the bench's own.",
 )
 @click.option(
     "--videos",
@@ -142,6 +149,7 @@ def _asked(typed: dict[str, Any]) -> Asked:
             swap=typed["swap"],
             seed=typed["seed"],
             leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
+            anchor=typed["anchor"],
         ),
         videos=typed["videos"],
         concurrency=typed["concurrency"],

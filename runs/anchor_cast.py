@@ -1,0 +1,53 @@
+"""Who plays a bench against whom: a cast of which one model is the anchor."""
+
+from __future__ import annotations
+
+from memory.errors import BadInput
+from runs.bench_cast import BenchCast, Wanted, cast_of
+from runs.bench_game import Player
+from runs.benches import OpenBench
+from runs.cast import OFFLINE_CAST
+from runs.console import safe
+from runs.rate_columns import quoted
+from runs.results import REFERENCES
+from runs.sealing import digest_of
+from runs.trial_judges import arena_file
+
+
+def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
+    """Return who plays a bench, who judges, and who is the anchor if there is one.
+
+    An anchor is a model, whose answers are asked for or were handed in, or by the words `selected`
+    and `rejected` those answers of the bench itself.
+
+    Raises:
+        BadInput: as `cast_of`, or nobody is left to be held against the anchor.
+    """
+    anchor = wanted.anchor
+    if anchor is None:
+        return cast_of(bench, wanted)
+    file = arena_file(wanted.config)
+    roster = wanted.models or file.roles.models or OFFLINE_CAST
+    names = tuple(name for name in roster if name != anchor)
+    if not names:
+        raise BadInput(f"{quoted(anchor)} would only meet itself; name other models with --model")
+    if anchor in REFERENCES:
+        cast = cast_of(bench, wanted._replace(models=names))
+        held = Player(anchor, digest_of(["reference", anchor]), given=_references(bench, anchor))
+    else:
+        cast = cast_of(bench, wanted._replace(models=(*names, anchor)))
+        *_, held = cast.players
+        cast = cast._replace(players=cast.players[:-1])
+    notes = [*cast.notes]
+    if not wanted.models and not file.roles.models:
+        notes.append("nobody named a model, so the offline stand-ins play")
+    if anchor in wanted.models:
+        notes.append(f"{safe(anchor)} is the anchor, and is not held against itself")
+    return cast._replace(anchor=held, notes=tuple(notes))
+
+
+def _references(bench: OpenBench, which: str) -> dict[str, str]:
+    return {
+        item.qid: item.selected_answer if which == "selected" else item.rejected_answer
+        for item in bench.items
+    }
