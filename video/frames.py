@@ -63,6 +63,7 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
         frames=frames,
         damaged=catch.damaged,
         approximate=catch.approximate,
+        captions=_captions(path, index, sampling),
     )
     return Sampled(record, jpegs)
 
@@ -76,26 +77,45 @@ def _scenes(path: Path, index: Index, sampling: Sampling) -> Sequence[Stretch]:
     return [(scene.start_s, scene.end_s) for scene in find_scenes(path, index)]
 
 
+def _captions(path: Path, index: Index, sampling: Sampling) -> tuple[Cue, ...]:
+    if not sampling.ocr:
+        return ()
+    # It takes a second to import.
+    from video.reading import read_captions
+
+    return read_captions(path, index, decoder=decoder_named(sampling.decoder))
+
+
 def thin(frames: Frames, count: int) -> Frames:
     """Return `count` of the frames, evenly spaced, both ends kept; all where there are fewer.
 
     A frame stands for the stretch from its own time to that of the frame after it in `frames`, the
-    last one for all that follows. The cues that overlap a kept frame's stretch are kept, so that
-    nobody reads of a time that it was shown nothing of, and words are thinned as pictures are.
+    last one for all that follows. The cues that overlap a kept frame's stretch are kept, captions
+    as well as subtitles, so that nobody reads of a time that it was shown nothing of, and words
+    are thinned as pictures are.
     """
     total = len(frames.frames)
     if count <= 1:
         kept = list(range(min(total, max(0, count))))
     else:
         kept = sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
-    chosen = {"frames": tuple(frames.frames[i] for i in kept)}
-    return frames.model_copy(update={**chosen, "subtitles": _thinned_cues(frames, kept)})
-
-
-def _thinned_cues(frames: Frames, kept: Sequence[int]) -> Subtitles | None:
-    if frames.subtitles is None:
-        return None
     times = [frame.time_s for frame in frames.frames]
+    changed = {
+        "frames": tuple(frames.frames[i] for i in kept),
+        "captions": shown_cues(frames.captions, times, kept),
+        "subtitles": _thinned(frames.subtitles, times, kept),
+    }
+    return frames.model_copy(update=changed)
+
+
+def shown_cues(cues: Sequence[Cue], times: Sequence[float], kept: Sequence[int]) -> tuple[Cue, ...]:
+    """Return the cues that overlap the stretches of the frames at the places `kept`.
+
+    Args:
+        cues: on the clock of the frames.
+        times: of all frames, in seconds, ascending.
+        kept: ascending places in `times`.
+    """
 
     def is_shown(cue: Cue) -> bool:
         first = max(0, bisect_right(times, cue.start_s) - 1)
@@ -103,8 +123,14 @@ def _thinned_cues(frames: Frames, kept: Sequence[int]) -> Subtitles | None:
         last = max(first, bisect_left(times, cue.end_s) - 1)
         return bisect_right(kept, last) > bisect_left(kept, first)
 
-    cues = tuple(cue for cue in frames.subtitles.cues if is_shown(cue))
-    return frames.subtitles.model_copy(update={"cues": cues}) if cues else None
+    return tuple(cue for cue in cues if is_shown(cue))
+
+
+def _thinned(
+    subtitles: Subtitles | None, times: Sequence[float], kept: Sequence[int]
+) -> Subtitles | None:
+    cues = shown_cues(subtitles.cues, times, kept) if subtitles else ()
+    return subtitles.model_copy(update={"cues": cues}) if subtitles and cues else None
 
 
 def stand_in(ticks: Sequence[int], catch: Catch) -> tuple[bytes, ...]:
