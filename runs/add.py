@@ -29,7 +29,6 @@ from runs.slots import Lineup, next_generation
 from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps, priced, told_caps
 from runs.subtitles import has_subtitles
 
-
 BATTLES = 1500
 """Against stored answers, where nobody says how many."""
 
