@@ -105,9 +105,14 @@ class ChatClient:
             run = run_of(frames, await self._shelf.images(frames.video, digests), self._look)
             return short_messages(SYSTEM, run.key, text), run
         jpegs = await self._load(frames.video, digests)
-        shown, spoken = frames.frames, frames.subtitles
         return messages(
-            SYSTEM, text, frames=shown, jpegs=jpegs, subtitles=spoken, look=self._look
+            SYSTEM,
+            text,
+            frames=frames.frames,
+            jpegs=jpegs,
+            subtitles=frames.subtitles,
+            captions=frames.captions if self._model.is_offline else (),
+            look=self._look,
         ), None
 
     async def _invoke(self, laid_out: list[BaseMessage], options: dict[str, Any]) -> BaseMessage:

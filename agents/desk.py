@@ -10,7 +10,7 @@ from typing import TypeVar
 from agents.ask import Asker, Request
 from agents.contracts import QUESTION_LINE, Reply, contract
 from agents.fences import fence, fence_code
-from agents.layout import thinned
+from agents.layout import thinned, uncaptioned
 from agents.models import Model
 from agents.prompts import PromptSet
 from agents.replies import BadReply, read_reply
@@ -122,10 +122,11 @@ class Desk:
             generation=generation,
             ordinal=2 * task.ask + bool(repair),
         )
+        frames = task.frames if model.is_offline else uncaptioned(task.frames)
         return Request(
             role=task.role,
             text=self._text(task, repair),
-            frames=thinned(task.frames, model.frame_limit(task.role)),
+            frames=thinned(frames, model.frame_limit(task.role)),
             nonce=nonce,
             prompt=self.prompts.digests[task.role],
         )

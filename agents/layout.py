@@ -1,7 +1,8 @@
 """How a call is laid out: frames in the order of time, each behind its label, the task last.
 
 Where a video has subtitles, every stretch of them stands in a block of its own, behind the frame
-that is shown when it begins, fenced like all material.
+that is shown when it begins, fenced like all material. So have captions, the text in the picture as
+OCR read it, for offline models alone: all others read it with their own eyes.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agents.fences import fence
+from agents.fences import fence, fence_code
 from memory.digests import digest
-from memory.records import Frame, Frames, Subtitles
+from memory.records import Cue, Frame, Frames, Subtitles
 from video.frames import thin
 
 if TYPE_CHECKING:
@@ -48,14 +49,26 @@ def cue_blocks(frames: Sequence[Frame], subtitles: Subtitles | None) -> dict[int
 
     It is the last frame at or before the cue's start. Cues without any frame are nowhere.
     """
+    return _blocks("subtitles", frames, subtitles.cues, subtitles.code) if subtitles else {}
+
+
+def caption_blocks(frames: Sequence[Frame], captions: Sequence[Cue]) -> dict[int, str]:
+    """Return the blocks of captions by the place of the frame that each follows, like `cue_blocks`.
+
+    Their code follows from the captions, none of which holds it.
+    """
+    texts = {f"{place}": cue.text for place, cue in enumerate(captions)}
+    return _blocks("captions", frames, captions, fence_code(0, "", "captions", texts))
+
+
+def _blocks(name: str, frames: Sequence[Frame], cues: Sequence[Cue], code: str) -> dict[int, str]:
     lines: dict[int, list[str]] = {}
     times = [frame.time_s for frame in frames]
-    for cue in subtitles.cues if subtitles and times else ():
+    for cue in cues if times else ():
         place = max(0, bisect_right(times, cue.start_s) - 1)
         line = f"{cue.start_s:.2f}s to {cue.end_s:.2f}s: {cue.text}"
         lines.setdefault(place, []).append(line)
-    code = subtitles.code if subtitles else ""
-    return {place: fence("subtitles", code, "\n".join(said)) for place, said in lines.items()}
+    return {place: fence(name, code, "\n".join(said)) for place, said in lines.items()}
 
 
 def messages(
@@ -65,16 +78,18 @@ def messages(
     frames: Sequence[Frame],
     jpegs: Sequence[bytes],
     subtitles: Subtitles | None = None,
+    captions: Sequence[Cue] = (),
     look: Look = AS_USUAL,
 ) -> list[BaseMessage]:
     """Return the system message and one user message: label and image in turn, `text` last."""
     content: list[str | dict[str, Any]] = []
     blocks = cue_blocks(frames, subtitles)
+    drawn = caption_blocks(frames, captions)
     for place, (frame, jpeg) in enumerate(zip(frames, jpegs, strict=True)):
         content.append({"type": "text", "text": label(frame)})
         content.append(_image(jpeg, look, is_last=place == len(frames) - 1))
-        if place in blocks:
-            content.append({"type": "text", "text": blocks[place]})
+        said = [spoken[place] for spoken in (drawn, blocks) if place in spoken]
+        content += [{"type": "text", "text": block} for block in said]
     return _addressed(system, content, text)
 
 
@@ -114,27 +129,40 @@ def thinned(frames: Frames, limit: int) -> Frames:
     return kept[limit]
 
 
+def uncaptioned(frames: Frames) -> Frames:
+    """Return `frames`, or the same object each time without the captions they have."""
+    if not frames.captions:
+        return frames
+    bare: dict[int, Frames] = _remember(_bare, frames)
+    if 0 not in bare:
+        bare[0] = frames.model_copy(update={"captions": ()})
+    return bare[0]
+
+
 def fragment(frames: Frames | None) -> str:
     """Return the frames' part of a journal key: the canonical JSON of [(label, digest) ...].
 
-    A block of cues stands behind its frame as ("subtitles", digest).
+    A block of cues stands behind its frame as ("subtitles", digest) or ("captions", digest).
     """
     if frames is None:
         return "[]"
     held: dict[int, str] = _remember(_fragments, frames)
     if 0 not in held:
-        blocks = cue_blocks(frames.frames, frames.subtitles)
+        spoken = (
+            ("captions", caption_blocks(frames.frames, frames.captions)),
+            ("subtitles", cue_blocks(frames.frames, frames.subtitles)),
+        )
         pairs = []
         for place, frame in enumerate(frames.frames):
             pairs.append([label(frame), frame.digest])
-            if place in blocks:
-                pairs.append(["subtitles", digest(blocks[place])])
+            pairs += [[kind, digest(said[place])] for kind, said in spoken if place in said]
         held[0] = json.dumps(pairs, separators=(",", ":"))
     return held[0]
 
 
 # By identity, for as long as the record lives: hashing 128 frames would cost more than is saved.
 _thinned: dict[int, tuple[weakref.ref[Frames], dict[int, Frames]]] = {}
+_bare: dict[int, tuple[weakref.ref[Frames], dict[int, Frames]]] = {}
 _fragments: dict[int, tuple[weakref.ref[Frames], dict[int, str]]] = {}
 
 
