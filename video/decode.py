@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain, dropwhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +19,13 @@ from av.video.stream import VideoStream
 from memory.errors import UnusableVideo
 from video.container import Unreadable, opened
 from video.decoders import Catch, Develop
+from video.in_order import frames_in_order, has_guessed_times
 from video.index import Index, packet_tick, read_index
 from video.pictures import displayed_size, upright
+
+LEADS_S = (0.0, 1.0, 5.0)
+"""How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies
+before they are shown, and so ends up just behind it."""
 
 
 class AvDecoder:
@@ -77,12 +84,46 @@ class _Darkroom(NamedTuple):
 
 def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
     with opened(path) as (container, stream):
+        if wanted and has_guessed_times(container, stream):
+            room.take(frames_in_order(container, stream, index.shown, last=max(wanted)))
+            return
         stream.thread_type = "AUTO"
+        reel = _Reel(container, stream)
         for key, ticks in _groups(index, wanted):
             with suppress(*Unreadable):
-                _decode_group(container, stream, key=key, ticks=ticks, room=room)
+                _decode_group(reel, key=key, ticks=ticks, room=room)
     if room.missing:
         _decode_through(path, room)
+
+
+@dataclass
+class _Reel:
+    """An open file that can be wound to a key frame."""
+
+    container: InputContainer
+    stream: VideoStream
+    lead: int = 0
+    """Place in LEADS_S that was needed last: a container that seeks late does so everywhere."""
+
+    def packets_from(self, key: int) -> Iterator[Packet[VideoStream]]:
+        """Return the packets from that of a key frame on, in the order in which they are stored.
+
+        Where it cannot be reached they are those behind it, of which nothing can be made.
+        """
+        for place in range(self.lead, len(LEADS_S)):
+            self.lead = place
+            packets = self._wound_to(key, LEADS_S[place])
+            first = next(packets, None)
+            if first is None or not _is_shown_after(first, key):
+                break
+        behind = chain([first] if first else [], packets)
+        return dropwhile(lambda packet: _is_shown_before(packet, key), behind)
+
+    def _wound_to(self, key: int, lead_s: float) -> Iterator[Packet[VideoStream]]:
+        lead = round(lead_s / self.stream.time_base) if self.stream.time_base else 0
+        self.container.seek(key - lead, stream=self.stream, backward=True)
+        self.stream.codec_context.flush_buffers()
+        return self.container.demux(self.stream)
 
 
 def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
@@ -103,23 +144,19 @@ def _groups(index: Index, wanted: Sequence[int]) -> list[tuple[int, list[int]]]:
     return list(groups.items())
 
 
-def _decode_group(
-    container: InputContainer, stream: VideoStream, *, key: int, ticks: list[int], room: _Darkroom
-) -> None:
+def _decode_group(reel: _Reel, *, key: int, ticks: list[int], room: _Darkroom) -> None:
     """Decode from the key frame until all packets of the wanted frames have been fed."""
-    container.seek(key, stream=stream, backward=True)
-    stream.codec_context.flush_buffers()
     waiting = set(ticks)
-    for packet in container.demux(stream):
-        _feed(packet, stream, room)
+    for packet in reel.packets_from(key):
+        _feed(packet, reel.stream, room)
         waiting.discard(packet_tick(packet) or 0)
         if not waiting or _is_past(packet, ticks[-1]):
             break
-    _drain(stream, room)
+    _drain(reel.stream, room)
 
 
 def _decode_through(path: Path, room: _Darkroom) -> None:
-    """Fill what is missing in one pass from the start: some containers cannot seek (MPEG-TS)."""
+    """Fill what is missing in one pass from the start: some containers cannot seek."""
     last = max(room.missing)
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
@@ -147,6 +184,16 @@ def _drain(stream: VideoStream, room: _Darkroom) -> None:
     with suppress(*Unreadable):
         room.take(stream.codec_context.decode(None))
     stream.codec_context.flush_buffers()
+
+
+def _is_shown_before(packet: Packet[VideoStream], tick: int) -> bool:
+    own = packet_tick(packet)
+    return own is not None and own < tick
+
+
+def _is_shown_after(packet: Packet[VideoStream], tick: int) -> bool:
+    own = packet_tick(packet)
+    return own is not None and own > tick
 
 
 def _is_past(packet: Packet[VideoStream], tick: int) -> bool:

@@ -1,4 +1,4 @@
-"""The frames a run looks at: chosen uniformly in time, decoded exactly, kept as JPEG."""
+"""The frames a run looks at: chosen by a policy, decoded exactly, kept as JPEG."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import NamedTuple
 from PIL import Image
 
 from memory.digests import digest
+from memory.errors import UnusableVideo
 from memory.records import Cue, Frame, Frames, Sampling, Subtitles
 from video.decoders import Catch, decoder_named
 from video.index import Index
 from video.pictures import fitted_size, on_black, scaled_size, to_jpeg
 from video.policies import Stretch, choose_ticks
 
-SAMPLER = "1"
+SAMPLER = "2"
 """Goes up whenever the same video and Sampling would give other bytes by this code."""
 
 
@@ -30,7 +31,8 @@ class Sampled(NamedTuple):
 def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
     """Return up to `sampling.frames` frames, first and last among them. Blocks; CPU only.
 
-    A frame that cannot be decoded shows its nearest neighbour and is counted in `damaged`.
+    A frame that cannot be decoded shows the one before it and is counted in `damaged`; one that the
+    decoder does not vouch for is counted in `approximate`.
 
     Args:
         path: the file.
@@ -51,6 +53,8 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
 
     ticks = choose_ticks(sampling, index, _scenes(path, index, sampling))
     catch = decoder.pictures(path, index, wanted=ticks, size=scaled, develop=develop)
+    if not catch.pictures:
+        raise UnusableVideo(f"holds no frame that {decoder.name} can decode")
     jpegs = stand_in(ticks, catch)
     frames = tuple(
         Frame(time_s=round(index.seconds(tick), 2), digest=digest(data))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from av.container import InputContainer
 from av.packet import Packet
 from av.video.stream import VideoStream
 
 from memory.errors import UnusableVideo
+from video.claims import claimed_s, cut_short
 from video.container import Unreadable, opened
 
 
@@ -25,6 +28,8 @@ class Index(NamedTuple):
     time_base: Fraction
     rate: Fraction | None
     """Frames per second as the container claims."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with the file though it can be used, a clause each."""
 
     def seconds(self, tick: int) -> float:
         """Return the time of a tick in seconds from the first frame."""
@@ -52,25 +57,51 @@ def read_index(path: Path) -> Index:
     Raises:
         UnusableVideo: it cannot be opened or holds no frame with a time.
     """
-    shown: set[int] = set()
-    keys: set[int] = set()
+    tape = _Tape()
     with opened(path) as (container, stream):
-        is_vp8 = stream.codec_context.name == "vp8"
+        claimed = claimed_s(container, stream)
         try:
-            for packet in container.demux(stream):
-                tick = packet_tick(packet)
-                if tick is None or packet.is_discard or (is_vp8 and _is_hidden(packet)):
-                    continue
-                shown.add(tick)
-                if packet.is_keyframe and not packet.is_corrupt:
-                    keys.add(tick)
+            tape.run(container, stream)
         except Unreadable:
             # Everything before the damage is good; the frames behind it do not exist for us.
-            pass
+            tape.is_torn = True
         time_base, rate = stream.time_base, stream.average_rate
-    if not shown or time_base is None:
+    if not tape.shown or time_base is None:
         raise UnusableVideo("holds a video stream without a single frame")
-    return Index(tuple(sorted(shown)), tuple(sorted(keys)) or (min(shown),), time_base, rate)
+    shown = tuple(sorted(tape.shown))
+    index = Index(shown, tuple(sorted(tape.keys)) or shown[:1], time_base, rate)
+    return index._replace(problems=_problems(path, index, tape, claimed))
+
+
+@dataclass
+class _Tape:
+    """What reading the packets has brought so far, in ticks."""
+
+    shown: set[int] = field(default_factory=set)
+    keys: set[int] = field(default_factory=set)
+    end: int = 0
+    """Until when a frame is shown that says how long it is."""
+    is_torn: bool = False
+    """Reading ended in an error."""
+
+    def run(self, container: InputContainer, stream: VideoStream) -> None:
+        """Read to the end."""
+        is_vp8 = stream.codec_context.name == "vp8"
+        for packet in container.demux(stream):
+            tick = packet_tick(packet)
+            if tick is None or packet.is_discard or (is_vp8 and _is_hidden(packet)):
+                continue
+            self.shown.add(tick)
+            self.end = max(self.end, tick + (packet.duration or 0))
+            if packet.is_keyframe and not packet.is_corrupt:
+                self.keys.add(tick)
+
+
+def _problems(path: Path, index: Index, tape: _Tape, claimed: float | None) -> tuple[str, ...]:
+    found = max(index.duration_s, index.seconds(tape.end))
+    if claimed and (short := cut_short(path, claimed=claimed, found=found)):
+        return (short,)
+    return (f"ends in an error after {found:.1f} s",) if tape.is_torn else ()
 
 
 def packet_tick(packet: Packet[VideoStream]) -> int | None:

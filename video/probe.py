@@ -9,7 +9,7 @@ from memory.errors import UnusableVideo
 from video.container import opened
 from video.decode import first_frame
 from video.index import read_index
-from video.pictures import displayed_size
+from video.pictures import displayed_size, rotation
 
 
 class Probe(NamedTuple):
@@ -20,6 +20,10 @@ class Probe(NamedTuple):
     height_px: int
     fps: float
     codec: str
+    rotation: int = 0
+    """Degrees clockwise by which a player turns the stored picture."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with it though it can be used, a clause each."""
 
 
 def probe(path: Path) -> Probe:
@@ -32,7 +36,13 @@ def probe(path: Path) -> Probe:
     first = first_frame(path)
     if first is None:
         raise UnusableVideo("holds no frame that can be decoded")
-    width, height = displayed_size(*first)
     with opened(path) as (_, stream):
         codec = stream.codec_context.name
-    return Probe(round(index.duration_s, 3), width, height, round(index.fps, 3), codec)
+    return Probe(
+        round(index.duration_s, 3),
+        *displayed_size(*first),
+        fps=round(index.fps, 3),
+        codec=codec,
+        rotation=rotation(first[0]),
+        problems=index.problems,
+    )

@@ -37,7 +37,7 @@ def test_videos_are_found_by_content_in_folders_below(clip, tmp_path: Path) -> N
 
 def test_a_video_is_described_as_it_is_shown(clip) -> None:
     shape = probe(clip("two seconds"))
-    assert shape == (pytest.approx(2.0), 320, 180, pytest.approx(25.0), "h264")
+    assert shape == (pytest.approx(2.0), 320, 180, pytest.approx(25.0), "h264", 0, ())
     assert probe(clip("one frame")).duration_s == pytest.approx(0.04)
 
 
