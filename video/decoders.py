@@ -100,4 +100,8 @@ def decoder_named(name: str) -> Decoder:
         from video.decode import AvDecoder
 
         return AvDecoder()
-    raise BadInput(f"the decoder {name} is not installed here; use --decoder av")
+    if name == "decord":
+        from video.with_decord import DecordDecoder
+
+        return DecordDecoder()
+    raise BadInput(f"there is no decoder {name}; there are {', '.join(DECODERS)}")

@@ -1,0 +1,73 @@
+"""Files that do not say when a frame is shown: H.264 in AVI, whose times are those of decoding."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from av import VideoFrame
+from av.container import InputContainer
+from av.packet import Packet
+from av.video.stream import VideoStream
+
+from video.container import Unreadable
+
+
+def has_guessed_times(container: InputContainer, stream: VideoStream) -> bool:
+    """Return whether packets bear times as if frames were shown in the order of decoding."""
+    codec = stream.codec_context
+    return (
+        container.format.name == "avi"
+        and codec.name in ("h264", "hevc")
+        and bool(codec.has_b_frames)
+    )
+
+
+def frames_in_order(
+    container: InputContainer, stream: VideoStream, shown: Sequence[int], *, last: int
+) -> Iterator[VideoFrame]:
+    """Yield the frames as they come out of the decoder, each with the tick that is its by order.
+
+    Reads the file up to the tick `last`: only from its start is it known which frame is which.
+
+    Args:
+        container: the file, at its start.
+        stream: its pictures.
+        shown: the ticks of all frames, ascending.
+        last: a tick of them.
+    """
+    # Threads for whole frames would not say which packet a frame came out at.
+    stream.thread_type = "SLICE"
+    fed: list[int] = []
+    delay: int | None = None
+    place = -1
+    for packet in _packets(container, stream):
+        if packet is not None and packet.dts is not None:
+            fed.append(packet.dts)
+        for frame in _decoded(stream, packet):
+            if frame.dts is None:
+                place += 1
+            else:
+                came = bisect_left(fed, frame.dts)
+                delay = came if delay is None else delay
+                place = came - delay
+            if place >= len(shown) or shown[place] > last:
+                return
+            frame.pts = shown[place]
+            yield frame
+
+
+def _packets(
+    container: InputContainer, stream: VideoStream
+) -> Iterator[Packet[VideoStream] | None]:
+    """Yield packets with something in them, and None at the end, for what is still held back."""
+    with suppress(*Unreadable):
+        yield from (packet for packet in container.demux(stream) if packet.size)
+    yield None
+
+
+def _decoded(stream: VideoStream, packet: Packet[VideoStream] | None) -> list[VideoFrame]:
+    with suppress(*Unreadable):
+        return stream.codec_context.decode(packet)
+    return []
