@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import BadInput, UnusableVideo
-from runs.commands.endings import run_async
 from tests.support.clips import draw_clip
 from video.cache import FrameCache
 from video.files import sha256_of
@@ -32,7 +32,7 @@ def ask(clip: Path, folder: Path, sha256: str = "") -> tuple[Stretch, ...]:
         async with Decoders(FrameCache(folder), workers=1) as decoders:
             return await scenes_of(decoders, clip, sha256 or sha256_of(clip))
 
-    return run_async(whole())
+    return asyncio.run(whole())
 
 
 def listed(folder: Path) -> Path:
