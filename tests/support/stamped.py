@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 
 import av
 import numpy as np
+from av.container import OutputContainer
+from av.packet import Packet
 from av.stream import Disposition
+from av.video.stream import VideoStream
 from numpy.typing import NDArray
 from PIL import Image
 
-COLUMNS, ROWS = 4, 3
-"""The grid of blocks: twelve bits, most significant first."""
+BITS, COLUMNS, ROWS = 16, 8, 5
+"""Two rows of blocks are the number, most significant bit first, two more check it, the last moves.
+"""
+CHECK = np.unpackbits(np.frombuffer(b"\xb1\x47", np.uint8))
+"""What the number is crossed with to check it. Without symmetry: a code that is turned or mirrored
+does not pass for another."""
 DARK, BRIGHT = 30, 225
-QUARTER_TURN = struct.pack(">9i", 0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30)
-"""The matrix of a telephone held upright: turn the stored picture clockwise to show it."""
+UNREADABLE = -1
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,36 @@ class Recipe:
     codec: str
     options: dict[str, str] = field(default_factory=dict)
     size: tuple[int, int] = (320, 180)
+    """As it is shown; a clip that is turned is stored lying."""
     rate: int = 25
     count: int = 75
     ticks: Sequence[int] | None = None
     """When each frame is shown, in frames of `rate`; every frame after the other if None."""
     pix_fmt: str = "yuv420p"
+    turn: int = 0
+    """By how many degrees, a multiple of 90, a player turns the stored picture to the left."""
+    aspect: Fraction | None = None
+    """Width of a pixel by its height; the stored picture is narrower by it than `size`."""
+    tags: dict[str, int] = field(default_factory=dict)
+    """Attributes of the codec's context: colour primaries, transfer, matrix, range."""
+    start: int = 0
+    """When the first frame is shown, in frames of `rate`."""
+    cut: int = 0
+    """So many frames at the start are in the file, but an edit list leaves them out."""
+    muxing: dict[str, str] = field(default_factory=dict)
+    """Options of the container."""
+
+    @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """When each frame that is to be seen is shown, in frames of `rate` from the first."""
+        ticks = (self.ticks or range(self.count))[self.cut :]
+        return tuple(tick - ticks[0] for tick in ticks)
+
+    @property
+    def stored_size(self) -> tuple[int, int]:
+        """Width and height of the picture in the file."""
+        width, height = self.size[::-1] if self.turn % 180 else self.size
+        return round(width / (self.aspect or 1)), height
 
 
 def x264(gop: int) -> dict[str, str]:
@@ -92,45 +123,70 @@ RECIPES = {
 def stamp(number: int, size: tuple[int, int]) -> NDArray[np.uint8]:
     """Return a picture that says its number, of shape (height, width, 3)."""
     width, height = size
-    bits = [(number >> bit) & 1 for bit in reversed(range(COLUMNS * ROWS))]
-    small = np.array([BRIGHT if bit else DARK for bit in bits], np.uint8).reshape(ROWS, COLUMNS)
+    bits = np.array([(number >> bit) & 1 for bit in reversed(range(BITS))], np.uint8)
+    # A strip that moves gives the encoder reason for B-frames.
+    moving = (np.arange(COLUMNS) + number) // 2 % 2
+    cells = np.concatenate([bits, bits ^ CHECK, moving]).reshape(ROWS, COLUMNS)
+    small = np.where(cells, BRIGHT, DARK).astype(np.uint8)
     grey = np.asarray(Image.fromarray(small).resize((width, height), Image.Resampling.NEAREST))
-    picture = np.repeat(grey[..., None], 3, axis=2)
-    # Something that moves, so that the encoder has reason for B-frames.
-    picture[:, (number * 5) % (width - 8) :][:, :8] = (120, 90, 160)
-    return picture
+    return np.repeat(grey[..., None], 3, axis=2)
 
 
 def read_stamp(jpeg: bytes) -> int:
-    """Return the number a picture carries."""
+    """Return the number a picture carries, `UNREADABLE` where it is blurred, mixed or turned."""
     image = Image.open(BytesIO(jpeg)).convert("L")
     cells = np.asarray(image.resize((COLUMNS * 5, ROWS * 5), Image.Resampling.BOX), np.float64)
-    grid = np.median(
-        cells.reshape(ROWS, 5, COLUMNS, 5).swapaxes(1, 2).reshape(ROWS, COLUMNS, 25), 2
-    )
-    return int("".join("1" if light > (DARK + BRIGHT) / 2 else "0" for light in grid.flat), 2)
+    blocks = cells.reshape(ROWS, 5, COLUMNS, 5).swapaxes(1, 2).reshape(ROWS * COLUMNS, 25)
+    lights = np.median(blocks, 1)[: 2 * BITS]
+    place = (lights - lights.min()) / max(1.0, np.ptp(lights))
+    bits = (place > 0.5).astype(np.uint8)
+    if np.any(np.abs(place - 0.5) < 0.2) or np.any(bits[:BITS] ^ CHECK != bits[BITS:]):
+        return UNREADABLE
+    return int("".join(map(str, bits[:BITS])), 2)
 
 
 def encode(path: Path, recipe: Recipe, *, quarter_turn: bool = False) -> Path:
     """Write a stamped clip; with a quarter turn it is stored lying and marked to be set upright."""
-    width, height = recipe.size
-    with av.open(str(path), "w") as file:
-        stream = file.add_stream(recipe.codec, rate=recipe.rate, options=recipe.options)
-        stream.width, stream.height = (height, width) if quarter_turn else (width, height)
-        stream.pix_fmt = recipe.pix_fmt
-        if recipe.ticks:
-            stream.codec_context.time_base = Fraction(1, recipe.rate)
-        for number, tick in enumerate(recipe.ticks or range(recipe.count)):
-            picture = stamp(number, recipe.size)
-            if quarter_turn:
-                picture = np.ascontiguousarray(np.rot90(picture))
-            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
-            frame.pts, frame.time_base = tick, Fraction(1, recipe.rate)
-            file.mux(stream.encode(frame))
-        file.mux(stream.encode())
     if quarter_turn:
-        _set_upright(path)
+        recipe = replace(recipe, turn=270)
+    with av.open(str(path), "w", options=recipe.muxing) as file:
+        stream = _stream(file, recipe)
+        for number, tick in enumerate(recipe.ticks or range(recipe.count)):
+            picture = np.rot90(stamp(number, recipe.size), -recipe.turn // 90)
+            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+            if recipe.aspect:
+                frame = frame.reformat(*recipe.stored_size, interpolation="AREA")
+            frame.pts, frame.time_base = recipe.start + tick, Fraction(1, recipe.rate)
+            _mux(file, stream.encode(frame), recipe)
+        _mux(file, stream.encode(), recipe)
     return path
+
+
+def _stream(file: OutputContainer, recipe: Recipe) -> VideoStream:
+    stream = file.add_stream(recipe.codec, rate=recipe.rate, options=recipe.options)
+    assert isinstance(stream, VideoStream)
+    stream.width, stream.height = recipe.stored_size
+    stream.pix_fmt = recipe.pix_fmt
+    if recipe.aspect:
+        stream.codec_context.sample_aspect_ratio = recipe.aspect
+    for name, value in recipe.tags.items():
+        setattr(stream.codec_context, name, value)
+    if recipe.ticks:
+        stream.codec_context.time_base = Fraction(1, recipe.rate)
+    if recipe.turn:
+        stream.set_display_rotation(recipe.turn)
+    return stream
+
+
+def _mux(file: OutputContainer, packets: Sequence[Packet[VideoStream]], recipe: Recipe) -> None:
+    for packet in packets:
+        if recipe.cut:
+            assert packet.pts is not None
+            assert packet.dts is not None
+            # What is shown before zero is left out by the edit list that the muxer writes.
+            early = round(Fraction(recipe.cut, recipe.rate) / packet.time_base)
+            packet.pts, packet.dts = packet.pts - early, packet.dts - early
+        file.mux(packet)
 
 
 def sound(path: Path, *, cover: bool = False) -> Path:
@@ -149,10 +205,3 @@ def sound(path: Path, *, cover: bool = False) -> Path:
         file.mux(stream.encode(frame))
         file.mux(stream.encode())
     return path
-
-
-def _set_upright(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    start = data.index(b"tkhd") + 4 + 40
-    data[start : start + len(QUARTER_TURN)] = QUARTER_TURN
-    path.write_bytes(data)
