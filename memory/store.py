@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from memory.bodies import read_body, read_json, write_body
 from memory.connection import Reader, blaming, connect, open_writing, refuse_stranger, wal_of
@@ -208,7 +208,14 @@ class Store:
 
     def damaged(self) -> dict[str, int]:
         """Return how many frames of each video show a neighbour; videos with none are left out."""
-        count = "json_extract(body, '$.damaged')"
+        return self._frames_counted("damaged")
+
+    def approximate(self) -> dict[str, int]:
+        """Return how many frames of each video may be others than asked for; likewise."""
+        return self._frames_counted("approximate")
+
+    def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
+        count = f"json_extract(body, '$.{what}')"
         found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")
         return {video: int(frames) for video, frames in found}
 

@@ -87,6 +87,27 @@ class RunTable(Table):
     """A rule that stops the run early, as `--until`."""
 
 
+class SamplingTable(Table):
+    """Which frames of a video are looked at; a flag beats each of them."""
+
+    policy: Literal["uniform", "fps", "scenes", "keyframes"] | None = None
+    fps: float | None = Field(default=None, gt=0, le=240)
+    frames: int | None = Field(default=None, ge=2, le=1024)
+    size: int | None = Field(default=None, ge=16, le=4096)
+    """Pixels on the longer side."""
+    fit: Literal["keep", "stretch", "pad"] | None = None
+    quality: int | None = Field(default=None, ge=1, le=95)
+    """Of the JPEGs."""
+    decoder: Literal["av", "decord"] | None = None
+    ocr: bool | None = None
+    """Whether text in the picture is read for models that cannot."""
+
+    @property
+    def size_px(self) -> int | None:
+        """The size by its name in the record."""
+        return self.size
+
+
 class ArenaFile(Table):
     """The whole file."""
 
@@ -95,6 +116,7 @@ class ArenaFile(Table):
     """Further providers by the name that stands before the colon of a model."""
     roles: RolesTable = RolesTable()
     run: RunTable = RunTable()
+    sampling: SamplingTable = SamplingTable()
 
 
 def read_arena_file(path: Path) -> ArenaFile:

@@ -26,6 +26,7 @@ from runs.cast import (
     is_self_judging,
     officials,
 )
+from runs.sampling import choose_sampling
 from runs.until import parse_rule
 
 MAX_VOID = 0.05
@@ -53,6 +54,14 @@ class Flags:
     block: int | None = None
     until: str | None = None
     subtitles: bool | None = None
+    policy: str | None = None
+    fps: float | None = None
+    frames: int | None = None
+    size_px: int | None = None
+    fit: str | None = None
+    quality: int | None = None
+    decoder: str | None = None
+    ocr: bool | None = None
     max_usd: float | None = None
     max_tokens: float | None = None
     """Caps; infinite lifts one."""
@@ -152,6 +161,8 @@ class Settings:
     """Nobody said how many; a run that is continued keeps its own number."""
     assumed_pairing: bool
     """Nobody said which; likewise."""
+    assumed_ocr: bool
+    """Nobody said whether text in the picture is read; likewise."""
     until: str | None
     """When to stop early; None leaves the run's rule as it is."""
 
@@ -172,6 +183,12 @@ def resolve(flags: Flags) -> Settings:
     examiner, judges = officials(flags.examiner, flags.judge, file=file, cast=cast)
     cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
     check_stand_ins(examiner, judges, cast=cast)
+    chosen = choose_sampling(
+        flags,
+        file.sampling,
+        is_paper=run["config"]["preset"] == "paper",
+        reads=all(cast[judge].is_offline for judge in judges) and _can_read(),
+    )
     config = RunConfig(
         models=roster,
         examiner=examiner,
@@ -184,9 +201,22 @@ def resolve(flags: Flags) -> Settings:
         offline_judge_on_real=is_offline_judge(
             roster, judges, cast=cast, allowed=flags.allow_offline_judge
         ),
+        sampling=chosen.sampling,
         **run["config"],
     )
-    return Settings(config=config, assumed_cast=assumed, **run["process"])
+    return Settings(
+        config=config,
+        assumed_cast=assumed,
+        assumed_ocr=chosen.assumed_ocr,
+        **run["process"],
+    )
+
+
+def _can_read() -> bool:
+    # It brings a decoder, which commands that only read a run should not wait for.
+    from video.reading import can_read
+
+    return can_read()
 
 
 def _file(flags: Flags) -> ArenaFile:
@@ -215,7 +245,6 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "limit": _at_least(1, pick("limit", None), "--limit"),
         "block": _at_least(1, pick("block", BLOCK), "--block"),
         "rules": RunRules(overall_only=paper, share_analyses=not paper, fixed_seats=paper),
-        "sampling": Sampling(fit="stretch" if paper else "keep"),
         "subtitles": pick("subtitles", True),
     }
     process = {

@@ -245,6 +245,9 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
     now = asked.config
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
+    if asked.assumed_ocr:
+        reads = now.sampling.model_copy(update={"ocr": kept.sampling.ocr})
+        now = now.model_copy(update={"sampling": reads})
     if set(kept.models) - set(kept.guests) <= set(now.models):
         now = _with_guests(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]
@@ -314,8 +317,12 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
     different = [key for key in mine if mine[key] != theirs[key]]
     if different:
         key = different[0]
+        here, there = mine[key], theirs[key]
+        if key == "sampling":
+            key = next(name for name in here if here[name] != there[name])
+            here, there = here[key], there[key]
         raise ForeignRun(
-            f"{out} holds another run ({key} {_brief(mine[key])}, here {_brief(theirs[key])}); "
+            f"{out} holds another run ({key} {_brief(here)}, here {_brief(there)}); "
             f"pass another --out, or go on with what it began with: arena resume {quote(str(out))}"
         )
 

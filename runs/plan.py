@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from agents.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from agents.prices import cost_of, most_usd, price_of
-from memory.records import SCHEMA, CallRow, Role, Usage
+from memory.records import SCHEMA, CallRow, Role, Sampling, Usage
 from runs.config import RunConfig
 from runs.notice import REPAIR, frames_of
 
@@ -99,6 +99,8 @@ class Plan:
     """With an open slot."""
     spent_usd: float = 0.0
     """By the run so far."""
+    sampling: Sampling = field(default_factory=Sampling)
+    """Which frames of a video are looked at."""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -127,6 +129,7 @@ class Plan:
             "schema": SCHEMA,
             "battles": self.open_slots,
             "videos": self.videos,
+            "sampling": self.sampling.model_dump(),
             "lines": [line.as_json() for line in self.lines],
             "calls": round(sum(line.calls for line in self.lines), 1),
             "input_tokens": round(sum(line.input_tokens for line in self.lines)),
@@ -178,6 +181,7 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
         work.slots,
         work.videos + work.guest_videos,
         spent_usd=work.spent_usd,
+        sampling=config.sampling,
         notes=notes,
     )
 

@@ -13,6 +13,7 @@ from runs.console import safe
 from runs.figures import dollars, short
 from runs.plan import Line, Plan
 from runs.reading import counted, one_line
+from runs.sampling import about_sampling
 
 LEAST_NAME = 12
 _HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
@@ -31,7 +32,8 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
     width = min(max(map(len, names)), room)
     for name, cells in zip(names, rows, strict=True):
         yield _row(one_line(name, width).ljust(width), cells, widths)
-    for note in (*_prices(plan, today or datetime.now(UTC).date()), *plan.notes):
+    prices = _prices(plan, today or datetime.now(UTC).date())
+    for note in (about_sampling(plan.sampling), *prices, *plan.notes):
         yield from wrap(note, columns, subsequent_indent="  ")
 
 

@@ -188,12 +188,24 @@ def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
 
 
 def damage(store: Store) -> list[str]:
-    """Return a line for each video of which frames could not be decoded."""
-    paths = {video.id: video.path for video in store.videos()}
+    """Return a line for each video whose frames are not all what was asked for."""
+    paths = {video.id: safe(video.path) for video in store.videos()}
     return [
-        f"{safe(paths.get(video, video))}: {counted(frames, 'frame')} could not be decoded; a "
-        "neighbour was shown instead"
-        for video, frames in sorted(store.damaged().items())
+        f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"
+        for what, found in (
+            ("could not be decoded; a neighbour was shown instead", store.damaged()),
+            ("may not be the very ones of their times", store.approximate()),
+        )
+        for video, frames in sorted(found.items())
+    ]
+
+
+def problems(store: Store) -> list[str]:
+    """Return a line for each thing that was wrong with a file when it was found."""
+    return [
+        f"{safe(video.path)}: {safe(problem)}"
+        for video in store.videos()
+        for problem in video.problems
     ]
 
 

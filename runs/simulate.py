@@ -10,6 +10,7 @@ from agents.models import check_keys
 from agents.prompts import PromptSet
 from agents.purse import Caps
 from memory.errors import BadInput
+from memory.records import Sampling
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.console import safe
@@ -22,7 +23,8 @@ from runs.plan_text import cap_notice, money_notice
 from runs.planning import work_left
 from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
-from runs.reading import counted, run_file
+from runs.reading import counted, problems, run_file
+from runs.sampling import about_sampling, refuse_missing
 from runs.slots import Lineup
 from runs.spending import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
 from runs.subtitles import has_subtitles
@@ -59,6 +61,7 @@ def simulate(
     prompts = PromptSet.load(settings.prompts)
     exists = holds_run(out)
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
+    refuse_missing(settings.config.sampling)
     caps = _caps(out, Caps(settings.max_usd, settings.max_tokens), exists=exists)
     check_caps(settings.config, caps)
     care, found = replace(care, caps=caps, until=settings.until), look(videos, say)
@@ -96,6 +99,7 @@ def resume(
     if videos is None and not folder.is_dir():
         raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
     check_keys(config.model_of(alias) for alias in config.cast)
+    refuse_missing(config.sampling)
     check_caps(config, caps)
     found = look(folder, told.say)
     _load_graph()
@@ -152,6 +156,10 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say(note)
     if not open_slots:
         return
+    if config.sampling != Sampling():
+        say(about_sampling(config.sampling))
+    for problem in problems(run.store):
+        say(problem)
     if rule := kept_rule(run.store).rule:
         say(f"may stop early: --until {rule}; it holds until another is given")
     for line in remote_notice(

@@ -17,7 +17,7 @@ from memory.journal import NOTHING_LOST
 from memory.records import DECIDED, SCHEMA, TIES, Battle, Lost, Skipped
 from runs.console import safe
 from runs.costs import Costs, lost_line
-from runs.reading import counted, damage, marks, named, one_line, open_run, run_file
+from runs.reading import counted, damage, marks, named, one_line, open_run, problems, run_file
 from runs.repair import failed_slots
 from runs.spending import NO_CAPS, kept_caps, told_caps
 from runs.watch import NOTHING_LEFT, Outlook, look_ahead
@@ -40,7 +40,7 @@ class Status:
     """What calls may have cost that were stopped; in no other sum here."""
     skipped: list[Skipped] = field(default_factory=list)
     damage: list[str] = field(default_factory=list)
-    """A sentence for each video of which frames could not be decoded."""
+    """A line for each thing that is wrong with a video or with its frames."""
     process: int | None = None
     """Id of the process that is running it now."""
     work: Work = NO_WORK
@@ -164,7 +164,7 @@ def status_of(folder: Path) -> Status:
         status.outlook = look_ahead(run.store)
         status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
-        status.damage = damage(run.store)
+        status.damage = [*problems(run.store), *damage(run.store)]
     status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
     return status
 

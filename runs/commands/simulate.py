@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown, stopped
+from runs.commands.sampling_options import sampled
 
 PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 
@@ -50,6 +51,7 @@ Examples:
   simulate --videos clips --config arena.toml --out real-run --plan
   simulate --videos clips --config arena.toml --out real-run --max-usd 20
   simulate --videos clips --config arena.toml --out real-run --rounds 9 --until ci=40
+  simulate --videos clips --policy fps --fps 2 --frames 64 --size 768 --out closer-run
 
 \b
 """
@@ -115,6 +117,7 @@ Examples:
     default=None,
     help="Send .srt and .vtt files beside a video with its frames.  [default: send]",
 )
+@sampled
 @click.option(
     "--block", type=int, help="About how many videos are admitted together.  [default: 21]"
 )

@@ -1,0 +1,96 @@
+"""How a run looks at its videos: flags, preset, file and defaults made into one record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import ValidationError
+
+from memory.errors import BadInput
+from memory.records import Sampling
+
+if TYPE_CHECKING:
+    from runs.arenafile import SamplingTable
+    from runs.config import Flags
+
+FPS = 1.0
+"""Frames a second with `--policy fps` where nobody says how many."""
+PAPER = {"fit": "stretch"}
+"""What the preset turns back."""
+FLAG_OF = {"size_px": "size"}
+_SPREAD = {
+    "uniform": "evenly over time",
+    "scenes": "evenly over the scenes",
+    "keyframes": "at key frames",
+}
+_FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
+
+
+class Chosen(NamedTuple):
+    """How the videos are looked at, and what of it nobody said."""
+
+    sampling: Sampling
+    assumed_ocr: bool
+
+
+def choose_sampling(flags: Flags, file: SamplingTable, *, is_paper: bool, reads: bool) -> Chosen:
+    """Return what flags, preset and file amount to.
+
+    Args:
+        flags: what was typed.
+        file: the table of the file.
+        is_paper: whether the preset `paper` was asked for.
+        reads: whether text in the picture is to be read where nobody says.
+
+    Raises:
+        BadInput: a value that cannot be, or two that do not go together.
+    """
+    typed = _said(flags)
+    said = {**_said(file), **(PAPER if is_paper else {}), **typed}
+    assumed = "ocr" not in said
+    policy = said.get("policy", "uniform")
+    if policy == "fps":
+        said.setdefault("fps", FPS)
+    elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in typed):
+        raise BadInput(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
+    try:
+        return Chosen(Sampling.model_validate({"ocr": reads, **said}), assumed)
+    except ValidationError as wrong:
+        raise BadInput(_told(wrong)) from None
+
+
+def refuse_missing(sampling: Sampling) -> None:
+    """Return if this machine has all it takes to look at videos so.
+
+    Raises:
+        BadInput: a library is not installed; the message says which and how to get it.
+    """
+    if sampling.decoder != "av":
+        from video.decoders import decoder_named
+
+        decoder_named(sampling.decoder)
+    if sampling.ocr:
+        from video.reading import refuse_without
+
+        refuse_without()
+
+
+def about_sampling(sampling: Sampling) -> str:
+    """Return in one line which frames of a video are looked at, and how."""
+    spread = f"{sampling.fps:g} a second" if sampling.fps else _SPREAD[sampling.policy]
+    size = f"{sampling.size_px} px{_FIT.get(sampling.fit, ' on the longer side')}"
+    line = f"frames: up to {sampling.frames} a video, {spread}, {size}, quality {sampling.quality}"
+    line += f", by {sampling.decoder}" if sampling.decoder != "av" else ""
+    return f"{line}; text in the picture is read" if sampling.ocr else line
+
+
+def _said(source: Flags | SamplingTable) -> dict[str, Any]:
+    said = {name: getattr(source, name) for name in Sampling.model_fields}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _told(wrong: ValidationError) -> str:
+    mistake = wrong.errors()[0]
+    name = str(mistake["loc"][0])
+    said = mistake["msg"].replace("Input should be", "give a number")
+    return f"--{FLAG_OF.get(name, name)} is {mistake['input']}; {said}"
