@@ -2,6 +2,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+INSPECT := .venv-inspect
 STAMP := $(VENV)/.installed
 PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
@@ -43,7 +44,14 @@ demo: $(STAMP) ## draw sample clips, run a tournament on them, show the leaderbo
 test: $(STAMP) ## the suite, without what takes minutes
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not live"
 
-slow: $(STAMP) ## the checks that take minutes, among them a hundred kills
+# What others open our files with, apart from all that we need ourselves.
+$(INSPECT)/.installed:
+	@echo "making $(INSPECT) with inspect_ai, for the tests that open logs with it"
+	@$(BIN)/python -m venv $(INSPECT)
+	@$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check "inspect-ai>=0.3.285,<0.4"
+	@touch $@
+
+slow: $(STAMP) $(INSPECT)/.installed ## the checks that take minutes, among them a hundred kills
 	$(BIN)/python -m pytest -m "slow and not live" -s
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
@@ -103,5 +111,5 @@ schemas: $(STAMP) ## write the JSON Schemas of a bench in docs/ again
 	$(BIN)/python docs/schemas.py
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -58,7 +58,7 @@ def find_films(
     Raises:
         BadInput: no folder is given, the bench has no copies, and a video was never seen.
     """
-    seen = _seen(store)
+    seen = seen_films(store)
     folder = folder or bench.videos
     if folder is not None and not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
@@ -138,7 +138,7 @@ def _wrong_subtitles(store: Store, entry: BenchVideo, video: Video) -> str | Non
     return None if is_same else "has other subtitles than were frozen"
 
 
-def _seen(store: Store | None) -> dict[str, Video]:
+def seen_films(store: Store | None) -> dict[str, Video]:
     """Return the videos seen before, by the digest of the bench's id for them."""
     if store is None:
         return {}

@@ -3,35 +3,72 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 if TYPE_CHECKING:
+    from runs.benches import OpenBench
     from runs.score import By, Of
 
 
-@click.command("export", epilog="Example: arena bench export my-bench --to bench.json")
+@click.command(
+    "export",
+    epilog="""\b
+Examples:
+  arena bench export my-bench --to bench.json
+  arena bench export my-bench --format inspect --to logs""",
+)
 @click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--to", required=True, type=click.Path(path_type=Path), help="File to write.")
-@click.option("--format", "form", type=click.Choice(["videoautobench"]), default="videoautobench",
-              show_default=True, help="Whose file it is to be.")  # fmt: skip
+@click.option("--to", required=True, type=click.Path(path_type=Path),
+              help="File to write, of inspect a folder.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["videoautobench", "inspect"]),
+              default="videoautobench", show_default=True,
+              help="Whose file it is to be; of inspect a log a result.")  # fmt: skip
+@click.option("--judge", help="Of inspect: only what this judge said.")
+@click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
+              help="Of inspect: so many thumbnails of frames in every sample.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def export(bench: Path, to: Path, form: str, force: bool, as_json: bool) -> None:
-    """Write BENCH as others publish theirs; an imported one comes out as it went in."""
+def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> None:
+    """Write BENCH as others publish theirs; an imported one comes out as it went in.
+
+    For Inspect's viewer it writes what models came to on it.
+    """
     import json
 
     from memory.records import SCHEMA
     from runs.benches import open_bench
-    from runs.console import safe, tell
+    from runs.console import say, tell
+
+    if form != "inspect" and (given["judge"] is not None or given["frames"]):
+        raise click.UsageError("--judge and --frames are for --format inspect")
+    opened = open_bench(bench)
+    found, lines = _logs(opened, to, **given) if form == "inspect" else _file(opened, to, **given)
+    for line in lines[1:]:
+        say(line)
+    tell(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
+
+
+Exported = tuple[dict[str, Any], list[str]]
+
+
+def _file(bench: OpenBench, to: Path, *, force: bool, **_: Any) -> Exported:
+    from runs.console import safe
     from runs.exports import export_videoautobench
     from runs.reading import counted
 
-    number = export_videoautobench(open_bench(bench), to, force=force)
-    found = {"schema": SCHEMA, "file": str(to), "format": form, "questions": number}
-    line = f"{safe(str(to))}: {counted(number, 'question')} as a {form} file"
-    tell(json.dumps(found) if as_json else line)
+    number = export_videoautobench(bench, to, force=force)
+    line = f"{safe(str(to))}: {counted(number, 'question')} as a videoautobench file"
+    return {"file": str(to), "questions": number}, [line]
+
+
+def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
+    from runs.inspect_bench import export_results
+
+    written = export_results(bench, to, **given)
+    files = [file.name for file in written.files]
+    return {"folder": str(to), "files": files, "samples": written.samples}, written.as_lines()
 
 
 @click.command("score", epilog="Example: arena bench score my-bench --format latex")

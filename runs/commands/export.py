@@ -12,8 +12,16 @@ if TYPE_CHECKING:
     from runs.export import What
     from runs.exports_battles import Form
 
+FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]
 
-@click.command("export", epilog="Example: arena export arena-out --to calls.jsonl")
+
+@click.command(
+    "export",
+    epilog="""\b
+Examples:
+  arena export arena-out --to calls.jsonl
+  arena export arena-out --what battles --format inspect --to logs""",
+)
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--what",
@@ -22,12 +30,15 @@ if TYPE_CHECKING:
     show_default=True,
     help="What to write; battles with those that were superseded, labels as they are imported.",
 )
-@click.option("--format", "form", type=click.Choice(["arena", "fastchat", "videoautoarena"]),
-              default="arena", show_default=True,
-              help="Whose battles they are to be; of others only decided ones.")  # fmt: skip
-@click.option("--to", type=click.Path(path_type=Path), help="File to write.  [default: stdout]")
+@click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
+              help="Whose battles they are to be; others have decided ones only, but inspect a log "
+              "a model with all that count.")  # fmt: skip
+@click.option("--to", type=click.Path(path_type=Path),
+              help="File to write, of inspect a folder.  [default: stdout]")  # fmt: skip
+@click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
+              help="Of inspect: so many thumbnails of frames in every sample.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
-def command(out: Path, what: str, form: str, to: Path | None, force: bool) -> None:
+def command(out: Path, what: str, form: str, to: Path | None, frames: int, force: bool) -> None:
     """Write the calls of the run in OUT as JSON lines, or its battles or labels."""
     from runs.console import safe, say
     from runs.export import export, lines_of
@@ -35,6 +46,11 @@ def command(out: Path, what: str, form: str, to: Path | None, force: bool) -> No
 
     if form != "arena" and what != "battles":
         raise click.UsageError(f"--format {form} is for --what battles")
+    if frames and form != "inspect":
+        raise click.UsageError("--frames is for --format inspect")
+    if form == "inspect":
+        _logs(out, to, frames=frames, force=force)
+        return
     kind, whose = cast("What", what), cast("Form", form)
     if to is None:
         with open_run(out) as run:
@@ -43,6 +59,16 @@ def command(out: Path, what: str, form: str, to: Path | None, force: bool) -> No
         return
     count = export(out, to, what=kind, force=force, tell=_on_terminal, form=whose)
     say(f"{count:,} {what} written to {safe(str(to))}")
+
+
+def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
+    from runs.console import say
+    from runs.inspect_run import export_run
+
+    if to is None:
+        raise click.UsageError("--format inspect writes a folder of logs; name it with --to")
+    for line in export_run(out, to, frames=frames, force=force).as_lines():
+        say(line)
 
 
 def _on_terminal(number: int, total: int) -> None:

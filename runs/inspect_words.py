@@ -1,0 +1,79 @@
+"""What the parts of a run or a bench are called in a log of Inspect's: words for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runs.console import safe
+from runs.inspect_log import Json
+
+_PARAMETERS = {
+    "temperature": float,
+    "top_p": float,
+    "max_tokens": int,
+    "seed": int,
+    "presence_penalty": float,
+    "frequency_penalty": float,
+}
+"""Sampling parameters that both have, by one name."""
+_STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
+
+
+def parameters_of(entry: Mapping[str, Any]) -> Json:
+    """Return a model's sampling parameters as far as a log has a place for them; never a key."""
+    given = entry.get("parameters")
+    found = given if isinstance(given, Mapping) else {}
+    return {
+        name: kind(found[name])
+        for name, kind in _PARAMETERS.items()
+        if isinstance(found.get(name), int | float)
+    }
+
+
+def row_metrics(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, float | int | None]:
+    """Return those figures of a row that are numbers; a share with its interval is its value."""
+    found = {}
+    for name in names:
+        value = row.get(name)
+        value = value.get("value") if isinstance(value, Mapping) else value
+        found[name] = value if isinstance(value, int | float) else None
+    return found
+
+
+def rival_said(name: str, answer: str | None) -> list[Json]:
+    """Return the message that tells what an answer was held against."""
+    if answer is None:
+        return []
+    told = f"The answer of {safe(name)}, which it was held against:\n\n{answer}"
+    return [{"role": "user", "content": told}]
+
+
+def judged(
+    judge: str, won: str, *, seats: tuple[str, str], words: str | None, reason: str | None
+) -> str:
+    """Return one judging as Markdown.
+
+    Args:
+        judge: its name.
+        won: what it saw: a name, or the verdict's own word.
+        seats: whose answers it read as its A and B.
+        words: as JSON of the four standards, or anything else as it stands.
+        reason: why there is no verdict.
+    """
+    head = f"**{safe(judge)}** (A is {safe(seats[0])}, B is {safe(seats[1])}): {safe(won)}"
+    told = [f"{head}{f', since {reason}' if reason else ''}", *_standards(words)]
+    return "\n\n".join(told)
+
+
+def _standards(words: str | None) -> list[str]:
+    if words is None:
+        return []
+    try:
+        said = json.loads(words)
+    except (ValueError, RecursionError):
+        return [words]
+    if not isinstance(said, dict) or not all(isinstance(said.get(n), str) for n in _STANDARDS):
+        return [words]
+    return [f"{name.replace('_', ' ')}: {said[name]}" for name in _STANDARDS]
