@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import struct
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -18,10 +19,15 @@ from memory.digests import canonical_json, digest
 from memory.errors import BadInput
 from memory.records import Frames, Sampling
 from video.frames import SAMPLER, Sampled
+from video.shelf import OLD_S, PART, Kept, evict, kept_in, said_bytes, share_of_disk, touch
 
 HEAD = struct.Struct("<8s32sI")
 """Magic, sha256 of the index, length of the index in bytes. Then the index as JSON, then JPEGs."""
 MAGIC = b"VAAframe"
+ROOM = 32
+"""So many times its own size is made free for an entry that a full disk has no room for."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_PLAIN = {"policy": "uniform", "fps": None, "decoder": "av", "ocr": False}
 
 
 class NotCached(LookupError):
@@ -44,15 +50,28 @@ def default_folder() -> Path:
 
 
 class FrameCache:
-    """A folder of entries, one file each; several processes may use it at once."""
+    """A folder of entries, one file each; several processes may use it at once.
+
+    Entries appear whole under their names, and what is read is checked, so that none of them has to
+    wait for another. One that vanishes or is found damaged is decoded again.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
+        """Take a folder, the user's own where none is given.
+
+        Raises:
+            BadInput: the user has set its cap to what is no size.
+        """
         self.folder = folder or default_folder()
+        self._said = said_bytes()
 
     def get(self, video_sha: str, sampling: Sampling) -> Frames | None:
-        """Return the frames of an entry whose every byte is as it was written, else None."""
+        """Return the frames of an entry whose every byte is as it was written, else None.
+
+        One that is not is removed.
+        """
         try:
-            with self._open(video_sha, sampling) as file:
+            with self._reading(video_sha, sampling) as file:
                 entry = _read_entry(file)
                 for wanted in entry.places:
                     _read_jpeg(file, entry, wanted)
@@ -61,20 +80,22 @@ class FrameCache:
         return entry.frames
 
     def put(self, video_sha: str, sampling: Sampling, sampled: Sampled) -> None:
-        """Write an entry whole or not at all.
+        """Write an entry whole or not at all; on a full disk, older ones make room for it.
 
         Raises:
             BadInput: the folder cannot be written to.
         """
-        path = self._path(video_sha, sampling)
+        path, pieces = self._path(video_sha, sampling), _encode(sampled)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write_whole(path, _encode(sampled))
+            try:
+                _write_whole(path, pieces)
+            except OSError as error:
+                if error.errno not in _FULL:
+                    raise
+                self.prune(self.size()[1] - ROOM * sum(map(len, pieces)))
+                _write_whole(path, pieces)
         except OSError as error:
-            raise BadInput(
-                f"the frame cache {os.fspath(self.folder)!a} cannot be written: "
-                f"{error.strerror}; set XDG_CACHE_HOME to a folder that can"
-            ) from None
+            raise BadInput(_unwritable(self.folder, error)) from None
 
     def jpegs(self, video_sha: str, sampling: Sampling, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of the digests, in their order; only these bytes are read.
@@ -82,38 +103,82 @@ class FrameCache:
         Raises:
             NotCached: one of them is not there as it was written.
         """
-        with self._open(video_sha, sampling) as file:
+        with self._reading(video_sha, sampling) as file:
             entry = _read_entry(file)
+            for wanted in digests:
+                if wanted not in entry.places:
+                    raise KeyError(wanted)
             return [_read_jpeg(file, entry, wanted) for wanted in digests]
+
+    def entries(self) -> list[Kept]:
+        """Return everything that is kept, what was used last at the end."""
+        return kept_in(self.folder)
 
     def size(self) -> tuple[int, int]:
         """Return how many entries there are, and their bytes."""
-        sizes = [path.stat().st_size for path in self.folder.glob("*/*.frames")]
-        return len(sizes), sum(sizes)
+        found = self.entries()
+        return len(found), sum(entry.size_bytes for entry in found)
 
-    def prune(self, most_bytes: int) -> None:
-        """Remove the oldest entries until the rest is no larger; what cannot be removed stays."""
-        found = []
-        for path in self.folder.glob("*/*.frames"):
-            # Another process may be pruning, too.
-            with suppress(OSError):
-                about = path.stat()
-                found.append((about.st_mtime_ns, about.st_size, path))
-        for _, size, path in sorted(found, reverse=True):
-            most_bytes -= size
-            if most_bytes < 0:
-                with suppress(OSError):
-                    path.unlink()
+    def most_bytes(self) -> int:
+        """Return how many bytes it may hold: what the user said, else a share of the disk."""
+        return share_of_disk(self.folder) if self._said is None else self._said
+
+    def prune(self, most: int | None = None, *, idle_s: float = OLD_S) -> list[Kept]:
+        """Remove what was used longest ago until the rest is no larger, and return it.
+
+        Of files that a killed process left half written, the old ones go.
+
+        Args:
+            most: in bytes; the cap where it is not given.
+            idle_s: what was used within so many seconds stays, since a run may be at it.
+        """
+        return evict(self.folder, self.most_bytes() if most is None else most, idle_s=idle_s)
 
     def _path(self, video_sha: str, sampling: Sampling) -> Path:
-        how = digest(canonical_json([SAMPLER, sampling.model_dump()]))[:16]
-        return self.folder / video_sha[:2] / f"{video_sha}-{how}.frames"
+        return self.folder / video_sha[:2] / f"{video_sha}-{how_sampled(sampling)}.frames"
 
-    def _open(self, video_sha: str, sampling: Sampling) -> BinaryIO:
+    @contextmanager
+    def _reading(self, video_sha: str, sampling: Sampling) -> Iterator[BinaryIO]:
+        """Open an entry for reading and note that it was used; a damaged one is removed."""
+        path = self._path(video_sha, sampling)
         try:
-            return self._path(video_sha, sampling).open("rb")
-        except OSError:
+            with path.open("rb") as file:
+                touch(file)
+                try:
+                    yield file
+                except NotCached:
+                    _remove(path, file)
+                    raise
+        except (OSError, KeyError):
             raise NotCached(video_sha) from None
+
+
+def how_sampled(sampling: Sampling) -> str:
+    """Return what tells ways of sampling apart in the names of entries.
+
+    What is as it was before it could be chosen counts for nothing: a setting that is new in the
+    program makes no entry worthless.
+    """
+    said = sampling.model_dump().items()
+    chosen = {name: value for name, value in said if name not in _PLAIN or _PLAIN[name] != value}
+    return digest(canonical_json([SAMPLER, chosen]))[:16]
+
+
+def _unwritable(folder: Path, error: OSError) -> str:
+    shown = f"the frame cache {os.fspath(folder)!a} cannot be written: {error.strerror}"
+    if error.errno in _FULL:
+        return (
+            f"{shown}; make room (arena cache clear) or set XDG_CACHE_HOME to a folder on another "
+            "disk, and type the same command again: nothing is lost"
+        )
+    return f"{shown}; set XDG_CACHE_HOME to a folder that can"
+
+
+def _remove(path: Path, file: BinaryIO) -> None:
+    """Remove a damaged entry, unless another process has put a good one in its place."""
+    with suppress(OSError):
+        if os.path.samestat(path.stat(), os.fstat(file.fileno())):
+            path.unlink()
 
 
 def _encode(sampled: Sampled) -> list[bytes]:
@@ -160,11 +225,13 @@ def _read_jpeg(file: BinaryIO, entry: Entry, wanted: str) -> bytes:
 
 
 def _write_whole(path: Path, pieces: Sequence[bytes]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=PART)
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(pieces)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(OSError):
+            os.unlink(temporary)
         raise

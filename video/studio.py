@@ -16,6 +16,8 @@ from video.splicing import Splice
 
 SPLICED_BYTES = 256 * 1024 * 1024
 """Of spliced clips so much is kept for another judge; 2 MB each, and they can be made again."""
+BETWEEN_PRUNES = 64
+"""Videos that are decoded before it is looked again whether the cache has outgrown its cap."""
 
 
 class Decoders:
@@ -34,6 +36,7 @@ class Decoders:
         self._deadline_s = deadline_s
         self._seats = asyncio.Semaphore(workers or HANDS)
         self._making: dict[tuple[str, Sampling], asyncio.Lock] = {}
+        self._made = 0
 
     async def frames(self, path: Path, video: Video, sampling: Sampling) -> Frames:
         """Return the frames of a video, whose JPEG bytes are then in the cache.
@@ -44,7 +47,12 @@ class Decoders:
         """
         async with self._making.setdefault((video.sha256, sampling), asyncio.Lock()):
             cached = await asyncio.to_thread(self.cache.get, video.sha256, sampling)
-            return cached or await self._frames(
+            if cached:
+                return cached
+            self._made += 1
+            if self._made % BETWEEN_PRUNES == 0:
+                await asyncio.to_thread(self.cache.prune)
+            return await self._frames(
                 "frames", sampling, self.cache, path=os.fspath(path), sha256=video.sha256
             )
 
@@ -110,8 +118,9 @@ class Decoders:
             ) from None
 
     async def close(self) -> None:
-        """Keep of spliced clips the latest only."""
+        """Keep of spliced clips the latest only, and of all frames what the cap allows."""
         await asyncio.to_thread(self.spliced.prune, SPLICED_BYTES)
+        await asyncio.to_thread(self.cache.prune)
 
     async def __aenter__(self) -> Decoders:
         return self

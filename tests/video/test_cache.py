@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.digests import digest
+from memory.digests import canonical_json, digest
 from memory.errors import BadInput
 from memory.records import Frame, Frames, Sampling
 from video.cache import FrameCache, NotCached, default_folder
-from video.frames import Sampled
+from video.frames import SAMPLER, Sampled
 
 SHA = digest("a video")
 SAMPLING = Sampling()
@@ -50,10 +50,27 @@ def test_equal_pictures_are_kept_once(cache: FrameCache) -> None:
 
 
 @pytest.mark.parametrize(
-    "sampling", [Sampling(frames=64), Sampling(quality=80), Sampling(fit="stretch")]
+    "sampling",
+    [
+        *(Sampling(frames=64), Sampling(quality=80), Sampling(fit="stretch")),
+        *(Sampling(policy="fps", fps=1.0), Sampling(decoder="decord"), Sampling(ocr=True)),
+    ],
 )
 def test_another_sampling_is_another_entry(cache: FrameCache, sampling: Sampling) -> None:
     assert cache.get(SHA, sampling) is None
+
+
+def test_a_setting_as_it_was_before_there_was_one_makes_no_other_entry(cache: FrameCache) -> None:
+    first = {"fit": "keep", "frames": 128, "quality": 85, "size_px": 512}
+    how = digest(canonical_json([SAMPLER, first]))[:16]
+    assert entry_of(cache).name == f"{SHA}-{how}.frames"
+
+
+def test_another_version_of_the_sampler_looks_for_other_entries(
+    cache: FrameCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("video.cache.SAMPLER", "another")
+    assert cache.get(SHA, SAMPLING) is None
 
 
 def test_another_video_is_another_entry(cache: FrameCache) -> None:
@@ -67,12 +84,13 @@ def test_a_digest_that_was_never_put_is_not_cached(cache: FrameCache) -> None:
         cache.jpegs(SHA, SAMPLING, [digest(b"three")])
 
 
-def test_any_changed_byte_is_noticed(cache: FrameCache) -> None:
+def test_any_changed_byte_is_noticed_and_the_entry_removed(cache: FrameCache) -> None:
     path = entry_of(cache)
     good = path.read_bytes()
     for place in range(len(good)):
         path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
         assert cache.get(SHA, SAMPLING) is None
+        assert not path.exists()
 
 
 def test_any_cut_is_noticed(cache: FrameCache) -> None:
@@ -129,7 +147,7 @@ def test_the_oldest_entries_are_pruned_and_the_latest_stay(tmp_path: Path) -> No
         [path] = tmp_path.glob(f"*/{sha}*")
         os.utime(path, ns=(number, number))
     size = cache.size()[1] // 4
-    cache.prune(2 * size)
+    cache.prune(2 * size, idle_s=0.0)
     assert [cache.get(sha, SAMPLING) is not None for sha in shas] == [False, False, True, True]
-    cache.prune(0)
+    cache.prune(0, idle_s=0.0)
     assert cache.size() == (0, 0)
