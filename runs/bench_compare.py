@@ -60,11 +60,11 @@ def compare(folder: Path, a: str, b: str, *, judge: str | None = None) -> Report
             _about(name, one, qids, total=len(bench.items))
             for name, one in zip((a, b), points, strict=True)
         ],
-        "difference": {key: _told(lead) for key, lead in leads.items()},
-        "better": _number(leads["average"].better),
+        "difference": {key: told_of(lead) for key, lead in leads.items()},
+        "better": as_number(leads["average"].better),
         "items": _items(points, qids),
-        "sentence": _sentence(a, b, leads["average"], videos),
-        "warnings": list(_warnings(bench, found, qids, videos)),
+        "sentence": sentence_of(a, b, leads["average"], videos),
+        "warnings": warnings_of(bench, [one.facts for one in found], qids, videos),
     }
 
 
@@ -114,15 +114,17 @@ def _items(points: Sequence[Mapping[str, Points]], qids: Sequence[str]) -> Repor
     }
 
 
-def _told(lead: Lead) -> Report:
-    return {key: _number(100.0 * getattr(lead, key), 4) for key in ("value", "low", "high")}
+def told_of(lead: Lead) -> Report:
+    """Return a lead and its interval in points of 100."""
+    return {key: as_number(100.0 * getattr(lead, key), 4) for key in ("value", "low", "high")}
 
 
-def _number(value: float, digits: int = 6) -> float | None:
+def as_number(value: float, digits: int = 6) -> float | None:
+    """Return a figure rounded, None where there is none."""
     return round(value, digits) if math.isfinite(value) else None
 
 
-def _sentence(a: str, b: str, lead: Lead, videos: int) -> str:
+def sentence_of(a: str, b: str, lead: Lead, videos: int) -> str:
     """Say who is better in one sentence, safe to print."""
     first, second = safe(a), safe(b)
     on = f"over {counted(lead.n, 'question')} about {counted(videos, 'video')}"
@@ -149,9 +151,10 @@ def _percent(chance: float) -> str:
     return "over 99.9 %" if chance > 0.9995 else f"{100 * chance:.1f} %"
 
 
-def _warnings(
-    bench: OpenBench, found: Sequence[Result], qids: Sequence[str], videos: int
+def warnings_of(
+    bench: OpenBench, facts: Sequence[Mapping[str, Any]], qids: Sequence[str], videos: int
 ) -> list[str]:
+    """Return what to know before believing a comparison of two results with these facts."""
     told = []
     if videos < TOO_FEW:
         told.append(f"only {counted(videos, 'video')}: too few to speak for others like them")
@@ -162,8 +165,8 @@ def _warnings(
             f"{len(bench.items) - len(qids)} of {counted(len(bench.items), 'question')} left out, "
             "since not both models have rulings on them"
         )
-    facts = [{key: one.facts.get(key) for key in ("seed", "swap")} for one in found]
-    if facts[0] != facts[1]:
+    seats = [{key: one.get(key) for key in ("seed", "swap")} for one in facts]
+    if seats[0] != seats[1]:
         told.append("the two were judged with other seats (seed, swap): more noise than need be")
     return told
 

@@ -69,7 +69,7 @@ def build_scores(
         "items": len(bench.items),
         "videos": len({item.video_id for item in bench.items}),
         "of": of,
-        "stand_ins": all(_is_stand_in(result) for result in results),
+        "stand_ins": bool(results) and all(_is_stand_in(result) for result in results),
         **_board(bench.items, results, of),
     }
     if by is None:
@@ -84,7 +84,7 @@ def build_scores(
             "videos": len({item.video_id for item in parts[name]}),
             **_board(parts[name], results, of),
         }
-        for name in _order(by, parts)
+        for name in ordered(by, parts)
     ]
     return {**board, "by": by, "slices": slices}
 
@@ -94,15 +94,15 @@ def _is_stand_in(result: Result) -> bool:
     return str(result.facts.get("model")).startswith("offline:")
 
 
-def results_by(bench: OpenBench, judge: str | None) -> list[Result]:
+def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:
     """Return the results on a bench, or those by one judge.
 
     Raises:
-        BadInput: there are none.
+        BadInput: there are none, unless there may be none.
     """
     results = read_results(bench)
     found = [result for result in results if judge in (None, result.judge)]
-    if found:
+    if found or may_be_none:
         return found
     if results:
         there = ", ".join(map(quoted, dict.fromkeys(result.judge for result in results)))
@@ -113,7 +113,7 @@ def results_by(bench: OpenBench, judge: str | None) -> list[Result]:
     )
 
 
-def _order(by: By, parts: Mapping[str, object]) -> list[str]:
+def ordered(by: By, parts: Mapping[str, object]) -> list[str]:
     """Return the parts as they are shown: durations upwards, others by name, unknown last."""
     if by == "duration":
         return [name for name in (*BUCKET_NAMES, UNKNOWN) if name in parts]

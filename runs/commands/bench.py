@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from runs.commands.bench_ask import check, compare, diff
-from runs.commands.bench_files import export, score
+from runs.commands.bench_files import export
 from runs.commands.bench_play import command as play
+from runs.commands.bench_score import score
 
 
 @click.group("bench", epilog="Example: arena bench verify my-bench --videos clips")

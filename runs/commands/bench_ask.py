@@ -19,16 +19,21 @@ _BENCH = click.Path(path_type=Path)
 @click.argument("a")
 @click.argument("b")
 @click.option("--judge", metavar="J", help="Whose rulings count, where several judged.")
+@click.option("--anchor", metavar="NAME", help="By how they fared against this model's answers.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def compare(bench: Path, a: str, b: str, judge: str | None, as_json: bool) -> None:
+def compare(
+    bench: Path, a: str, b: str, judge: str | None, anchor: str | None, as_json: bool
+) -> None:
     """Say which of the models A and B is better on BENCH, and how sure that is.
 
-    Question by question, over those that both were judged on, with videos as clusters.
+    Question by question, over those that both were judged on, with videos as clusters. Where both
+    were only held against an anchor, that counts without being named.
     """
-    from runs import bench_compare
+    from runs import anchor_compare, bench_compare
 
-    report = bench_compare.compare(bench, a, b, judge=judge)
-    _print(report, bench_compare.as_lines(report), as_json=as_json)
+    report = anchor_compare.compare_any(bench, a, b, judge=judge, anchor=anchor)
+    as_lines = anchor_compare.anchored_lines if "anchor" in report else bench_compare.as_lines
+    _print(report, as_lines(report), as_json=as_json)
 
 
 @click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")

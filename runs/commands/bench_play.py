@@ -13,6 +13,8 @@ from runs.commands.simulate import Swap, names
 from runs.console import safe, say, tell
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from runs.bench_run import Asked, Ran
 
 MOST_VOID = 0.05
@@ -162,32 +164,40 @@ def _asked(typed: dict[str, Any]) -> Asked:
 def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
     import json
-    import os
 
     from memory.records import SCHEMA
+    from runs.commands.rating_options import results as console
+
+    board, drawn = _scored(bench, ran) if ran.files else (None, None)
+    if as_json:
+        files = [str(file.relative_to(bench)) for file in ran.files]
+        played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
+        tell(json.dumps({**played, "results": files, "scores": board}, indent=2))
+    elif drawn is not None:
+        console().print(drawn)
+
+
+def _scored(bench: Path, ran: Ran) -> tuple[dict[str, Any], RenderableType]:
+    """Return the scores of those who played, and how they look."""
+    from runs.anchor_score import anchored_by, build_anchored
+    from runs.anchor_text import render_anchored
     from runs.benches import open_bench
-    from runs.commands.rating_options import PIPED
-    from runs.console import out as console
     from runs.results import read_results
     from runs.score import build_scores
     from runs.score_text import render_scores
 
     opened = open_bench(bench)
+    if ran.anchor is not None:
+        held = anchored_by(opened, judge=ran.judge, anchor=ran.anchor)
+        (anchored,) = build_anchored(opened, [one for one in held if one.model in ran.players])
+        return anchored, render_anchored(anchored)
     results = [
         result
-        for result in (read_results(opened) if ran.files else ())
+        for result in read_results(opened)
         if result.judge == ran.judge and result.model in ran.players
     ]
-    board = build_scores(opened, results) if results else None
-    if as_json:
-        files = [str(file.relative_to(bench)) for file in ran.files]
-        played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
-        tell(json.dumps({**played, "results": files, "scores": board}, indent=2))
-    elif board is not None:
-        shown = console()
-        if not shown.is_terminal and "COLUMNS" not in os.environ:
-            shown.width = PIPED
-        shown.print(render_scores(board))
+    board = build_scores(opened, results)
+    return board, render_scores(board)
 
 
 def _ending(ran: Ran) -> int:
