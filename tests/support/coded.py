@@ -60,6 +60,7 @@ def small(suffix: str, codec: str, options: dict[str, str], **recipe: object) ->
 
 TURN = 2**33 // 90_000 * 25 - 2
 """In frames: shortly before the 33 bits of a transport stream's clock run over."""
+VP8 = {"deadline": "good", "cpu-used": "5", "g": "20", "b": "1M"}
 UNEVEN = (*range(0, 20, 2), *range(20, 100, 8), *range(100, 120))
 KINDS = {
     "h264, groups of 12": h264(),
@@ -84,7 +85,8 @@ KINDS = {
     "hevc in mkv": hevc("mkv"),
     "hevc in ts": hevc("ts"),
     "hevc, ten bits, hdr": hevc(pix_fmt="yuv420p10le", tags=HDR),
-    "vp8": small("webm", "libvpx", {"deadline": "good", "cpu-used": "5", "g": "20", "b": "1M"}),
+    "vp8": small("webm", "libvpx", VP8),
+    "vp8, hidden frames": small("webm", "libvpx", VP8, hidden=(7, 8, 26)),
     "vp9": vp9(),
     "vp9 in mp4": vp9("mp4"),
     "av1": av1(),

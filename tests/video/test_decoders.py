@@ -51,6 +51,7 @@ WRONG_BY_DECORD = {
     "hevc in mkv": OPEN,
     "hevc in ts": SHIFTED,
     "hevc, ten bits, hdr": OPEN,
+    "vp8, hidden frames": "counts frames that are never shown",
     "av1": "has no AV1",
     "av1 in webm": "has no AV1",
     "av1, ten bits, hdr": "has no AV1",
@@ -72,7 +73,7 @@ Coded = Callable[[str], Path]
 def on_screen(recipe: Recipe, time_s: float) -> int:
     """Return which frame is shown at a time, which is known to a hundredth of a second."""
     place = np.searchsorted(recipe.shown, time_s * float(recipe.rate) + 0.4, "right")
-    return int(place) - 1 + recipe.cut
+    return recipe.numbers[place - 1]
 
 
 def asked_for(recipe: Recipe, count: int) -> list[int]:

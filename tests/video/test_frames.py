@@ -1,4 +1,4 @@
-"""Exactness to the frame: the number burnt into each picture says which one it is."""
+"""Sampling a file: sizes, damage, thinning. Whether frames are the right ones: test_decoders.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,45 +14,12 @@ from PIL import Image
 from memory.digests import digest
 from memory.errors import UnusableVideo
 from memory.records import Frame, Frames, Sampling
-from tests.support.stamped import RECIPES, Recipe, encode, read_stamp
+from tests.support.stamped import RECIPES, read_stamp
 from video.frames import sample, thin
 from video.index import choose
 
 REAL = Path(__file__).parents[2].parent / "shared" / "videos"
 REAL_CLIPS = sorted(path for path in REAL.glob("*") if path.suffix != ".md")
-
-
-def asked_for(recipe: Recipe, count: int) -> list[int]:
-    """Return the frames on screen at `count` uniform instants, the plain way."""
-    shown = list(recipe.ticks or range(recipe.count))
-    if len(shown) <= count:
-        return list(range(len(shown)))
-    instants = np.linspace(shown[0], shown[-1], count)
-    return sorted({int(np.searchsorted(shown, at + 1e-9, "right")) - 1 for at in instants})
-
-
-@pytest.mark.parametrize("count", [2, 16, 40, 128])
-@pytest.mark.parametrize("name", RECIPES)
-def test_every_frame_is_the_one_asked_for(clip, name: str, count: int) -> None:
-    sampled = sample(clip(name), sampling=Sampling(frames=count))
-    assert [read_stamp(jpeg) for jpeg in sampled.jpegs] == asked_for(RECIPES[name], count)
-    assert sampled.frames.damaged == 0
-
-
-@pytest.mark.parametrize("name", RECIPES)
-def test_a_frame_says_when_it_is_shown(clip, name: str) -> None:
-    recipe = RECIPES[name]
-    frames = sample(clip(name), sampling=Sampling(frames=16)).frames.frames
-    shown = recipe.ticks or range(recipe.count)
-    expected = [shown[number] / recipe.rate for number in asked_for(recipe, 16)]
-    assert [frame.time_s for frame in frames] == pytest.approx(expected, abs=0.0101)
-
-
-def test_a_clip_filmed_upright_is_shown_upright(tmp_path: Path) -> None:
-    path = encode(tmp_path / "v.mp4", RECIPES["upright"], quarter_turn=True)
-    sampled = sample(path, sampling=Sampling(frames=16))
-    assert [read_stamp(jpeg) for jpeg in sampled.jpegs] == asked_for(RECIPES["upright"], 16)
-    assert (sampled.frames.width_px, sampled.frames.height_px) == (180, 320)
 
 
 @pytest.mark.parametrize(
