@@ -89,7 +89,7 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
             return
         stream.thread_type = "AUTO"
         reel = _Reel(container, stream)
-        for key, ticks in _groups(index, wanted):
+        for key, ticks in _groups(index, wanted) if index.can_seek else ():
             with suppress(*Unreadable):
                 _decode_group(reel, key=key, ticks=ticks, room=room)
     if room.missing:

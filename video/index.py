@@ -17,6 +17,9 @@ from memory.errors import UnusableVideo
 from video.claims import claimed_s, cut_short
 from video.container import Unreadable, opened
 
+JUMP_S = 1.0
+"""So far a clock may go back: writers are not all exact."""
+
 
 class Index(NamedTuple):
     """Presentation times of all frames, in ticks of `time_base` seconds."""
@@ -30,6 +33,8 @@ class Index(NamedTuple):
     """Frames per second as the container claims."""
     problems: tuple[str, ...] = ()
     """What is wrong with the file though it can be used, a clause each."""
+    can_seek: bool = True
+    """Each time is there once; else a seek to it may end somewhere else."""
 
     def seconds(self, tick: int) -> float:
         """Return the time of a tick in seconds from the first frame."""
@@ -70,7 +75,8 @@ def read_index(path: Path) -> Index:
         raise UnusableVideo("holds a video stream without a single frame")
     shown = tuple(sorted(tape.shown))
     index = Index(shown, tuple(sorted(tape.keys)) or shown[:1], time_base, rate)
-    return index._replace(problems=_problems(path, index, tape, claimed))
+    problems = _problems(path, index, tape, claimed)
+    return index._replace(problems=problems, can_seek=not tape.is_reset)
 
 
 @dataclass
@@ -83,12 +89,20 @@ class _Tape:
     """Until when a frame is shown that says how long it is."""
     is_torn: bool = False
     """Reading ended in an error."""
+    is_reset: bool = False
+    """Reading ended where the clock jumped back: two recordings stand one behind the other."""
 
     def run(self, container: InputContainer, stream: VideoStream) -> None:
-        """Read to the end."""
+        """Read to the end, or until times come again that have been."""
+        before, jump = None, int(JUMP_S / stream.time_base) if stream.time_base else 0
         is_vp8 = stream.codec_context.name == "vp8"
         for packet in container.demux(stream):
-            tick = packet_tick(packet)
+            dts, tick = packet.dts, packet_tick(packet)
+            if dts is not None:
+                self.is_reset = before is not None and dts < before - jump
+                before = dts
+            if self.is_reset:
+                break
             if tick is None or packet.is_discard or (is_vp8 and _is_hidden(packet)):
                 continue
             self.shown.add(tick)
@@ -101,6 +115,8 @@ def _problems(path: Path, index: Index, tape: _Tape, claimed: float | None) -> t
     found = max(index.duration_s, index.seconds(tape.end))
     if claimed and (short := cut_short(path, claimed=claimed, found=found)):
         return (short,)
+    if tape.is_reset:
+        return (f"its clock starts again after {found:.1f} s: what follows is left out",)
     return (f"ends in an error after {found:.1f} s",) if tape.is_torn else ()
 
 
