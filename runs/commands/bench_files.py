@@ -1,15 +1,14 @@
-"""`arena bench export` and `arena bench score`: what leaves a bench."""
+"""`arena bench export`: what leaves a bench."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from runs.benches import OpenBench
-    from runs.score import By, Of
 
 
 @click.command(
@@ -17,15 +16,16 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   arena bench export my-bench --to bench.json
-  arena bench export my-bench --format inspect --to logs""",
+  arena bench export my-bench --format inspect --to logs
+  arena bench export my-bench --format arena-hard --to data""",
 )
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.option("--to", required=True, type=click.Path(path_type=Path),
-              help="File to write, of inspect a folder.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["videoautobench", "inspect"]),
+              help="File to write, of inspect and arena-hard a folder.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["videoautobench", "inspect", "arena-hard"]),
               default="videoautobench", show_default=True,
               help="Whose file it is to be; of inspect a log a result.")  # fmt: skip
-@click.option("--judge", help="Of inspect: only what this judge said.")
+@click.option("--judge", help="Of inspect and arena-hard: only what this judge said.")
 @click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
               help="Of inspect: so many thumbnails of frames in every sample.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the file.")
@@ -33,7 +33,8 @@ Examples:
 def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> None:
     """Write BENCH as others publish theirs; an imported one comes out as it went in.
 
-    For Inspect's viewer it writes what models came to on it.
+    For Inspect's viewer it writes what models came to on it, for arena-hard what they came to
+    against an anchor.
     """
     import json
 
@@ -41,10 +42,12 @@ def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> Non
     from runs.benches import open_bench
     from runs.console import say, tell
 
-    if form != "inspect" and (given["judge"] is not None or given["frames"]):
-        raise click.UsageError("--judge and --frames are for --format inspect")
-    opened = open_bench(bench)
-    found, lines = _logs(opened, to, **given) if form == "inspect" else _file(opened, to, **given)
+    if form == "videoautobench" and given["judge"] is not None:
+        raise click.UsageError("--judge is for --format inspect and arena-hard")
+    if form != "inspect" and given["frames"]:
+        raise click.UsageError("--frames is for --format inspect")
+    written = {"inspect": _logs, "arena-hard": _folder, "videoautobench": _file}[form]
+    found, lines = written(open_bench(bench), to, **given)
     for line in lines[1:]:
         say(line)
     tell(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
@@ -71,43 +74,9 @@ def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
     return {"folder": str(to), "files": files, "samples": written.samples}, written.as_lines()
 
 
-@click.command("score", epilog="Example: arena bench score my-bench --format latex")
-@click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--by", type=click.Choice(["duration", "category", "topic"]),
-              help="Also the scores of every part of the bench.")  # fmt: skip
-@click.option("--of", "whole", type=click.Choice(["judged", "decided", "all"]), default="judged",
-              show_default=True, help="Questions that are the whole.")  # fmt: skip
-@click.option("--judge", help="Only what this judge said.")
-@click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
-              help="As what to print it.  [default: table]")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-def score(
-    bench: Path, by: str | None, whole: str, judge: str | None, form: str | None, as_json: bool
-) -> None:
-    """Score every model that was judged on BENCH, as VideoAutoBench does, best first.
+def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: Any) -> Exported:
+    from runs.anchor_exports import export_arena_hard
+    from runs.console import safe
 
-    Against a selected answer a win counts 1 and a tie a half, against a rejected one only a win
-    counts; the score is the mean of the two percentages. Intervals know which questions share a
-    video.
-    """
-    import json
-
-    from runs.benches import open_bench
-    from runs.commands.rating_options import chosen_form
-    from runs.score import build_scores, results_by
-
-    chosen = chosen_form(form, as_json=as_json)
-    opened = open_bench(bench)
-    board = build_scores(
-        opened, results_by(opened, judge), of=cast("Of", whole), by=cast("By | None", by)
-    )
-    if chosen == "json":
-        click.echo(json.dumps(board, indent=2))
-        return
-    from runs.console import out as console
-    from runs.score_text import pasted_scores, render_scores
-
-    if chosen == "table":
-        console().print(render_scores(board))
-    else:
-        click.echo(pasted_scores(board, chosen))
+    exported = export_arena_hard(bench, to, judge=judge, force=force)
+    return exported.as_json(), [safe(exported.as_line())]

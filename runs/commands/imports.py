@@ -154,3 +154,39 @@ def battles(
     )
     say(f"rate them: arena rate {safe(str(to))}")
     tell(json.dumps(found.as_json()) if as_json else found.as_line())
+
+
+@command.command("arena-hard", epilog="Example: arena import arena-hard data --bench my-bench")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--bench", required=True, type=click.Path(path_type=Path),
+              help="The bench whose questions were judged.")  # fmt: skip
+@click.option("--baseline", help="Whom all were held against, where a line does not say.")
+@click.option("--allow-differing", is_flag=True,
+              help="Take in what is about another text of a question.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace what those judges said of those models.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def arena_hard(
+    folder: Path,
+    bench: Path,
+    baseline: str | None,
+    allow_differing: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Take in judgments against a baseline from FOLDER, as arena-hard keeps them.
+
+    FOLDER is of either of its versions; it holds model_judgment/JUDGE/MODEL.jsonl and may hold
+    model_answer and question.jsonl. The ids of questions are those of the bench. What has no
+    verdict that can be read is void.
+    """
+    import json
+
+    from runs.benches import open_bench
+    from runs.console import safe, say, tell
+    from runs.imports_arena_hard import import_arena_hard
+
+    taken = import_arena_hard(
+        folder, open_bench(bench), baseline=baseline, allow_differing=allow_differing, force=force
+    )
+    say(f"what they come to: arena bench score {safe(str(bench))}")
+    tell(json.dumps(taken.as_json()) if as_json else "\n".join(taken.as_lines()))
