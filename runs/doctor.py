@@ -9,8 +9,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, requires, version
-from importlib.util import find_spec
+from importlib.metadata import (
+    PackageNotFoundError,
+    packages_distributions,
+    requires,
+    version,
+)
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ from runs.config import Flags, RunConfig, resolve
 from runs.console import out
 from runs.doctor_live import PROXIES, hints
 from runs.notice import calls_at_most, most_frames, remote_notice
+from runs.sampling import refuse_missing
 
 US = "videoautoarena"
 Report = dict[str, Any]
@@ -74,6 +79,7 @@ def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
     try:
         settings = resolve(flags)
         PromptSet.load(settings.prompts)
+        refuse_missing(settings.config.sampling)
     except ArenaError as wrong:
         missing.append(str(wrong))
         return None
@@ -94,12 +100,10 @@ def _version(package: str) -> str | None:
 
 
 def _decoder(packages: dict[str, str | None]) -> Report:
-    # decord, decord2 and eva-decord share one import name, so no version can be told from it.
-    return {
-        "name": "PyAV",
-        "version": packages.get("av"),
-        "decord": find_spec("decord") is not None,
-    }
+    # decord, decord2 and eva-decord are imported by one name and overwrite each other.
+    named = sorted(set(packages_distributions().get("decord", ())))
+    decord = ", ".join(f"{name} {_version(name)}" for name in named)
+    return {"name": "PyAV", "version": packages.get("av"), "decord": decord or None}
 
 
 def _keys(config: RunConfig | None) -> dict[str, bool]:

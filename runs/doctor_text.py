@@ -37,8 +37,8 @@ def _told(report: Report) -> Iterator[tuple[str, str]]:
     packages = report["packages"].items()
     yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
     decoder = report["decoder"]
-    decord = "is there, and not used" if decoder["decord"] else "is not installed, and not needed"
-    yield "decoder", f"PyAV {decoder['version'] or 'is missing'}; decord {decord}"
+    decord = decoder["decord"] or "no decord, which --decoder decord alone needs"
+    yield "decoder", f"PyAV {decoder['version'] or 'is missing'}; {decord}"
     yield from _place(report)
     yield from _videos(report["videos"])
     yield from _keys(report)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +29,6 @@ WHOLE_ROWS = 32
 """decord refuses many widths that are no multiple of it: it forgets that libav pads rows."""
 
 
-def distribution() -> str | None:
-    """Return which package stands behind the name `decord`, and its version; None without one.
-
-    eva-decord and decord2 are imported by the same name, and overwrite it.
-    """
-    named = packages_distributions().get("decord")
-    return ", ".join(f"{name} {version(name)}" for name in sorted(set(named))) if named else None
-
-
 class DecordDecoder:
     """Frames by decord; what is in the file and how it is shaped is left to libav."""
 
@@ -55,7 +45,7 @@ class DecordDecoder:
         except (ImportError, OSError):
             raise BadInput(
                 "the decoder decord is not installed: pip install 'videoautoarena[decord]' "
-                "(it has no wheels for ARM), or use --decoder av"
+                "(it has wheels for x86 alone, and none for macOS), or use --decoder av"
             ) from None
         self._decord.logging.set_level(self._decord.logging.QUIET)
 
