@@ -43,6 +43,7 @@ class Footage:
         self._videos = videos
         self._kept: OrderedDict[str, Frames] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
+        self._foreseen: dict[str, UnusableVideo] = {}
 
     async def frames(self, video: str) -> Frames:
         """Return times and digests of a video's frames; the first time decides them for the run.
@@ -68,6 +69,20 @@ class Footage:
             self._locks.pop(video, None)
             return frames
 
+    async def foresee(self, video: str) -> None:
+        """Bring a video's frames into the cache; the run knows nothing of them until its turn.
+
+        What is wrong with the video is kept for then.
+        """
+        if self._decoders is None or video not in self._files or self._is_unusable(video):
+            return
+        file, known = self._files[video], self._videos[video]
+        async with self._locks.setdefault(video, asyncio.Lock()):
+            try:
+                await self._decoders.frames(file, known, self._sampling)
+            except UnusableVideo as failure:
+                self._foreseen[video] = failure
+
     def has(self, video: str) -> bool:
         """Return whether the run has seen a video's frames."""
         return video in self._kept or self._store.frames(video) is not None
@@ -79,6 +94,8 @@ class Footage:
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw its frames")
         try:
+            if video in self._foreseen:
+                raise self._foreseen.pop(video)
             frames = await self._decoders.frames(self._files[video], known, self._sampling)
         except UnusableVideo as failure:
             # Written down, so that a replay and a resumed run come to the same end.
@@ -86,6 +103,9 @@ class Footage:
             raise
         await self._store.put_frames(frames)
         return frames
+
+    def _is_unusable(self, video: str) -> bool:
+        return self._store.file(f"{UNUSABLE}{video}") is not None
 
     async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of a video's frames.

@@ -16,6 +16,7 @@ from graph.state import base_of, is_guest
 from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Frames, Slot
 from memory.store import Store
+from runs.ahead import Ahead
 from runs.alarm import Alarm
 from runs.assembly import Ways, assemble
 from runs.draws import Draws, WrittenDraws
@@ -176,6 +177,12 @@ class Game:
     watch: Watch | None
     """Present where a rule may stop the run."""
     guests: GuestDraws
+    ahead: Ahead
+
+    def is_over(self) -> bool:
+        """Return whether no video that was not asked for by now will be needed."""
+        is_met = self.watch is not None and self.watch.met is not None
+        return is_met or self.asker.is_draining
 
 
 @asynccontextmanager
@@ -204,10 +211,12 @@ async def playing(
         guests = GuestDraws(config, store)
         await write_draws(store, guests, Lineup(s for s in slots.values() if is_guest(s.id)).slots)
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
-        ways = _heard(_Parts(footage, draws, store, waves, watch), Lineup(slots.values()), hear)
+        ahead = Ahead(footage.foresee)
+        parts = _Parts(footage, draws, store, waves, watch, ahead)
+        ways = _heard(parts, Lineup(slots.values()), hear)
         try:
             arena = assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways)
-            yield Game(arena, asker, slots, watch, guests)
+            yield Game(arena, asker, slots, watch, guests, ahead)
         finally:
             await asker.aclose()
 
@@ -220,17 +229,19 @@ class _Parts(NamedTuple):
     store: Store
     waves: Waves
     watch: Watch | None
+    ahead: Ahead
 
 
 def _heard(parts: _Parts, lineup: Lineup, hear: Hear) -> Ways:
     """Return the ways of a run, each of which is told of."""
-    footage, draws, store, waves, watch = parts
+    footage, draws, store, waves, watch, ahead = parts
     watched: set[str] = set()
 
     async def frames(video: str) -> Frames:
         if video not in watched:
             watched.add(video)
             hear(Watched(video))
+            ahead.note(video)
         return await footage.frames(video)
 
     async def draw(slot: str) -> Draw:
@@ -277,7 +288,10 @@ async def _play_all(game: Game, slots: Sequence[Slot], told: Audience) -> bool:
 
     async def play_them() -> None:
         main = [slot for slot in slots if not is_guest(slot.id)]
-        await play_blocks(blocks_of(main), one_after_another(go_and_play))
+        blocks = blocks_of(main)
+        turns = dict.fromkeys(visit.video for block in blocks for visit in block)
+        async with game.ahead.over(list(turns), game.is_over):
+            await play_blocks(blocks, one_after_another(go_and_play))
         guests = [slot for slot in slots if is_guest(slot.id)]
         await play_guests(game.arena, guests, game.guests.source_of)
 
