@@ -39,6 +39,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("bench", "Work with frozen test sets."),
     "import": ("imports", "Take in test sets, judgments and answers that others publish."),
     "doctor": ("doctor", "Tell what is here, what is missing, and what a run would call."),
+    "videos": ("videos", "List the videos of a folder, and what is wrong with them."),
+    "frames": ("frames", "Show what a model sees of a video, as one picture."),
     "samples": ("samples", "Make twelve sample clips."),
     "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),
 }

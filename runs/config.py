@@ -173,7 +173,7 @@ def resolve(flags: Flags) -> Settings:
     Raises:
         BadInput: a value that cannot be, a model that is not known, a judge that competes.
     """
-    file = _file(flags)
+    file = arena_file(flags.config)
     run = _layered(flags, file)
     roster = flags.models or file.roles.models
     assumed = not roster
@@ -219,9 +219,14 @@ def _can_read() -> bool:
     return can_read()
 
 
-def _file(flags: Flags) -> ArenaFile:
-    if flags.config is not None:
-        return read_arena_file(flags.config)
+def arena_file(config: Path | None) -> ArenaFile:
+    """Return what a file says, by default `arena.toml` in the current folder; nothing without one.
+
+    Raises:
+        BadInput: as `read_arena_file` does.
+    """
+    if config is not None:
+        return read_arena_file(config)
     found = Path("arena.toml")
     return read_arena_file(found) if found.is_file() else ArenaFile()
 

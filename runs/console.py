@@ -14,6 +14,8 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
+_WIDE = 10_000
+"""Longer than a row of a table with the longest path there can be."""
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
@@ -42,6 +44,16 @@ def out() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, emoji=False, markup=False)
+
+
+def whole_lines() -> Console:
+    """Return a console of results that breaks no line where there is no terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=False, emoji=False, markup=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    return console
 
 
 def say(text: str) -> None:

@@ -19,8 +19,15 @@ from video.scenes import Stretch, find_scenes
 if TYPE_CHECKING:
     from video.studio import Decoders
 
+PATIENCE_S = 300.0
+"""Looking for scenes may take so long, and as long again as the video lasts: it decodes all."""
 FINDER = "1"
 """Goes up whenever the same video would give other scenes by this code."""
+
+
+def patience_s(duration_s: float) -> float:
+    """Return how many seconds finding the scenes of a video may take."""
+    return PATIENCE_S + duration_s
 
 
 async def scenes_of(decoders: Decoders, path: Path, sha256: str) -> tuple[Stretch, ...]:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import BadInput, UnusableVideo
@@ -63,6 +63,7 @@ def test_a_list_of_another_length_than_the_video_is_made_anew(clip: Path, tmp_pa
 
 
 @given(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=20, unique=True).map(sorted))
+@settings(max_examples=20)
 def test_what_was_kept_comes_back_to_the_last_digit(
     tmp_path_factory: pytest.TempPathFactory, ends: list[float]
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image, ImageFilter
@@ -43,6 +43,7 @@ def test_each_blur_takes_sharpness_away() -> None:
 
 
 @given(PICTURES)
+@settings(max_examples=20)
 def test_turning_a_picture_round_leaves_it_as_sharp(image: Image.Image) -> None:
     turned = image.transpose(Image.Transpose.ROTATE_90)
     assert sharpness(turned) == pytest.approx(sharpness(image))
@@ -70,6 +71,7 @@ def test_half_the_same_colour_is_half_alike() -> None:
 
 
 @given(PICTURES, PICTURES)
+@settings(max_examples=20)
 def test_likeness_is_mutual_and_a_share(one: Image.Image, other: Image.Image) -> None:
     assert similarity(one, other) == similarity(other, one)
     assert 0 <= similarity(one, other) <= 1 + 1e-9
