@@ -7,23 +7,27 @@ a failure that is expected: the day it gets it right, this fails, and the line i
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
-from functools import cache
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from memory.errors import DecoderLost, UnusableVideo
+from memory.errors import BadInput, DecoderLost, UnusableVideo
 from memory.records import Sampling, Video
 from tests.support.coded import KINDS
-from tests.support.stamped import Recipe, encode, read_stamp
+from tests.support.stamped import Recipe, read_stamp
 from video.cache import FrameCache
 from video.decoders import DECODERS, decoder_named
 from video.files import sha256_of
 from video.frames import Sampled, sample
 from video.index import read_index
+from video.pictures import to_jpeg
 from video.policies import choose_ticks
 from video.studio import Decoders
 
@@ -84,6 +88,15 @@ def asked_for(recipe: Recipe, count: int) -> list[int]:
     return sorted({int(np.searchsorted(recipe.shown, at + 1e-9, "right")) - 1 for at in instants})
 
 
+def cut_out(jpeg: bytes, shape: tuple[int, int]) -> bytes:
+    """Return what stands in the middle of a black square and has this shape."""
+    image, out = Image.open(BytesIO(jpeg)), BytesIO()
+    wide, high = (round(side * image.width / max(shape) / 2) for side in shape)
+    middle = image.width // 2
+    image.crop((middle - wide, middle - high, middle + wide, middle + high)).save(out, "JPEG")
+    return out.getvalue()
+
+
 def numbers(sampled: Sampled) -> list[int]:
     return [read_stamp(jpeg) for jpeg in sampled.jpegs]
 
@@ -106,18 +119,6 @@ def in_worker(path: Path, sampling: Sampling, folder: Path, *, deadline_s: float
             return Sampled(frames, tuple(jpegs))
 
     return asyncio.run(look())
-
-
-@pytest.fixture(scope="session")
-def coded(tmp_path_factory: pytest.TempPathFactory) -> Coded:
-    folder = tmp_path_factory.mktemp("coded")
-
-    @cache
-    def make(kind: str) -> Path:
-        recipe = KINDS[kind]
-        return encode(folder / f"{kind.replace(' ', '-')}.{recipe.suffix}", recipe)
-
-    return make
 
 
 def marks(decoder: str, kind: str) -> list[pytest.MarkDecorator]:
@@ -169,3 +170,68 @@ def test_frames_are_those_on_screen_at_even_instants(coded: Coded, kind: str) ->
 def test_pictures_have_the_shape_that_a_player_shows(coded: Coded, kind: str) -> None:
     # Rounding what is stored costs a pixel.
     assert decoder_named("av").shape(coded(kind)) == pytest.approx(KINDS[kind].size, abs=1)
+
+
+@pytest.mark.parametrize(
+    "kind", ["h264, key frames only", "mjpeg in avi", "prores in mov", "h264, groups of 12"]
+)
+def test_key_frames_are_those_of_their_times(coded: Coded, kind: str) -> None:
+    path, index = coded(kind), read_index(coded(kind))
+    catch = decoder_named("av").pictures(
+        path, index, wanted=index.keys, size=(96, 64), develop=lambda shot: to_jpeg(shot, 85)
+    )
+    shown = {tick: read_stamp(jpeg) for tick, jpeg in catch.exact.items()}
+    assert shown == {tick: index.shown.index(tick) for tick in index.keys}
+
+
+@pytest.mark.parametrize("fit", ["stretch", "pad"])
+@pytest.mark.parametrize("kind", ["turned by 90", "turned, wide pixels", "odd size", "ten bits"])
+def test_numbers_survive_being_fitted_into_a_square(coded: Coded, kind: str, fit: str) -> None:
+    how = Sampling.model_validate({"frames": 5, "size_px": 64, "fit": fit})
+    sampled = sample(coded(kind), sampling=how)
+    jpegs = [cut_out(jpeg, KINDS[kind].size) if fit == "pad" else jpeg for jpeg in sampled.jpegs]
+    assert [read_stamp(jpeg) for jpeg in jpegs] == asked_for(KINDS[kind], 5)
+
+
+@pytest.mark.parametrize("kind", ["h264 in ts", "hevc, open groups", "start cut off"])
+def test_a_worker_gives_what_sampling_gives(coded: Coded, tmp_path: Path, kind: str) -> None:
+    sampled = in_worker(coded(kind), Sampling(frames=5), tmp_path)
+    assert sampled.jpegs == sample(coded(kind), sampling=Sampling(frames=5)).jpegs
+
+
+@NEEDS_DECORD
+def test_no_picture_of_decord_is_called_exact(coded: Coded, tmp_path: Path) -> None:
+    how = Sampling(frames=5, decoder="decord")
+    assert in_worker(coded("ten bits"), how, tmp_path).frames.approximate == 5
+
+
+@NEEDS_DECORD
+@pytest.mark.parametrize("name", ["concat:a|b%d.mp4", "http:x.mp4", "line\nbreak", "\udcff.mp4"])
+def test_decord_takes_no_name_for_anything_but_a_name(
+    coded: Coded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    copyfile(coded("two frames"), name)
+    how = Sampling(frames=2, decoder="decord")
+    assert numbers(in_worker(Path(name), how, tmp_path / "cache")) == [0, 1]
+
+
+@NEEDS_DECORD
+def test_decord_opens_nothing_that_libav_would_not(coded: Coded, tmp_path: Path) -> None:
+    copyfile(coded("two frames"), tmp_path / "inner.mp4")
+    path = tmp_path / "list.mp4"
+    path.write_text("ffconcat version 1.0\nfile inner.mp4\n")
+    index = read_index(tmp_path / "inner.mp4")
+    wanted = list(index.shown)
+    with pytest.raises(UnusableVideo, match="no video format"):
+        decoder_named("decord").pictures(
+            path, index, wanted=wanted, size=(96, 64), develop=lambda _: b""
+        )
+
+
+def test_a_decoder_that_is_not_installed_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "decord", None)
+    with pytest.raises(BadInput, match=r"pip install 'videoautoarena\[decord\]'"):
+        decoder_named("decord")
