@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("doctor", "Tell what is here, what is missing, and what a run would call."),
     "videos": ("videos", "List the videos of a folder, and what is wrong with them."),
     "frames": ("frames", "Show what a model sees of a video, as one picture."),
+    "cache": ("cache", "Tell what decoded frames take on disk, and remove them."),
     "samples": ("samples", "Make twelve sample clips."),
     "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),
 }

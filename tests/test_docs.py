@@ -68,7 +68,9 @@ def every_command() -> dict[str, click.Command]:
     found: dict[str, click.Command] = {}
     for name in COMMANDS:
         command, words = load(name), name if name == "simulate" else f"arena {name}"
-        subcommands = command.commands if isinstance(command, click.Group) else {"": command}
+        subcommands = dict(command.commands) if isinstance(command, click.Group) else {"": command}
+        if isinstance(command, click.Group) and command.invoke_without_command:
+            subcommands[""] = command
         found |= {f"{words} {sub}".strip(): inner for sub, inner in subcommands.items()}
     return found
 
@@ -274,6 +276,20 @@ def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
     for name in ("decoder", "cache", "disk", "terminal", "tracing", "videos", "calls"):
         assert set(found[name]) <= set(re.findall(r"`(\w+)`", text)), name
     assert set(found["models"][0]) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_what_the_cache_holds_is_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    shelf = tmp_path / "videoautoarena" / "frames" / "ab"
+    shelf.mkdir(parents=True)
+    (shelf / "abcdef012345-1.frames").touch()
+    found = json.loads(invoke("cache", "--json").stdout)
+    text = section("records.md", "The cache")
+    assert first_column(text) == list(found)
+    words = set(re.findall(r"`(\w+)`", text))
+    assert set(found["videos"][0]) | set(found["spliced"]) <= words
 
 
 def test_what_a_doctor_says_of_a_model_is_written_down() -> None:
