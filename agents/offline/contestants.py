@@ -12,7 +12,7 @@ from agents.offline.dice import Dice
 from agents.offline.facts import FACETS
 from agents.offline.questions import Ask, understand
 from agents.offline.sent import Sent
-from agents.offline.sights import sight
+from agents.offline.sights import sight_of
 from agents.offline.writer import BOOKS, book, laid_out, say
 
 
@@ -41,7 +41,7 @@ def _plain_answer(sent: Sent) -> str:
     lead = dice.one(style.leads)
     if not sent.pictures:
         return laid_out(_from_habit(ask), ask.form, lead=lead)
-    seen = sight(sent.pictures)
+    seen = sight_of(sent)
     sentences = [
         (facet.label, say(facet.key, facet.measure(seen), style=style, dice=dice))
         for facet in (FACETS[key] for key in ask.answered)

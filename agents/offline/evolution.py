@@ -12,7 +12,7 @@ from agents.offline.facts import FACETS
 from agents.offline.hardness import HARDEST, askable, difficulty, graded, hardness
 from agents.offline.questions import Ask, is_timed, phrase, understand
 from agents.offline.sent import Sent
-from agents.offline.sights import Sight, sight
+from agents.offline.sights import Sight, sight_of
 from agents.offline.users import tastes
 from agents.offline.weighing import Sheet, weigh
 from agents.offline.writer import Format, phrased
@@ -31,6 +31,7 @@ _WEAKNESS = {
     "colours": "loses the order of colours",
     "choice": "does not compare one part with another",
     "order": "loses the order of events",
+    "text": "does not read what is written",
 }
 
 
@@ -48,8 +49,8 @@ class _Aim:
 
 def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return faults, the weaknesses behind them, and a question one step harder."""
-    seen = sight(sent.pictures)
-    old = understand(blocks.get("question", ""))
+    seen = sight_of(sent)
+    old = understand(blocks.get("question", ""), reads=bool(sent.captions))
     sheets = {seat: weigh(blocks.get(f"answer_{seat}", ""), old, seen) for seat in "ab"}
     failed = {seat: _failed(sheet) for seat, sheet in sheets.items()}
     aim = _Aim(
@@ -70,9 +71,9 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 
 def grade(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return both questions' grades, each from 1.0 to 5.0, by the same measure."""
-    seen = sight(sent.pictures)
+    seen = sight_of(sent)
     return {
-        name: _grades(seen, understand(blocks.get(name, "")))
+        name: _grades(seen, understand(blocks.get(name, ""), reads=bool(sent.captions)))
         for name in ("question_1", "question_2")
     }
 

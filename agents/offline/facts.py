@@ -1,4 +1,7 @@
-"""The table of facets: everything the offline models can ask, say and check."""
+"""The table of facets: everything the offline models can ask, say and check.
+
+Facets of type "text" exist only where captions came with the frames.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,13 @@ from agents.offline.cutting import (
     shots_as_long,
 )
 from agents.offline.facets import Facet
+from agents.offline.lettering import (
+    Lettering,
+    from_end,
+    from_lasting,
+    from_middle,
+    from_start,
+)
 from agents.offline.moments import Moment
 from agents.offline.sights import comeback, still_stretch
 
@@ -76,5 +86,15 @@ _COMPARISONS = (
     ),
 )
 
-FACETS: dict[str, Facet] = {f.key: f for f in (*_MOMENTS, *_CUTTING, *_COLOURS, *_COMPARISONS)}
+_LETTERING = (
+    Lettering("first_words", "first words on the screen", lag=from_start),
+    Lettering("last_words", "last words on the screen", lag=from_end),
+    Lettering("middle_words", "words on the screen nearest to the middle", lag=from_middle),
+    Lettering("longest_words", "words that stand longest on the screen", lag=from_lasting),
+)
+
+FACETS: dict[str, Facet] = {
+    f.key: f for f in (*_MOMENTS, *_CUTTING, *_COLOURS, *_COMPARISONS, *_LETTERING)
+}
 """Key to facet, in the order in which an examiner thinks of them."""
+WORDS = frozenset(f.key for f in _LETTERING)

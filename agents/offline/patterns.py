@@ -25,6 +25,7 @@ LANDMARKS = {
     "busiest": r"busiest|fullest|most crowded|most detailed|densest",
 }
 _LANDMARK = "(?:" + "|".join(LANDMARKS.values()) + ")"
+_WORDS = r"(?:words?|captions?|titles?|text|lettering|writing|signs?)"
 _ORDERED = r"\b(?:order|first|before|then|followed|precedes?|chronolog\w+|sequence)\b"
 
 
@@ -77,6 +78,14 @@ TOPICS = _table(
     r"|seen before|shown again|scene\w*\b.{0,20}again",
     sequence=rf"{_LANDMARK}\b.{{0,60}}{_LANDMARK}.{{0,90}}{_ORDERED}|{_ORDERED}.{{0,90}}{_LANDMARK}\b.{{0,60}}"
     rf"{_LANDMARK}|{_LANDMARK}\b.{{0,40}}{_ORDERED}.{{0,40}}{_LANDMARK}",
+    first_words=rf"\b(first|earliest|opening|initial)\b[^.;|]{{0,30}}\b{_WORDS}\b"
+    rf"|\b{_WORDS}\b[^.;|]{{0,40}}\b(first|earliest)\b",
+    last_words=rf"\b(last|final|closing|latest)\b[^.;|]{{0,30}}\b{_WORDS}\b"
+    rf"|\b{_WORDS}\b[^.;|]{{0,40}}\b(last|final|latest)\b",
+    middle_words=rf"\b(middle|half-?way|mid-?point)\b[^.;|]{{0,40}}\b{_WORDS}\b"
+    rf"|\b{_WORDS}\b[^.;|]{{0,60}}\b(middle|half-?way|mid-?point)\b",
+    longest_words=rf"\blongest\b[^.;|]{{0,30}}\b{_WORDS}\b"
+    rf"|\b{_WORDS}\b[^.;|]{{0,40}}\blongest\b",
 )
 """What names a facet exactly."""
 
@@ -95,6 +104,9 @@ COVERS: dict[str, tuple[str, ...]] = {
     "returns": ("shots", "first_cut", "last_cut", "longest", "shortest"),
     "first_cut": ("shots", "open_colour"),
     "last_cut": ("shots", "close_colour"),
+    "first_words": ("open_colour", "first_cut"),
+    "last_words": ("close_colour", "last_cut"),
+    "longest_words": ("longest",),
 }
 """A facet and those that its words also seem to name."""
 
@@ -123,6 +135,10 @@ STEMS = _table(
     motion_half=r"half|halves",
     returns=r"again|return|back|repeat|reappear|recur|revisit|second time|once",
     sequence=r"first|order|chronolog|then|before|followed|preced",
+    first_words=r"\b(first|initial|opening|earliest)\b",
+    last_words=r"\b(last|final|closing|ending|latest)\b",
+    middle_words=r"\bmiddle|half-?way|mid-?point",
+    longest_words=r"\blongest|most of the time",
 )
 """What only hints at a facet; enough with a value of the right type, for what was asked."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.offline.facts import FACETS
 from agents.offline.questions import understand
 from agents.offline.sent import Sent
-from agents.offline.sights import Sight, sight
+from agents.offline.sights import Sight, sight_of
 from agents.offline.weighing import STANDARDS, Sheet, weigh
 from agents.offline.writer import phrased
 
@@ -37,8 +37,8 @@ def compare(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 
 def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[str, str], bool]:
     """Weigh both answers; whether anything that is known is spoken of."""
-    seen = sight(sent.pictures)
-    ask = understand(blocks.get("question", ""))
+    seen = sight_of(sent)
+    ask = understand(blocks.get("question", ""), reads=bool(sent.captions))
     sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
     words = {standard: _analysis(standard, sheets, seen) for standard in STANDARDS}
     return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
@@ -55,10 +55,10 @@ def _degree(a: Sheet, b: Sheet) -> str:
 
 
 def _own(sent: Sent, question: str) -> str:
-    seen = sight(sent.pictures)
+    seen = sight_of(sent)
     found = [
         f"for {FACETS[key].label}, {phrased(true)}"
-        for key in understand(question).keys
+        for key in understand(question, reads=bool(sent.captions)).keys
         if (true := FACETS[key].measure(seen)) is not None
     ]
     return f"I find: {'; '.join(found)}." if found else "I find nothing that I could be asked for."

@@ -1,4 +1,4 @@
-"""What one message held: stamped pictures, and the text of the task."""
+"""What one message held: stamped pictures, captions beside them, and the text of the task."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import BaseMessage
 
@@ -14,6 +14,10 @@ from agents.contracts import FORMAT_LINE, QUESTION_LINE
 from agents.fences import open_fences
 
 _STAMP = re.compile(r"t=(\d+(?:\.\d+)?)s")
+_CAPTIONS = re.compile(
+    r"<<<captions (?P<code>[0-9a-f]{16})>>>\n(?P<lines>.*)\n<<<end captions (?P=code)>>>", re.DOTALL
+)
+_CAPTION = re.compile(r"(\d+\.\d\d)s to (\d+\.\d\d)s: (.*)")
 _ROLE = re.compile(rf"^{FORMAT_LINE}(\w+)\s*$", re.MULTILINE)
 
 
@@ -26,6 +30,14 @@ class Picture:
     digest: bytes
 
 
+class Caption(NamedTuple):
+    """Words in the picture as OCR read them, and from when to when they stood there."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+
 @dataclass(frozen=True)
 class Sent:
     """Everything an offline model gets to know."""
@@ -35,6 +47,8 @@ class Sent:
     """The role text: the last text block."""
     words: int
     """How many words the call held, system text and stamps included."""
+    captions: tuple[Caption, ...] = ()
+    """Those of the stretches that were sent."""
 
     @property
     def question(self) -> str:
@@ -57,6 +71,7 @@ def picture(time_s: float, base64: str) -> Picture:
 def read(messages: Iterable[BaseMessage]) -> Sent:
     """Return what the messages hold. An image without a stamp is one second after the last."""
     pictures: list[Picture] = []
+    captions: list[Caption] = []
     text, words = "", 0
     stamped: float | None = None
     for human, block in _blocks(messages):
@@ -67,11 +82,20 @@ def read(messages: Iterable[BaseMessage]) -> Sent:
             continue
         words += len(block["text"].split())
         stamp = _STAMP.fullmatch(block["text"].strip())
+        drawn = _CAPTIONS.fullmatch(block["text"])
         if stamp:
             stamped = float(stamp[1])
+        elif drawn and human:
+            captions += _captions(drawn["lines"])
         elif human:
             text = block["text"]
-    return Sent(tuple(pictures), text, words)
+    return Sent(tuple(pictures), text, words, tuple(captions))
+
+
+def _captions(lines: str) -> Iterator[Caption]:
+    for line in lines.split("\n"):
+        if found := _CAPTION.fullmatch(line):
+            yield Caption(float(found[1]), float(found[2]), found[3])
 
 
 def _blocks(messages: Iterable[BaseMessage]) -> Iterator[tuple[bool, dict[str, Any]]]:

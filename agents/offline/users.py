@@ -9,12 +9,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from agents.offline.dice import Dice
-from agents.offline.facts import FACETS
+from agents.offline.facts import FACETS, WORDS
 from agents.offline.hardness import askable, difficulty
 from agents.offline.pictures import COLOURS
 from agents.offline.questions import Ask, phrase, understand
 from agents.offline.sent import Sent
-from agents.offline.sights import Scene, Sight, sight
+from agents.offline.sights import Scene, Sight, sight_of
 from agents.offline.words import counted
 from agents.offline.writer import phrased
 
@@ -36,12 +36,13 @@ class Profile(NamedTuple):
 
 def examine(sent: Sent) -> dict[str, object]:
     """Return an account of what is measured, and the scenes between the cuts."""
-    seen = sight(sent.pictures)
+    seen = sight_of(sent)
     shots = counted(len(seen.scenes), style="words")
     facts = [
         f"{FACETS[key].label}: {phrased(FACETS[key].measure(seen))}"
         for key in askable(seen)
-        if key != "shots"
+        # What is written there is for those to find out who are asked.
+        if key != "shots" and key not in WORDS
     ]
     plural = "" if len(seen.scenes) == 1 else "s"
     account = f"It runs {seen.duration_s:.1f} seconds in {shots} shot{plural}."
@@ -53,7 +54,7 @@ def examine(sent: Sent) -> dict[str, object]:
 
 def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return three users: two whose tastes these frames feed best, and one with none."""
-    known = set(askable(sight(sent.pictures)))
+    known = set(askable(sight_of(sent)))
     dice = Dice("persona", blocks.get("brief", ""))
     # shuffled before the stable sort, so that equal fits take turns from video to video
     fed = sorted(dice.shuffled(profiles()), key=lambda p: -len(known.intersection(p.taste)))
@@ -63,7 +64,7 @@ def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 
 def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return a question that this user has not asked yet, on facts that are plain to see."""
-    seen = sight(sent.pictures)
+    seen = sight_of(sent)
     asked = _asked(blocks.get("asked", ""))
     dice = Dice("questioner", *(f"{k}:{v}" for k, v in sorted(blocks.items())))
     old = {frozenset(understand(question).keys) for question in asked}
