@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,9 +16,12 @@ from video.decoders import Catch, decoder_named
 from video.index import Index
 from video.pictures import fitted_size, on_black, scaled_size, to_jpeg
 from video.policies import Stretch, choose_ticks
+from video.scenes import find_scenes
 
 SAMPLER = "2"
 """Goes up whenever the same video and Sampling would give other bytes by this code."""
+
+FindScenes = Callable[[Path, Index], Sequence[Stretch]]
 
 
 class Sampled(NamedTuple):
@@ -28,7 +31,9 @@ class Sampled(NamedTuple):
     jpegs: tuple[bytes, ...]
 
 
-def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
+def sample(
+    path: Path, *, sampling: Sampling, video: str = "", scenes_of: FindScenes = find_scenes
+) -> Sampled:
     """Return up to `sampling.frames` frames, first and last among them. Blocks; CPU only.
 
     A frame that cannot be decoded shows the one before it and is counted in `damaged`; one that the
@@ -38,6 +43,7 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
         path: the file.
         sampling: how many frames, how large, how well.
         video: id the frames are recorded under.
+        scenes_of: finds the scenes where the sampling goes by them.
 
     Raises:
         UnusableVideo: not one frame could be decoded, or the policy is not for this video.
@@ -51,7 +57,8 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
     def develop(picture: Image.Image) -> bytes:
         return to_jpeg(on_black(picture, size), sampling.quality)
 
-    ticks = choose_ticks(sampling, index, _scenes(path, index, sampling))
+    scenes = scenes_of(path, index) if sampling.policy == "scenes" else ()
+    ticks = choose_ticks(sampling, index, scenes)
     catch = decoder.pictures(path, index, wanted=ticks, size=scaled, develop=develop)
     if not catch.pictures:
         raise UnusableVideo(f"holds no frame that {decoder.name} can decode")
@@ -70,15 +77,6 @@ def sample(path: Path, *, sampling: Sampling, video: str = "") -> Sampled:
         captions=_captions(path, index, sampling),
     )
     return Sampled(record, jpegs)
-
-
-def _scenes(path: Path, index: Index, sampling: Sampling) -> Sequence[Stretch]:
-    if sampling.policy != "scenes":
-        return ()
-    # It takes a second to import.
-    from video.scenes import find_scenes
-
-    return [(scene.start_s, scene.end_s) for scene in find_scenes(path, index)]
 
 
 def _captions(path: Path, index: Index, sampling: Sampling) -> tuple[Cue, ...]:

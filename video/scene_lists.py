@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memory.errors import BadInput, UnusableVideo
 from video.index import Index
 from video.scenes import Stretch, find_scenes
+from video.shelf import PART, touch
 
 if TYPE_CHECKING:
     from video.studio import Decoders
@@ -66,7 +67,9 @@ def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tupl
 def kept_scenes(folder: Path, sha256: str) -> tuple[Stretch, ...] | None:
     """Return the scenes that were kept; None where there are none or they are damaged."""
     try:
-        content = json.loads(_file(folder, sha256).read_bytes())
+        with _file(folder, sha256).open("rb") as file:
+            touch(file)
+            content = json.load(file)
     except (OSError, ValueError):
         return None
     return _scenes(content)
@@ -81,7 +84,7 @@ def keep_scenes(folder: Path, sha256: str, scenes: Sequence[Stretch]) -> None:
     file, draft = _file(folder, sha256), None
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".part")
+        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=PART)
         with os.fdopen(handle, "w") as text:
             json.dump([list(scene) for scene in scenes], text)
         os.replace(draft, file)

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,7 +45,8 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
     """
     with unchanged(path):
         _refuse_changed(path, sha256)
-        sampled = sample(path, sampling=sampling, video=sha256[:12])
+        known = partial(found_scenes, sha256=sha256, folder=cache.folder)
+        sampled = sample(path, sampling=sampling, video=sha256[:12], scenes_of=known)
     cache.put(sha256, sampling, sampled)
     return sampled.frames
 

@@ -11,13 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import BadInput, UnusableVideo
+from memory.records import Sampling
 from tests.support.clips import draw_clip
 from video.cache import FrameCache
 from video.files import sha256_of
+from video.frames import sample
 from video.index import read_index
 from video.scene_lists import found_scenes, keep_scenes, kept_scenes, scenes_of
 from video.scenes import Stretch
 from video.studio import Decoders
+from video.worker import decode_into_cache
 
 SHA = "ab" * 32
 
@@ -48,6 +51,16 @@ def test_a_worker_finds_the_scenes_and_the_next_one_is_not_asked(
     # What is kept is told: these are not the clip's, so nobody has looked again.
     keep_scenes(tmp_path, sha256_of(clip), [Stretch(0, 1), Stretch(1, 6)])
     assert ask(clip, tmp_path) == ((0, 1), (1, 6))
+
+
+def test_frames_go_by_the_scenes_that_were_kept(clip: Path, tmp_path: Path) -> None:
+    sha256, index = sha256_of(clip), read_index(clip)
+    cache, by_scenes = FrameCache(tmp_path), Sampling(policy="scenes", frames=3)
+    # Not the clip's: one long scene and a last one of a single frame.
+    keep_scenes(tmp_path, sha256, [Stretch(0, 5.8), Stretch(5.8, index.duration_s)])
+    kept = decode_into_cache(clip, sha256, sampling=by_scenes, cache=cache).frames
+    assert kept != sample(clip, sampling=by_scenes).frames.frames
+    assert read_index(clip).seconds(index.shown[-1]) == pytest.approx(kept[-1].time_s, abs=0.01)
 
 
 def test_scenes_of_other_bytes_than_were_asked_for_are_refused(clip: Path, tmp_path: Path) -> None:
