@@ -56,7 +56,7 @@ def parsed(words: list[str]) -> click.Context:
     """Return the context of a command line; raise where it would be refused."""
     command: click.Command = load("simulate") if words[0] == "simulate" else arena
     rest = words[1:]
-    while isinstance(command, click.Group):
+    while isinstance(command, click.Group) and rest:
         found = command.get_command(click.Context(command), rest[0])
         assert found is not None, f"{rest[0]} is no command"
         command, rest = found, rest[1:]
