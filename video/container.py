@@ -6,6 +6,7 @@ Since no other protocol is allowed, nothing that a file refers to can be opened.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,6 +27,9 @@ ATTACHED_PICTURE = 0x400
 OPTIONS = {"protocol_whitelist": "fd", "format_whitelist": FORMATS}
 MOST_PIXELS = 1 << 26
 """8192 x 8192: twice 8K. A header that claims more is refused before a picture is made room for."""
+MOST_THREADS = 16
+THREADS_BYTES = 256 << 20
+"""Of a memory that is bounded, the part that pictures under way in several threads may take."""
 
 # Titles that are no UTF-8 must not cost the video; from PyAV 19 on they never do.
 LENIENT: dict[str, Any] = (
@@ -53,6 +57,7 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
         stack.enter_context(container)
         pictures = _pictures(container)
         _refuse_huge(pictures)
+        pictures.codec_context.thread_count = _threads(pictures)
         yield container, pictures
 
 
@@ -60,6 +65,12 @@ def _refuse_huge(stream: VideoStream) -> None:
     width, height = stream.codec_context.width, stream.codec_context.height
     if width * height > MOST_PIXELS:
         raise UnusableVideo(f"claims pictures of {width} x {height} pixels, which is too large")
+
+
+def _threads(stream: VideoStream) -> int:
+    """Return how many threads may decode it: each keeps pictures of its own, four bytes a pixel."""
+    pixels = max(1, stream.codec_context.width * stream.codec_context.height)
+    return max(1, min(os.cpu_count() or 1, MOST_THREADS, THREADS_BYTES // (4 * pixels)))
 
 
 def _pictures(container: InputContainer) -> VideoStream:
@@ -78,6 +89,8 @@ def _reason(error: BaseException) -> str:
         return "may not be read by this user"
     if isinstance(error, FileNotFoundError):
         return "is not there any more"
+    if isinstance(error, MemoryError):
+        return "asks for more memory than it may have"
     if isinstance(error, av.error.InvalidDataError | EOFError | ValueError):
         return "is damaged, cut short or in no video format known here"
     return f"cannot be opened ({type(error).__name__})"

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from subprocess import PIPE
 from threading import Lock
 from typing import Any
@@ -24,8 +25,11 @@ from memory.errors import BadInput, DecoderLost, UnusableVideo
 LONGEST_REPLY = 1 << 22
 START_S = 120.0
 """A process has so long to start, which no deadline of a video pays for."""
+END_S = 2.0
 HANDS = os.cpu_count() or 1
 """So many of them work at once, and are kept."""
+MOST_HELD_BYTES = 640 << 20
+"""What a large video took is not always given back; with more than this a process is not kept."""
 # The parent's path, not its main module: a worker must not import the command line.
 START = """
 import json, sys
@@ -75,15 +79,27 @@ class Worker:
                 raise kind(reply[kind.__name__])
         return reply
 
+    @property
+    def held_bytes(self) -> int:
+        """Return how much memory it holds; 0 where nobody can tell."""
+        try:
+            pages = Path(f"/proc/{self.process.pid}/statm").read_bytes().split()[1]
+        except (OSError, IndexError):
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
     def kill(self) -> None:
         """End it now, whatever it does; who waits for its answer gets `DecoderLost`."""
         self.process.kill()
         self.process.wait()
 
     def end(self) -> None:
-        """Let it end, and wait for that; only while nobody waits for an answer."""
+        """Let it end, and see to it that it does; only while nobody waits for an answer."""
         self._close()
-        self.process.wait()
+        try:
+            self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
 
     def _await_start(self) -> None:
         if self._is_ready:
@@ -156,9 +172,10 @@ def hire() -> Worker:
 
 
 def give_back(worker: Worker) -> None:
-    """Keep a process for the next request; one too many ends."""
+    """Keep a process for the next request; one too many ends, and one that has grown large."""
+    is_slim = worker.is_alive and worker.held_bytes < MOST_HELD_BYTES
     with _lock:
-        is_kept = len(_idle) < HANDS and worker.is_alive
+        is_kept = is_slim and len(_idle) < HANDS
         if is_kept:
             _idle.append(worker)
     if not is_kept:

@@ -21,7 +21,7 @@ from memory.records import Frames, Sampling, Video
 from video.cache import FrameCache
 from video.clock import first_shown_s
 from video.confine import confine
-from video.files import sha256_of, unchanged
+from video.files import sha256_of, trouble, unchanged
 from video.frames import sample
 from video.index import read_index
 from video.probe import probe
@@ -77,7 +77,7 @@ def describe(folder: Path, name: str) -> Video:
     """
     path = folder / name
     with unchanged(path) as identity:
-        if not identity.size_bytes:
+        if not identity.size_bytes and not trouble(os.fspath(path)):
             raise UnusableVideo("is empty")
         shape, sha256 = probe(path), sha256_of(path)
     known = {"id": sha256[:12], "sha256": sha256, "path": name, "size_bytes": identity.size_bytes}
@@ -169,10 +169,11 @@ def _where(error: Exception) -> str:
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer requests until there are no more."""
     for line in requests:
+        with _alarm(json.loads(line).get("deadline_s")):
+            reply = reply_to(line)
         try:
-            with _alarm(json.loads(line).get("deadline_s")):
-                replies.write(reply_to(line) + b"\n")
-                replies.flush()
+            replies.write(reply + b"\n")
+            replies.flush()
         except BrokenPipeError:
             return
 
