@@ -121,8 +121,8 @@ def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Ve
     where both seatings have a verdict and they differ, it is "split". Ties of both kinds are one
     camp; it keeps its kind where its voters agree.
     """
-    front = _plurality([j.verdict for j in judgings if j.seats == "ab"])
-    back = None if audit_only else _plurality([j.verdict for j in judgings if j.seats == "ba"])
+    front = plurality([j.verdict for j in judgings if j.seats == "ab"])
+    back = None if audit_only else plurality([j.verdict for j in judgings if j.seats == "ba"])
     if front is None and back is None:
         return "void", _why_void(judgings)
     if front is None or back is None:
@@ -130,8 +130,11 @@ def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Ve
     return _agreed(front, back), None
 
 
-def _plurality(verdicts: Sequence[str]) -> Verdict | None:
-    """Return what most voters chose, "split" where two camps are equally large, None of none."""
+def plurality(verdicts: Sequence[str]) -> Verdict | None:
+    """Return what most voters chose, "split" where two camps are equally large, None of none.
+
+    Who abstained or failed does not vote. Ties of both kinds are one camp.
+    """
     votes = [v for v in verdicts if v not in ("abstain", "failed")]
     camps = Counter("tie" if v in TIES else v for v in votes)
     if not camps:

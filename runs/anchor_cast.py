@@ -38,6 +38,8 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
         cast = cast_of(bench, wanted._replace(models=(*names, anchor)))
         *_, held = cast.players
         cast = cast._replace(players=cast.players[:-1])
+    if len(cast.config.judges) > 1:
+        raise BadInput("one judge compares with an anchor, no panel; name it with --judge")
     notes = [*cast.notes]
     if not wanted.models and not file.roles.models:
         notes.append("nobody named a model, so the offline stand-ins play")

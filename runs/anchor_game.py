@@ -50,7 +50,8 @@ class AnchorGame:
         """
         held = await self.anchor_answer(item)
         if held.text is None:
-            return _unread(item, "void", f"the anchor has no answer: {held.reason}")
+            why = held.reason if held.is_ours else f"the anchor has no answer: {held.reason}"
+            return _unread(item, "void", why)
         said = await self.game.answer(item, player)
         if said.text is None:
             return _unread(item, "void" if said.is_ours else "much_worse", said.reason)
@@ -80,7 +81,7 @@ class AnchorGame:
         try:
             found = await compare_once(
                 game.desk,
-                game.judge,
+                game.judges[0],
                 frames=await game.footage.frames(game.films[item.video_id]),
                 case=case,
                 place=Place(scope, 0, seats),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -32,27 +32,45 @@ def audit_panel(given: AuditInput) -> list[Finding]:
     kept = ballots.has_voted & ~ballots.is_back
     table = np.full((len(given.battles), len(judges)), MISSING)
     table[ballots.battle[kept], ballots.judge[kept]] = ballots.camp[kept]
-    video, places = given.videos, range(len(judges))
     return [
-        _alpha(krippendorff(table, video), len(judges)),
-        *_camps(table, video),
-        *(found for pair in combinations(places, 2) for found in _pair(pair, judges, table, video)),
-        *_alone(judges, table, video),
-        *(_abstains(k, given) for k in places),
+        *agreement_of(judges, table, given.videos),
+        *(_abstains(k, given) for k in range(len(judges))),
     ]
 
 
-def _alpha(alpha: Share, judges: int) -> Finding:
+def agreement_of(
+    judges: Sequence[str], table: Ints, video: Ints, *, case: str = "battle"
+) -> list[Finding]:
+    """Return how far two judges or more agree, and who stands alone.
+
+    Args:
+        judges: their names.
+        table: shape (cases, judges): the camp that each chose, 0 to 2, or MISSING.
+        video: shape (cases,): a number that stands for the video of each.
+        case: what a case is called.
+    """
+    pairs = combinations(range(len(judges)), 2)
+    return [
+        _alpha(krippendorff(table, video), len(judges), case),
+        *_camps(table, video, case),
+        *(found for pair in pairs for found in _pair(pair, judges, table, video, case=case)),
+        *_alone(judges, table, video, case),
+    ]
+
+
+def _alpha(alpha: Share, judges: int, case: str) -> Finding:
     if np.isnan(alpha.value):
-        return unknown("panel.alpha", "The judges never said two different things of any battle.")
+        return unknown("panel.alpha", f"The judges never said two different things of any {case}.")
     sentence = (
-        f"The {judges} judges agree with an alpha of {_figure(alpha)} over {alpha.n} battles "
+        f"The {judges} judges agree with an alpha of {_figure(alpha)} over {alpha.n} {case}s "
         "(Krippendorff: 1 fully, 0 as by chance)."
     )
     return finding("panel.alpha", alpha, sentence, is_alarm=alpha.high < LEAST_ALPHA)
 
 
-def _pair(pair: tuple[int, int], judges: list[str], table: Ints, video: Ints) -> Iterator[Finding]:
+def _pair(
+    pair: tuple[int, int], judges: Sequence[str], table: Ints, video: Ints, *, case: str
+) -> Iterator[Finding]:
     one, two = (table[:, k] for k in pair)
     both = (one != MISSING) & (two != MISSING)
     found = agree(one[both], two[both], video[both])
@@ -60,9 +78,9 @@ def _pair(pair: tuple[int, int], judges: list[str], table: Ints, video: Ints) ->
     names, said = ", ".join(called), " and ".join(called)
     key = f"panel.agreement.{names}"
     if found.share.n == 0:
-        yield unknown(key, f"{said} never judged one battle both.")
+        yield unknown(key, f"{said} never judged one {case} both.")
         return
-    sentence = f"{said} say the same of {percent(found.share)} of {found.share.n} battles"
+    sentence = f"{said} say the same of {percent(found.share)} of {found.share.n} {case}s"
     yield finding(key, found.share, f"{sentence}.")
     kappa = "unknown, since both always say one thing"
     if not np.isnan(found.kappa.value):
@@ -71,8 +89,8 @@ def _pair(pair: tuple[int, int], judges: list[str], table: Ints, video: Ints) ->
     yield finding(f"panel.kappa.{names}", found.kappa, sentence)
 
 
-def _camps(table: Ints, video: Ints) -> Iterable[Finding]:
-    """How many battles a whole panel, its larger part, or nobody decided."""
+def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
+    """How many cases a whole panel, its larger part, or nobody decided."""
     counts = _counts(table)
     voted = counts.sum(axis=1) > 1
     if not voted.any():
@@ -82,15 +100,15 @@ def _camps(table: Ints, video: Ints) -> Iterable[Finding]:
     ways = (
         ("unanimous", whole, "all who voted said the same"),
         ("majority", ~whole & ~even, "the larger part decided"),
-        ("split", even, "two camps were equally large and the battle counts as a tie"),
+        ("split", even, "two camps were equally large, which counts as a tie"),
     )
     for key, hits, what in ways:
         share = measure_share(hits.astype(float), video[voted])
-        yield finding(f"panel.{key}", share, f"In {percent(share)} of {share.n} battles {what}.")
+        yield finding(f"panel.{key}", share, f"In {percent(share)} of {share.n} {case}s {what}.")
 
 
-def _alone(judges: list[str], table: Ints, video: Ints) -> Iterable[Finding]:
-    """How often each judge was outvoted, of battles with a majority and three votes or more."""
+def _alone(judges: Sequence[str], table: Ints, video: Ints, case: str) -> Iterable[Finding]:
+    """How often each judge was outvoted, of cases with a majority and three votes or more."""
     counts = _counts(table)
     ranked = np.sort(counts, axis=1)[:, ::-1]
     clear = (counts.sum(axis=1) > 2) & (ranked[:, 0] > ranked[:, 1])
@@ -99,7 +117,7 @@ def _alone(judges: list[str], table: Ints, video: Ints) -> Iterable[Finding]:
         kept = clear & (table[:, k] != MISSING)
         share = measure_share((table[kept, k] != winner[kept]).astype(float), video[kept])
         if share.n:
-            sentence = f"{safe(judge)} was outvoted in {percent(share)} of {share.n} battles."
+            sentence = f"{safe(judge)} was outvoted in {percent(share)} of {share.n} {case}s."
             yield finding(f"panel.minority.{safe(judge)}", share, sentence)
 
 

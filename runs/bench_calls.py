@@ -25,33 +25,55 @@ def calls_file(bench: OpenBench) -> Path:
     return bench.results / CALLS
 
 
-def open_calls(bench: OpenBench, *, write: bool) -> Store | None:
+def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) -> Store | None:
     """Return the calls of a bench, open; to be read only, None where there are none yet.
 
+    Args:
+        bench: whose.
+        write: begin them, if there are none.
+        prompts: folder of prompts in place of ours; all calls of a bench are made with one set.
+
     Raises:
-        BadInput: they belong to another bench, or the results are no folder.
+        BadInput: they belong to another bench, were made with other prompts than the given ones,
+            or the results are no folder.
         RunLocked: they are to be written, and another process is at it.
     """
     file = calls_file(bench)
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
     if not file.is_file():
-        return _begin(bench, file) if write else None
+        return _begin(bench, file, load_prompts(prompts)) if write else None
     store = Store.open(file, write=write)
     try:
         if store.manifest().get("bench") != bench.bench:
             raise BadInput(f"{file} holds calls of another bench; move it away")
+        if prompts is not None:
+            _refuse_other_prompts(bench, own_prompts(store, prompts), load_prompts(prompts))
         if write:
             # A file that is older than a role lacks the prompt of it.
-            keep_prompts(store, PromptSet.load(bench=True))
+            keep_prompts(store, load_prompts(prompts))
     except BaseException:
         store.close()
         raise
     return store
 
 
-def _begin(bench: OpenBench, file: Path) -> Store:
-    prompts = PromptSet.load(bench=True)
+def load_prompts(folder: Path | None = None) -> PromptSet:
+    """Return the prompts as they stand on disk now, with those in `folder` in place of ours."""
+    return PromptSet.load(folder, bench=True)
+
+
+def _refuse_other_prompts(bench: OpenBench, own: PromptSet, typed: PromptSet) -> None:
+    """Refuse prompts beside which figures of this bench would no longer compare."""
+    others = sorted(role for role, is_so in typed.digests.items() if own.digests[role] != is_so)
+    if others:
+        raise BadInput(
+            f"{bench.folder} is played with other prompts ({', '.join(others)}); leave --prompts "
+            "out to go on with its own, or play a copy of the bench without its results"
+        )
+
+
+def _begin(bench: OpenBench, file: Path, prompts: PromptSet) -> Store:
     facts = {
         "schema": SCHEMA,
         "version": version("videoautoarena"),
@@ -73,17 +95,21 @@ def keep_prompts(store: Store, prompts: PromptSet) -> None:
         store.put_file(f"{PROMPT_FILE}{role}", text)
 
 
-def own_prompts(store: Store | None) -> PromptSet:
+def own_prompts(store: Store | None, typed: Path | None = None) -> PromptSet:
     """Return the prompts that a bench is played with: those of its first calls."""
-    now = PromptSet.load(bench=True)
+    now = load_prompts(typed)
     return now if store is None else stored_prompts(store, missing=now)
 
 
 def prompt_notes(
-    bench: OpenBench, prompts: PromptSet, *, used: Sequence[str] = ("contestant", "judge")
+    bench: OpenBench,
+    prompts: PromptSet,
+    *,
+    used: Sequence[str] = ("contestant", "judge"),
+    typed: Path | None = None,
 ) -> Iterator[str]:
     """Yield what a reader must know of the prompts that are used, safe to print."""
-    now = PromptSet.load(bench=True)
+    now = load_prompts(typed)
     if changed := [role for role in used if prompts.digests[role] != now.digests[role]]:
         yield (
             f"prompts changed since this bench was first played ({', '.join(changed)}); "

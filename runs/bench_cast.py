@@ -34,7 +34,8 @@ class Wanted(NamedTuple):
     """What was typed of the cast and the draws."""
 
     models: tuple[str, ...] = ()
-    judge: str | None = None
+    judges: tuple[str, ...] = ()
+    """Several are a panel, whose larger part decides."""
     config: Path | None = None
     swap: Swap = 0.1
     seed: int = 0
@@ -51,6 +52,7 @@ class BenchCast(NamedTuple):
     answers were handed in."""
     players: tuple[Player, ...]
     judge: str
+    """The name of the panel: all judges of `config` in alphabetical order, joined by commas."""
     notes: tuple[str, ...]
     """What a reader must know; safe to print."""
     anchor: Player | None = None
@@ -65,16 +67,17 @@ def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
     """
     file = arena_file(wanted.config)
     roster = wanted.models or file.roles.models or OFFLINE_CAST
-    _refuse_twice(roster)
+    _refuse_twice(roster, "--model")
     given = {name: answers for name in roster if (answers := read_answers(bench, name))}
     asked = tuple(name for name in roster if name not in given)
     cast = {name: entry_of(name, file) for name in asked}
     sampling = _sampling(bench)
     identities = {name: digest_of(cast[name].identity(sampling.frames)) for name in asked}
     _refuse_same(identities)
-    judge = _judge(bench, wanted, file, cast=cast, is_given=bool(given))
-    cast[judge] = entry_of(judge, file)
-    config = _config(wanted, asked, judge, cast=cast, sampling=sampling)
+    judges = _judges(bench, wanted, file, cast=cast, is_given=bool(given))
+    cast |= {judge: entry_of(judge, file) for judge in judges}
+    _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
+    config = _config(wanted, asked, judges, cast=cast, sampling=sampling)
     _check_judge(bench, wanted, config, is_given=bool(given))
     config = priced(config)
     players = tuple(
@@ -84,13 +87,15 @@ def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
         for name in roster
     )
     assumed = not wanted.models and not file.roles.models
-    return BenchCast(config, players, judge, tuple(_notes(bench, config, assumed=assumed)))
+    return BenchCast(
+        config, players, ",".join(judges), tuple(_notes(bench, config, assumed=assumed))
+    )
 
 
-def _refuse_twice(roster: tuple[str, ...]) -> None:
+def _refuse_twice(roster: tuple[str, ...], option: str) -> None:
     for name in roster:
         if roster.count(name) > 1:
-            raise BadInput(f"--model names {quoted(name)} twice; name each model once")
+            raise BadInput(f"{option} names {quoted(name)} twice; name each model once")
 
 
 def _refuse_same(identities: Mapping[str, str]) -> None:
@@ -113,22 +118,24 @@ def _sampling(bench: OpenBench) -> Sampling:
         raise BadInput(f"{bench.folder} says of no sampling that can be used") from None
 
 
-def _judge(
+def _judges(
     bench: OpenBench,
     wanted: Wanted,
     file: ArenaFile,
     *,
     cast: Mapping[str, CastEntry],
     is_given: bool,
-) -> str:
+) -> tuple[str, ...]:
+    """Return the panel in an order that does not depend on how it was typed."""
     named = file.roles.judge
-    judge = wanted.judge or (named if isinstance(named, str) else next(iter(named or ()), None))
-    if judge is not None:
-        return judge
+    judges = wanted.judges or ((named,) if isinstance(named, str) else tuple(named or ()))
+    _refuse_twice(judges, "--judge")
+    if judges:
+        return tuple(sorted(judges))
     is_real = is_given or not _is_offline(bench)
     if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
         raise BadInput("nobody judges; name a model that does not compete with --judge")
-    return OFFLINE_JUDGE
+    return (OFFLINE_JUDGE,)
 
 
 def _is_offline(bench: OpenBench) -> bool:
@@ -139,19 +146,21 @@ def _is_offline(bench: OpenBench) -> bool:
 def _config(
     wanted: Wanted,
     asked: tuple[str, ...],
-    judge: str,
+    judges: tuple[str, ...],
     *,
     cast: dict[str, CastEntry],
     sampling: Sampling,
 ) -> RunConfig:
-    if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
-        raise BadInput(f"{quoted(judge)} cannot judge; the offline one that can is {OFFLINE_JUDGE}")
+    for judge in judges:
+        if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
+            can = f"the offline one that can is {OFFLINE_JUDGE}"
+            raise BadInput(f"{quoted(judge)} cannot judge; {can}")
     return RunConfig(
         seed=wanted.seed,
         rounds=1,
         models=asked,
-        examiner=judge,
-        judges=(judge,),
+        examiner=judges[0],
+        judges=judges,
         cast=cast,
         swap=wanted.swap,
         sampling=sampling,
@@ -161,32 +170,32 @@ def _config(
 
 def _check_judge(bench: OpenBench, wanted: Wanted, config: RunConfig, *, is_given: bool) -> None:
     """Refuse a judge that competes, and the offline one over answers that it cannot read."""
-    allowed, judge, cast = wanted.leave, config.judges[0], config.cast
-    is_self_judging(config.models, (judge,), cast=cast, allowed=allowed.compete)
-    is_offline_judge(config.models, (judge,), cast=cast, allowed=allowed.offline)
+    allowed, judges, cast = wanted.leave, config.judges, config.cast
+    is_self_judging(config.models, judges, cast=cast, allowed=allowed.compete)
+    is_offline_judge(config.models, judges, cast=cast, allowed=allowed.offline)
     is_real = is_given or not _is_offline(bench)
-    if cast[judge].is_offline and is_real and not allowed.offline:
+    stand_ins = [judge for judge in judges if cast[judge].is_offline]
+    if stand_ins and is_real and not allowed.offline:
         whose = "that were handed in" if is_given else f"in {bench.folder}"
         raise BadInput(
-            f"{judge} only understands offline contestants, not the answers {whose}; "
+            f"{stand_ins[0]} only understands offline contestants, not the answers {whose}; "
             "name a real --judge, or add --allow-offline-judge"
         )
 
 
 def _notes(bench: OpenBench, config: RunConfig, *, assumed: bool) -> Iterator[str]:
-    judge = config.judges[0]
     if assumed:
         yield "nobody named a model, so the offline stand-ins play"
     if config.offline:
         yield "this rates offline stand-ins, not real models"
-    elif config.cast[judge].is_offline:
+    elif any(config.cast[judge].is_offline for judge in config.judges):
         yield "the offline judge only understands offline contestants; its rulings mean little here"
-    authors = _authors(bench, config.cast[judge].model)
-    if authors:
-        yield (
-            f"{safe(judge)} judges answers of its own: it wrote references in this bench as "
-            f"{safe(', '.join(authors))}"
-        )
+    for judge in config.judges:
+        if authors := _authors(bench, config.cast[judge].model):
+            yield (
+                f"{safe(judge)} judges answers of its own: it wrote references in this bench as "
+                f"{safe(', '.join(authors))}"
+            )
 
 
 def _authors(bench: OpenBench, model: str) -> list[str]:

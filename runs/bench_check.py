@@ -19,6 +19,7 @@ from memory.records import SCHEMA
 from runs.agree import agree_boards
 from runs.audit_input import finding, percent, unknown
 from runs.audit_leak import MOST_LEAKED
+from runs.bench_panel import panel_of
 from runs.bench_points import Points, judge_of, points_of, videos_of
 from runs.benches import OpenBench, open_bench
 from runs.console import safe
@@ -92,6 +93,7 @@ def check(folder: Path, *, run: Path | None = None, judge: str | None = None) ->
     chosen = judge_of(bench, results, judge)
     given = _Given(bench, [result for result in results if result.judge == chosen])
     found = [*_lengths(given), *_canaries(given), *_leaks(given), *_room(given), _copies(given)]
+    found += panel_of(bench, given.results)
     agreement = None
     if run is not None:
         agreement = agree_boards(_board(given), read_board(run))

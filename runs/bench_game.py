@@ -13,13 +13,13 @@ from typing import Literal, NamedTuple, Protocol
 
 from agents.contestant import answer
 from agents.desk import Desk
-from agents.judge import Case, Place, judge_once
+from agents.judge import Case, Place, judge_once, plurality
 from agents.models import Model
 from memory.digests import canonical_json, unit_interval
 from memory.errors import CallFailed, FramesLost, UnusableVideo
-from memory.records import TIES, Judging, Seats
+from memory.records import Judging, Seats
 from runs.footage import Footage
-from runs.results import REFERENCES, Against, Ruling
+from runs.results import REFERENCES, Against, Ruling, Vote
 from runs.sealing import Item, digest_of
 
 Swap = float | Literal["all"]
@@ -60,10 +60,19 @@ class Seating(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """One judging, and what it is of."""
+    """What all judges said from one seating."""
 
     seating: Seating
-    judging: Judging
+    judgings: tuple[Judging, ...]
+    """One a judge, in the order of the panel."""
+
+    @property
+    def verdict(self) -> Literal["win", "tie", "loss", "void"]:
+        """What it means for the candidate, who stands for `b`; who cannot tell does not vote."""
+        found = plurality([judging.verdict for judging in self.judgings])
+        if found is None:
+            return "void"
+        return "win" if found == "b" else "loss" if found == "a" else "tie"
 
 
 class Reasoned(Protocol):
@@ -100,7 +109,8 @@ class BenchGame:
     """Plays questions at a desk."""
 
     desk: Desk
-    judge: Model
+    judges: tuple[Model, ...]
+    """Several are a panel, whose larger part decides."""
     footage: Footage
     films: Mapping[str, str]
     """Id of a video in the bench to that of the file that was found."""
@@ -112,7 +122,7 @@ class BenchGame:
     """Hears the scope of every call that failed for good."""
 
     async def play(self, item: Item, player: Player) -> Outcome:
-        """Return what a question came to: one call for the answer, one a judging.
+        """Return what a question came to: one call for the answer, one a judging of each judge.
 
         Raises:
             JournalMiss: the desk only repeats what is known, and this is not.
@@ -121,14 +131,23 @@ class BenchGame:
         if said.text is None:
             return _unanswered(item, said)
         seatings = list(seatings_of(item, seed=self.seed, swap=self.swap))
-        works = (self.judging(item, player, said.text, seating) for seating in seatings)
+        works = (
+            self.judging(item, player, said.text, seating, judge=judge)
+            for seating in seatings
+            for judge in self.judges
+        )
         # Every call is waited for even if one raises: its sibling's reply is paid and is kept.
         done = await asyncio.gather(*works, return_exceptions=True)
-        judged = list[Judged]()
-        for seating, outcome in zip(seatings, done, strict=True):
+        judgings = list[Judging]()
+        for outcome in done:
             if isinstance(outcome, BaseException):
                 raise outcome
-            judged.append(Judged(seating, outcome))
+            judgings.append(outcome)
+        each = len(self.judges)
+        judged = [
+            Judged(seating, tuple(judgings[k * each : (k + 1) * each]))
+            for k, seating in enumerate(seatings)
+        ]
         return _settled(item, said.text, judged)
 
     async def answer(self, item: Item, player: Player) -> Said:
@@ -151,8 +170,13 @@ class BenchGame:
             return Said(None, f"no answer: {failure}", is_ours=is_ours)
         return Said(said.text)
 
-    async def judging(self, item: Item, player: Player, text: str, seating: Seating) -> Judging:
-        """Return the judge's view, "failed" where its call failed; `a` is the reference."""
+    async def judging(
+        self, item: Item, player: Player, text: str, seating: Seating, *, judge: Model
+    ) -> Judging:
+        """Return a judge's view, "failed" where its call failed; `a` is the reference.
+
+        Its place in the panel is no part of what it is asked, so that other panels know it, too.
+        """
         scope = f"{scope_of(item)}:{seating.against}:{player.identity[:12]}"
         is_selected = seating.against == "selected"
         case = Case(
@@ -164,14 +188,14 @@ class BenchGame:
         try:
             found = await judge_once(
                 self.desk,
-                self.judge,
+                judge,
                 frames=await self.footage.frames(self.films[item.video_id]),
                 case=case,
                 place=Place(scope, 0, seating.seats),
             )
         except UnusableVideo as why:
             return Judging(
-                judge=self.judge.alias, seats=seating.seats, verdict="failed", reason=str(why)
+                judge=judge.alias, seats=seating.seats, verdict="failed", reason=str(why)
             )
         if found.verdict == "failed":
             self.on_failed(scope)
@@ -214,37 +238,43 @@ def _unanswered(item: Item, said: Said) -> Outcome:
 
 def _settled(item: Item, text: str, judged: Sequence[Judged]) -> Outcome:
     rulings = [_ruling(item, text, one) for one in judged if not one.seating.is_audit]
-    said = {one.seating.against: one.judging for one in judged if not one.seating.is_audit}
+    said = {one.seating.against: one.verdict for one in judged if not one.seating.is_audit}
     audits = [
-        verdict_of(one.judging) == verdict_of(said[one.seating.against])
+        one.verdict == said[one.seating.against]
         for one in judged
-        if one.seating.is_audit
-        and "void" not in (verdict_of(one.judging), verdict_of(said[one.seating.against]))
+        if one.seating.is_audit and "void" not in (one.verdict, said[one.seating.against])
     ]
     is_void = any(ruling.verdict == "void" for ruling in rulings)
     return Outcome(rulings, audits, "void" if is_void else "judged")
 
 
 def _ruling(item: Item, text: str, judged: Judged) -> Ruling:
-    judging, seating = judged.judging, judged.seating
-    analyses = judging.analyses
-    said = {"verdict": judging.verdict, **(analyses.model_dump() if analyses else {})}
-    verdict = verdict_of(judging)
+    seating, judgings, verdict = judged.seating, judged.judgings, judged.verdict
+    alone = len(judgings) == 1
+    words = {one.judge: _words(one) for one in judgings if one.verdict != "failed"}
+    told: object = next(iter(words.values()), None) if alone else {"judges": words}
+    why = "; ".join(f"{one.judge}: {one.reason}" for one in judgings)
     return Ruling(
         qid=item.qid,
         against=seating.against,
         verdict=verdict,
         seats=seating.seats,
         response=text,
-        words=None if judging.verdict == "failed" else canonical_json(said),
-        reason=judging.reason if verdict == "void" else None,
+        words=canonical_json(told) if words else None,
+        reason=None if verdict != "void" else judgings[0].reason if alone else why,
+        votes=None if alone else [_vote(one) for one in judgings],
     )
 
 
-def verdict_of(judging: Judging) -> Literal["win", "tie", "loss", "void"]:
-    """Return what a judging means for the candidate, who stands for `b`."""
-    if judging.verdict == "b":
-        return "win"
-    if judging.verdict == "a":
-        return "loss"
-    return "tie" if judging.verdict in TIES else "void"
+def _words(judging: Judging) -> dict[str, str]:
+    analyses = judging.analyses
+    return {"verdict": judging.verdict, **(analyses.model_dump() if analyses else {})}
+
+
+def _vote(judging: Judging) -> Vote:
+    said = judging.verdict
+    if said == "abstain" or said == "failed":
+        return Vote(judge=judging.judge, verdict=said)
+    return Vote(
+        judge=judging.judge, verdict="win" if said == "b" else "loss" if said == "a" else "tie"
+    )

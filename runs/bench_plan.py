@@ -64,7 +64,7 @@ async def look_ahead(
 def _all_of(cast: BenchCast, item: Item, player: Player) -> Counter[str]:
     """Return the calls of one question for one player of which nothing is known."""
     seatings = list(seatings_of(item, seed=cast.config.seed, swap=cast.config.swap))
-    calls = Counter({cast.judge: REPAIR * len(seatings)})
+    calls = Counter(dict.fromkeys(cast.config.judges, REPAIR * len(seatings)))
     calls[player.name] += player.model is not None
     return calls
 
@@ -79,10 +79,11 @@ async def _unknown(game: BenchGame, cast: BenchCast, item: Item, player: Player)
     if said.text is None:
         return calls
     for seating in seatings_of(item, seed=game.seed, swap=game.swap):
-        try:
-            await game.judging(item, player, said.text, seating)
-        except JournalMiss:
-            calls[cast.judge] += REPAIR
+        for judge in game.judges:
+            try:
+                await game.judging(item, player, said.text, seating, judge=judge)
+            except JournalMiss:
+                calls[judge.alias] += REPAIR
     return calls
 
 

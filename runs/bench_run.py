@@ -63,6 +63,8 @@ class Asked:
     limit: int | None = None
     """Ask so many of the questions, drawn by the seed; a higher number holds those of a lower."""
     retry_failed: bool = False
+    prompts: Path | None = None
+    """Folder of prompts that replace ours in all that ever plays this bench."""
 
 
 class Ran(NamedTuple):
@@ -159,7 +161,7 @@ async def _played(
     )
     if tally.settled < tally.total:
         return ()
-    results = results_of(bench, cast, items, outcomes)
+    results = results_of(bench, cast, items, outcomes, prompts=own_prompts(ready.store))
     return tuple(write_result(bench, result, force=True) for result in results)
 
 
@@ -170,14 +172,15 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
     cast, items = cast_against(bench, asked.wanted), _chosen(bench, asked)
     _refuse_imported(bench, cast)
     with ExitStack() as stack:
-        store = open_calls(bench, write=write)
+        store = open_calls(bench, write=write, prompts=asked.prompts)
         if store is not None:
             stack.enter_context(store)
         _cap(store, cast, asked.caps, write=write)
         wanted = list(dict.fromkeys(item.video_id for item in items))
         films = find_films(bench, wanted, folder=asked.videos, store=store)
         used = ("contestant", "comparer" if cast.anchor else "judge")
-        notes = [*prompt_notes(bench, own_prompts(store), used=used)]
+        prompts = own_prompts(store, asked.prompts)
+        notes = [*prompt_notes(bench, prompts, used=used, typed=asked.prompts)]
         if write and store is not None:
             notes += remember_films(bench, store, films)
         notes += film_notes(bench, films)
@@ -263,7 +266,7 @@ def _game(
     desk = Desk(asker, own_prompts(store), config.seed, generations=Generations(store))
     return BenchGame(
         desk=desk,
-        judge=config.model_of(cast.judge),
+        judges=tuple(map(config.model_of, config.judges)),
         footage=footage,
         films={id_: video.id for id_, video in films.videos.items()},
         lost=films.lost,

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import JsonValue
+
+from agents.prompts import PromptSet
 from runs.bench_cast import BenchCast
 from runs.bench_game import Outcome, Player, Settled
 from runs.benches import OpenBench
@@ -56,23 +59,33 @@ class BenchTally:
 
 
 def results_of(
-    bench: OpenBench, cast: BenchCast, items: Sequence[Item], outcomes: Outcomes
+    bench: OpenBench,
+    cast: BenchCast,
+    items: Sequence[Item],
+    outcomes: Outcomes,
+    *,
+    prompts: PromptSet,
 ) -> list[Result]:
     """Return the result of each player, its rulings in the order of the bench."""
+    used = {role: prompts.digests[role] for role in ("contestant", "judge")}
     asked = {item.qid for item in items}
     ordered = [item.qid for item in bench.items if item.qid in asked]
     return [
-        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered])
+        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], used)
         for player in cast.players
     ]
 
 
 def _result(
-    bench: OpenBench, cast: BenchCast, player: Player, outcomes: Sequence[Outcome]
+    bench: OpenBench,
+    cast: BenchCast,
+    player: Player,
+    outcomes: Sequence[Outcome],
+    prompts: Mapping[str, str],
 ) -> Result:
     audits = [is_same for outcome in outcomes for is_same in outcome.audits]
     ends = Counter(outcome.end for outcome in outcomes)
-    judge = cast.config.model_of(cast.judge)
+    judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
     return Result(
         bench=bench.bench,
         model=player.name,
@@ -82,7 +95,7 @@ def _result(
         facts={
             "model": player.model.resolved if player.model else None,
             "max_frames": player.model.frame_limit("contestant") if player.model else None,
-            "judge": judge.resolved,
+            "judge": judges[0] if len(judges) == 1 else judges,
             "seed": cast.config.seed,
             "swap": cast.config.swap,
             "questions": len(outcomes),
@@ -90,5 +103,6 @@ def _result(
             "voids": ends["void"],
             "audited": len(audits),
             "same_from_both_seats": sum(audits),
+            "prompts": {**prompts},
         },
     )

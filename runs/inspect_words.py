@@ -74,6 +74,14 @@ def _standards(words: str | None) -> list[str]:
         said = json.loads(words)
     except (ValueError, RecursionError):
         return [words]
+    panel = said.get("judges") if isinstance(said, dict) else None
+    if not isinstance(panel, dict):
+        return _told(said) or [words]
+    return [line for name, one in panel.items() for line in (f"**{safe(name)}**", *_told(one))]
+
+
+def _told(said: Any) -> list[str]:
+    """Return a judge's words on the four standards; nothing of what has another shape."""
     if not isinstance(said, dict) or not all(isinstance(said.get(n), str) for n in _STANDARDS):
-        return [words]
+        return []
     return [f"{name.replace('_', ' ')}: {said[name]}" for name in _STANDARDS]

@@ -34,6 +34,14 @@ LARGEST_FILE = 2**30
 Line = TypeVar("Line", bound=Shape)
 
 
+class Vote(Shape):
+    """What one judge of a panel said, of the candidate."""
+
+    judge: str
+    verdict: Literal["win", "tie", "loss", "abstain", "failed"]
+    """Who abstained or failed did not vote."""
+
+
 class Ruling(Shape):
     """One judging of a model's answer against a reference."""
 
@@ -49,6 +57,8 @@ class Ruling(Shape):
     """What the judge said, as it said it."""
     reason: str | None = None
     """Why it is void, or how it came to be."""
+    votes: list[Vote] | None = None
+    """Of a panel, in its order; None where one judge ruled."""
 
 
 class Head(Shape):
@@ -177,10 +187,7 @@ def write_lines(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: 
             f"{quoted(head.model)}{judged} already; pass --force to replace it"
         )
     refuse_existing(file, force=force)
-    content = "".join(
-        json.dumps(line, allow_nan=False) + "\n"
-        for line in (_written(head), *(line.model_dump(by_alias=True) for line in lines))
-    )
+    content = "".join(json.dumps(_written(line), allow_nan=False) + "\n" for line in (head, *lines))
     try:
         bench.results.mkdir(exist_ok=True)
     except OSError as wrong:
@@ -189,10 +196,10 @@ def write_lines(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: 
     return file
 
 
-def _written(head: Head) -> dict[str, JsonValue]:
-    """Return a head as it is written: what was held against no anchor says nothing of one."""
-    told = head.model_dump(by_alias=True)
-    return told if head.anchor is not None else {k: v for k, v in told.items() if k != "anchor"}
+def _written(line: Shape) -> dict[str, JsonValue]:
+    """Return a line as it is written: where there is no anchor or panel, it says nothing of one."""
+    told = line.model_dump(by_alias=True)
+    return {k: v for k, v in told.items() if v is not None or k not in ("anchor", "votes")}
 
 
 def _name(kind: str, model: str, judge: str | None, anchor: str | None = None) -> str:

@@ -26,7 +26,7 @@ from runs.cli import COMMANDS, arena, load
 from runs.commands.endings import _state
 from runs.config import Flags, resolve
 from runs.freeze import freeze
-from runs.results import Result, Ruling, write_result
+from runs.results import Result, Ruling, Vote, write_result
 from runs.simulate import Finished
 from tests.support.clips import draw_folder
 from tests.support.played import call, invoke, lineage, play, slot, video
@@ -361,9 +361,10 @@ def test_a_bench_is_written_down_as_it_lies_on_disk(run: Path, tmp_path: Path) -
 def test_results_and_scores_are_written_down(run: Path, tmp_path: Path) -> None:
     freeze(run, tmp_path / "bench")
     bench = open_bench(tmp_path / "bench")
-    ruling = Ruling(qid=bench.items[0].qid, against="selected", verdict="win")
+    votes = [Vote(judge=judge, verdict="win") for judge in "jk"]
+    ruling = Ruling(qid=bench.items[0].qid, against="selected", verdict="win", votes=votes)
     file = write_result(
-        bench, Result(bench=bench.bench, model="m", judge="j", how="run", rulings=[ruling])
+        bench, Result(bench=bench.bench, model="m", judge="j,k", how="run", rulings=[ruling])
     )
     head, line = map(json.loads, file.read_text().splitlines())
     sliced = json.loads(invoke("bench", "score", bench.folder, "--by", "topic", "--json").stdout)

@@ -63,8 +63,11 @@ Exit codes:
 )
 @click.option(
     "--judge",
-    metavar="J",
-    help="Who judges, and does nothing else.  [default: arena.toml, else the offline judge]",
+    "judges",
+    callback=names,
+    metavar="J[,J2..]",
+    help="Who judges, and does nothing else; of several the larger part decides.  [default: "
+    "arena.toml, else the offline judge]",
 )
 @click.option(
     "--anchor",
@@ -81,6 +84,11 @@ Exit codes:
     "--config",
     type=click.Path(path_type=Path),
     help="Where names are explained.  [default: ./arena.toml if there]",
+)
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    help="Folder of prompts that replace ours, such as judge.txt, from the first call on.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seats and --limit follow it.")
 @click.option(
@@ -146,7 +154,7 @@ def _asked(typed: dict[str, Any]) -> Asked:
     return Asked(
         wanted=Wanted(
             models=typed["model"],
-            judge=typed["judge"],
+            judges=typed["judges"],
             config=typed["config"],
             swap=typed["swap"],
             seed=typed["seed"],
@@ -158,6 +166,7 @@ def _asked(typed: dict[str, Any]) -> Asked:
         caps=Caps(typed["max_usd"], typed["max_tokens"]),
         limit=typed["limit"],
         retry_failed=typed["retry_failed"],
+        prompts=typed["prompts"],
     )
 
 
