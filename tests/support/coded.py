@@ -60,7 +60,7 @@ def small(suffix: str, codec: str, options: dict[str, str], **recipe: object) ->
 
 TURN = 2**33 // 90_000 * 25 - 2
 """In frames: shortly before the 33 bits of a transport stream's clock run over."""
-VP8 = {"deadline": "good", "cpu-used": "5", "g": "20", "b": "1M"}
+VP8 = {"deadline": "realtime", "cpu-used": "8", "g": "20", "b": "1M"}
 UNEVEN = (*range(0, 20, 2), *range(20, 100, 8), *range(100, 120))
 KINDS = {
     "h264, groups of 12": h264(),
