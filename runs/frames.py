@@ -19,7 +19,7 @@ from runs.sampling import choose_sampling, refuse_missing
 from video.cache import FrameCache
 from video.find import read_video
 from video.frames import thin
-from video.scene_lists import kept_scenes, patience_s, scenes_of
+from video.scene_lists import kept_scenes, scenes_of
 from video.scenes import Stretch
 from video.studio import Decoders
 
@@ -121,10 +121,10 @@ async def _sampled(asked: Asked) -> View:
     path = Path(asked.video)
     video = await asyncio.to_thread(_read, path)
     is_by_scenes = asked.sampling.policy == "scenes"
-    async with Decoders(FrameCache(), deadline_s=patience_s(video.duration_s)) as decoders:
+    async with Decoders(FrameCache()) as decoders:
         try:
             frames = await decoders.frames(path, video, asked.sampling)
-            scenes = await scenes_of(decoders, path, video.sha256) if is_by_scenes else ()
+            scenes = await scenes_of(decoders, path, video) if is_by_scenes else ()
             seen = frames if asked.seen is None else thin(frames, asked.seen)
             jpegs = await _jpegs(decoders, path, video, asked.sampling, seen)
         except UnusableVideo as failure:

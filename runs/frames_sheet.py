@@ -79,8 +79,9 @@ def about_frames(view: View) -> str:
     which = counted(count, "frame")
     if count != view.total:
         which = f"{count} of {counted(view.total, 'frame')}, what {view.by or 'is'} sees,"
-    size = f"{sum(map(len, view.jpegs)) / 1e6:.1f} MB"
-    fit = "" if sampling.fit == "keep" else f" ({sampling.fit})"
+    bytes_ = sum(map(len, view.jpegs))
+    size = f"{bytes_ / 1e6:.1f} MB" if bytes_ >= 1e6 else f"{bytes_ / 1e3:.0f} kB"
+    fit = {"keep": "", "stretch": " stretched", "pad": " on black"}[sampling.fit]
     return (
         f"{which} at {frames.width_px} x {frames.height_px}{fit}, {_policy(view, sampling)}, "
         f"JPEG quality {sampling.quality}, {size}"

@@ -16,7 +16,7 @@ from runs.gathering import gather
 from runs.tallying import telling
 from video.cache import FrameCache
 from video.find import Findings
-from video.scene_lists import patience_s, scenes_of
+from video.scene_lists import scenes_of
 from video.studio import Decoders
 from video.subtitles import Shelf
 
@@ -117,10 +117,9 @@ async def with_scenes(library: Library, say: Say) -> Library:
     Raises:
         BadInput: what is found cannot be kept.
     """
-    longest_s = max((row.video.duration_s for row in library.rows), default=0.0)
     done = 0
     with telling(say) as tell:
-        async with Decoders(FrameCache(), deadline_s=patience_s(longest_s)) as decoders:
+        async with Decoders(FrameCache()) as decoders:
 
             async def look(row: Row) -> Row:
                 nonlocal done
@@ -135,7 +134,7 @@ async def with_scenes(library: Library, say: Say) -> Library:
 
 async def _looked_through(decoders: Decoders, folder: Path, row: Row) -> Row:
     try:
-        scenes = await scenes_of(decoders, folder / row.video.path, row.video.sha256)
+        scenes = await scenes_of(decoders, folder / row.video.path, row.video)
     except UnusableVideo as failure:
         return replace(row, problems=(*row.problems, f"{failure} when its scenes were looked for"))
     return replace(row, scenes=len(scenes))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import BadInput, UnusableVideo
+from memory.records import Video
 from video.index import Index
 from video.scenes import Stretch, find_scenes
 from video.shelf import PART, touch
@@ -20,30 +21,25 @@ from video.shelf import PART, touch
 if TYPE_CHECKING:
     from video.studio import Decoders
 
-PATIENCE_S = 300.0
-"""Looking for scenes may take so long, and as long again as the video lasts: it decodes all."""
 FINDER = "1"
 """Goes up whenever the same video would give other scenes by this code."""
 
 
-def patience_s(duration_s: float) -> float:
-    """Return how many seconds finding the scenes of a video may take."""
-    return PATIENCE_S + duration_s
-
-
-async def scenes_of(decoders: Decoders, path: Path, sha256: str) -> tuple[Stretch, ...]:
+async def scenes_of(decoders: Decoders, path: Path, video: Video) -> tuple[Stretch, ...]:
     """Return the scenes of a video: those that were kept, else found by a worker and kept.
+
+    All is decoded for that, so that it may take as much longer than a deadline as the video lasts.
 
     Raises:
         UnusableVideo: it cannot be decoded within the deadline, or no longer has these bytes.
         BadInput: they cannot be kept.
     """
     folder = decoders.cache.folder
-    kept = kept_scenes(folder, sha256)
+    kept = kept_scenes(folder, video.sha256)
     if kept is None:
-        asked = {"path": os.fspath(path), "sha256": sha256, "cache": os.fspath(folder)}
-        await decoders.request("scenes", **asked)
-        kept = kept_scenes(folder, sha256)
+        asked = {"path": os.fspath(path), "sha256": video.sha256, "cache": os.fspath(folder)}
+        await decoders.request("scenes", more_s=video.duration_s, **asked)
+        kept = kept_scenes(folder, video.sha256)
     if kept is None:
         raise UnusableVideo("had its scenes found and then lost; try again")
     return kept

@@ -27,7 +27,7 @@ MOST_COLUMNS = LONGEST_PX // (NARROWEST_PX + GAP_PX)
 TITLE_PX, TEXT_PX = 26, 17
 SMALL_PX, LARGE_PX, LARGE_FROM_PX = 13, 16, 240
 """Heights of the letters under a picture, and from which width of it on they are the large ones."""
-BARE = 1.0
+BARE = 1.5
 """What an empty place counts against a number of columns: its share of all, in logarithms of how
 far the sheet is from `SHAPE`."""
 

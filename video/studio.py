@@ -12,6 +12,7 @@ from memory.errors import ArenaError, FramesChanged
 from memory.records import Frames, Sampling, Video
 from video.cache import FrameCache, NotCached
 from video.crew import HANDS, give_back, hire
+from video.scene_lists import scenes_of
 from video.splicing import Splice
 
 SPLICED_BYTES = 256 * 1024 * 1024
@@ -52,6 +53,9 @@ class Decoders:
             self._made += 1
             if self._made % BETWEEN_PRUNES == 0:
                 await asyncio.to_thread(self.cache.prune)
+            if sampling.policy == "scenes":
+                # A request of its own, since it decodes everything; the next one finds them kept.
+                await scenes_of(self, path, video)
             return await self._frames(
                 "frames", sampling, self.cache, path=os.fspath(path), sha256=video.sha256
             )
@@ -128,11 +132,12 @@ class Decoders:
     async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
-    async def request(self, want: str, **fields: Any) -> dict[str, Any]:
+    async def request(self, want: str, *, more_s: float = 0.0, **fields: Any) -> dict[str, Any]:
         """Return what a worker answers to a request of one of the kinds in `video.worker.ANSWERS`.
 
         Args:
             want: the kind.
+            more_s: seconds by which its deadline is later than that of the others.
             fields: what it needs; all of it JSON, paths by `os.fspath`.
 
         Raises:
@@ -144,7 +149,7 @@ class Decoders:
             worker = hire()
             try:
                 reply = await asyncio.to_thread(
-                    worker.ask, want, fields, deadline_s=self._deadline_s
+                    worker.ask, want, fields, deadline_s=self._deadline_s + more_s
                 )
             except ArenaError:
                 give_back(worker)

@@ -54,7 +54,7 @@ def command(
         tell(json.dumps(found.as_json(file), indent=2))
         return
     for warning in warnings(found):
-        say(warning)
+        say(f"{safe(found.video.path)}: {warning}")
     tell(f"{safe(str(file))}: {about_frames(found)}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from memory.records import Sampling
 from tests.support.clips import draw_clip
 from video.cache import FrameCache
 from video.files import sha256_of
+from video.find import read_video
 from video.frames import sample
 from video.index import read_index
 from video.scene_lists import found_scenes, keep_scenes, kept_scenes, scenes_of
@@ -30,10 +32,14 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return draw_clip(tmp_path_factory.mktemp("clips") / "clip.mp4", seed=3)
 
 
-def ask(clip: Path, folder: Path, sha256: str = "") -> tuple[Stretch, ...]:
+def ask(clip: Path, folder: Path, *, later_s: float = 0.0, **changed: Any) -> tuple[Stretch, ...]:
+    """Return what a worker says of the clip's scenes where all else has no time at all."""
+    video = read_video(clip.parent, clip.name).model_copy(update={"duration_s": later_s, **changed})
+    deadline_s = 1e-6 if later_s else 300.0
+
     async def whole() -> tuple[Stretch, ...]:
-        async with Decoders(FrameCache(folder), workers=1) as decoders:
-            return await scenes_of(decoders, clip, sha256 or sha256_of(clip))
+        async with Decoders(FrameCache(folder), workers=1, deadline_s=deadline_s) as decoders:
+            return await scenes_of(decoders, clip, video)
 
     return asyncio.run(whole())
 
@@ -53,6 +59,12 @@ def test_a_worker_finds_the_scenes_and_the_next_one_is_not_asked(
     assert ask(clip, tmp_path) == ((0, 1), (1, 6))
 
 
+def test_a_long_video_has_more_time_for_its_scenes(clip: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnusableVideo, match="within"):
+        ask(clip, tmp_path, later_s=1e-6)
+    assert len(ask(clip, tmp_path, later_s=300.0)) == 3
+
+
 def test_frames_go_by_the_scenes_that_were_kept(clip: Path, tmp_path: Path) -> None:
     sha256, index = sha256_of(clip), read_index(clip)
     cache, by_scenes = FrameCache(tmp_path), Sampling(policy="scenes", frames=3)
@@ -65,7 +77,7 @@ def test_frames_go_by_the_scenes_that_were_kept(clip: Path, tmp_path: Path) -> N
 
 def test_scenes_of_other_bytes_than_were_asked_for_are_refused(clip: Path, tmp_path: Path) -> None:
     with pytest.raises(UnusableVideo, match="has changed"):
-        ask(clip, tmp_path, SHA)
+        ask(clip, tmp_path, sha256=SHA)
 
 
 def test_a_list_of_another_length_than_the_video_is_made_anew(clip: Path, tmp_path: Path) -> None:
