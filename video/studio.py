@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,8 @@ class Decoders:
         self.spliced = FrameCache(cache.folder / "spliced")
         self._deadline_s = deadline_s
         self._seats = asyncio.Semaphore(workers or HANDS)
+        # Threads of its own: those of the loop are for reading frames, which must not wait.
+        self._waiting = ThreadPoolExecutor(workers or HANDS, thread_name_prefix="decoding")
         self._making: dict[tuple[str, Sampling], asyncio.Lock] = {}
         self._made = 0
 
@@ -125,6 +129,7 @@ class Decoders:
         """Keep of spliced clips the latest only, and of all frames what the cap allows."""
         await asyncio.to_thread(self.spliced.prune, SPLICED_BYTES)
         await asyncio.to_thread(self.cache.prune)
+        self._waiting.shutdown(wait=False)
 
     async def __aenter__(self) -> Decoders:
         return self
@@ -148,9 +153,10 @@ class Decoders:
         async with self._seats:
             worker = hire()
             try:
-                reply = await asyncio.to_thread(
+                answer = partial(
                     worker.ask, want, fields, deadline_s=self._deadline_s + more_s
                 )
+                reply = await asyncio.get_running_loop().run_in_executor(self._waiting, answer)
             except ArenaError:
                 give_back(worker)
                 raise
