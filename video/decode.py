@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, dropwhile
 from pathlib import Path
-from typing import NamedTuple
 
 from av import VideoFrame
 from av.container import InputContainer
 from av.packet import Packet
 from av.video.stream import VideoStream
+from PIL import Image
 
 from memory.errors import UnusableVideo
 from video.container import Unreadable, opened
 from video.decoders import Catch, Develop
 from video.in_order import frames_in_order, has_guessed_times
 from video.index import Index, packet_tick, read_index
-from video.pictures import displayed_size, upright
+from video.pictures import Turn, displayed_size, turn_of, upright
 
 LEADS_S = (0.0, 1.0, 5.0)
 """How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies
@@ -59,15 +59,21 @@ class AvDecoder:
         if wanted and not darkroom.catch.pictures:
             first = first_frame(path)
             if first is not None:
-                darkroom.catch.rough[min(wanted)] = develop(upright(first[0], size))
+                darkroom.catch.rough[min(wanted)] = develop(
+                    upright(first[0], size, turn_of(first[0]))
+                )
         return darkroom.catch
 
 
-class _Darkroom(NamedTuple):
+@dataclass
+class _Darkroom:
     """Where decoded frames become pictures."""
 
     catch: Catch
     size: tuple[int, int]
+    turn: Turn | None = None
+    """What sets them upright; to ask each frame would keep it from being freed at once."""
+    knows_turn: bool = False
 
     @property
     def missing(self) -> frozenset[int]:
@@ -79,12 +85,17 @@ class _Darkroom(NamedTuple):
         for frame in frames:
             if frame.pts in catch.wanted and frame.pts not in catch.exact:
                 shelf = catch.rough if frame.is_corrupt else catch.exact
-                shelf[frame.pts] = catch.develop(upright(frame, self.size))
+                shelf[frame.pts] = catch.develop(self._upright(frame))
+
+    def _upright(self, frame: VideoFrame) -> Image.Image:
+        if not self.knows_turn:
+            self.turn, self.knows_turn = turn_of(frame), True
+        return upright(frame, self.size, self.turn)
 
 
 def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
     with opened(path) as (container, stream):
-        if wanted and has_guessed_times(container, stream):
+        if wanted and container.format.name == "avi" and has_guessed_times(path):
             room.take(frames_in_order(container, stream, index.shown, last=max(wanted)))
             return
         stream.thread_type = "AUTO"

@@ -42,9 +42,9 @@ def av1(suffix: str = "mp4", **recipe: object) -> Recipe:
     return small(suffix, "libsvtav1", options, **{"size": (192, 128), **recipe})
 
 
-def mpeg4(suffix: str, **recipe: object) -> Recipe:
-    """Return a recipe for MPEG-4 ASP."""
-    return small(suffix, "mpeg4", {"g": "12", "bf": "2", "b": "2M"}, **recipe)
+def mpeg4(suffix: str, *, between: int = 2, **recipe: object) -> Recipe:
+    """Return a recipe for MPEG-4 ASP with so many B-frames between the others."""
+    return small(suffix, "mpeg4", {"g": "12", "bf": str(between), "b": "2M"}, **recipe)
 
 
 def mpeg2(suffix: str, *, flags: str = "", **recipe: object) -> Recipe:
@@ -93,6 +93,8 @@ KINDS = {
     "av1 in webm": av1("webm"),
     "av1, ten bits, hdr": av1(pix_fmt="yuv420p10le", tags=HDR),
     "mpeg4 in avi": mpeg4("avi"),
+    "mpeg4 in avi, packed": mpeg4("avi", between=1, is_packed=True),
+    "mpeg4 in avi, no b-frames": mpeg4("avi", between=0),
     "mpeg4 in mp4": mpeg4("mp4"),
     "mpeg2 in ts": mpeg2("ts"),
     "mpeg2 in mpg": mpeg2("mpg"),

@@ -18,6 +18,8 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 from PIL import Image
 
+from tests.support.packed import pack
+
 BITS, COLUMNS, ROWS = 16, 8, 5
 """Two rows of blocks are the number, most significant bit first, two more check it, the last moves.
 """
@@ -54,6 +56,8 @@ class Recipe:
     """So many frames at the start are in the file, but an edit list leaves them out."""
     hidden: tuple[int, ...] = ()
     """Frames of VP8 that others refer to, but that are never shown."""
+    is_packed: bool = False
+    """Packets of MPEG-4 hold two frames, as DivX wrote them."""
     muxing: dict[str, str] = field(default_factory=dict)
     """Options of the container."""
 
@@ -137,6 +141,8 @@ def encode(path: Path, recipe: Recipe, *, quarter_turn: bool = False) -> Path:
             frame.pts, frame.time_base = recipe.start + tick, Fraction(1, recipe.rate)
             _mux(file, stream.encode(frame), recipe)
         _mux(file, stream.encode(), recipe)
+    if recipe.is_packed:
+        pack(path)
     return path
 
 

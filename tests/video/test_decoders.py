@@ -60,6 +60,7 @@ WRONG_BY_DECORD = {
     "av1 in webm": "has no AV1",
     "av1, ten bits, hdr": "has no AV1",
     "mpeg4 in avi": TIMELESS,
+    "mpeg4 in avi, packed": TIMELESS,
     "mpeg4 in mp4": OPEN,
     "mpeg2 in ts": SHIFTED,
     "mpeg2 in mpg": TIMELESS,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from tests.support.coded import KINDS
+from tests.support.packed import FRAME
 from tests.support.stamped import BITS, UNREADABLE, read_stamp, stamp
 
 TELEPHONE = bytes.fromhex(
@@ -121,3 +122,10 @@ def test_hdr_is_marked(coded: Coded, kind: str) -> None:
 def test_a_cut_start_is_still_in_the_file(coded: Coded) -> None:
     recipe = KINDS["start cut off"]
     assert len(packets(coded("start cut off"))) == recipe.count == len(recipe.shown) + recipe.cut
+
+
+def test_a_packed_clip_has_two_frames_in_a_packet(coded: Coded) -> None:
+    with av.open(str(coded("mpeg4 in avi, packed"))) as file:
+        stored = [bytes(packet).count(FRAME) for packet in file.demux(video=0) if packet.size]
+    assert stored.count(2) > 15
+    assert len(stored) == KINDS["mpeg4 in avi, packed"].count

@@ -1,0 +1,52 @@
+"""MPEG-4 as DivX put it into AVI: a B-frame shares the packet of the frame it is predicted from."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import av
+from av.packet import Packet
+
+USER_DATA = re.compile(rb"\x00\x00\x01\xb2.*?(?=\x00\x00\x01|$)", re.DOTALL)
+DIVX = b"\x00\x00\x01\xb2DivX503b1393p"
+"""By its last letter decoders know that packets may hold two frames."""
+NOT_CODED = b"\x00\x00\x01\xb6\x51\x80\x7f"
+"""A frame that says nothing: it fills the place of the one that went into the packet before."""
+FRAME = b"\x00\x00\x01\xb6"
+
+
+def pack(path: Path) -> None:
+    """Put the B-frames of an AVI, never two in a row, into the packets before them."""
+    with av.open(str(path)) as old:
+        stream = old.streams.video[0]
+        packets = [packet for packet in old.demux(stream) if packet.size]
+        stored = [(USER_DATA.sub(DIVX, bytes(packet)), packet.is_keyframe) for packet in packets]
+        size, rate = (stream.width, stream.height), stream.average_rate
+    assert rate is not None
+    with av.open(str(path), "w") as new:
+        copy = new.add_stream("mpeg4", rate=rate)
+        copy.width, copy.height = size
+        for number, (data, is_key) in enumerate(_packed(stored)):
+            packet = Packet(data)
+            packet.stream, packet.is_keyframe = copy, is_key
+            packet.pts, packet.dts, packet.time_base = number, number, 1 / Fraction(rate)
+            new.mux(packet)
+
+
+def _packed(plain: list[tuple[bytes, bool]]) -> list[tuple[bytes, bool]]:
+    packets: list[tuple[bytes, bool]] = []
+    for data, is_key in plain:
+        if _is_between(data):
+            before, was_key = packets[-1]
+            packets[-1] = (before + data, was_key)
+            packets.append((NOT_CODED, False))
+        else:
+            packets.append((data, is_key))
+    return packets
+
+
+def _is_between(data: bytes) -> bool:
+    """Return whether a frame is predicted from both sides."""
+    return data[data.index(FRAME) + len(FRAME)] >> 6 == 2
