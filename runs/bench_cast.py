@@ -24,7 +24,7 @@ from runs.cast import (
 from runs.config import RunConfig
 from runs.console import safe
 from runs.rate_columns import quoted
-from runs.results import read_answers
+from runs.results import REFERENCES, read_answers
 from runs.sealing import RUN, digest_of
 from runs.spending import priced
 from runs.trial_judges import Leave, arena_file
@@ -88,7 +88,7 @@ def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
     )
     assumed = not wanted.models and not file.roles.models
     return BenchCast(
-        config, players, ",".join(judges), tuple(_notes(bench, config, assumed=assumed))
+        config, players, ",".join(judges), tuple(_notes(bench, wanted, config, assumed=assumed))
     )
 
 
@@ -132,15 +132,21 @@ def _judges(
     _refuse_twice(judges, "--judge")
     if judges:
         return tuple(sorted(judges))
-    is_real = is_given or not _is_offline(bench)
+    is_real = is_given or _reads_real(bench, wanted)
     if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
         raise BadInput("nobody judges; name a model that does not compete with --judge")
     return (OFFLINE_JUDGE,)
 
 
-def _is_offline(bench: OpenBench) -> bool:
-    """Return whether all answers in a bench are stand-ins'."""
-    return bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
+def _reads_real(bench: OpenBench, wanted: Wanted) -> bool:
+    """Return whether answers of a bench are read that are not all stand-ins'."""
+    is_offline = bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
+    return _reads_references(wanted) and not is_offline
+
+
+def _reads_references(wanted: Wanted) -> bool:
+    """Return whether anything is held against the bench's own answers."""
+    return wanted.anchor is None or wanted.anchor in REFERENCES
 
 
 def _config(
@@ -173,7 +179,7 @@ def _check_judge(bench: OpenBench, wanted: Wanted, config: RunConfig, *, is_give
     allowed, judges, cast = wanted.leave, config.judges, config.cast
     is_self_judging(config.models, judges, cast=cast, allowed=allowed.compete)
     is_offline_judge(config.models, judges, cast=cast, allowed=allowed.offline)
-    is_real = is_given or not _is_offline(bench)
+    is_real = is_given or _reads_real(bench, wanted)
     stand_ins = [judge for judge in judges if cast[judge].is_offline]
     if stand_ins and is_real and not allowed.offline:
         whose = "that were handed in" if is_given else f"in {bench.folder}"
@@ -183,14 +189,14 @@ def _check_judge(bench: OpenBench, wanted: Wanted, config: RunConfig, *, is_give
         )
 
 
-def _notes(bench: OpenBench, config: RunConfig, *, assumed: bool) -> Iterator[str]:
+def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig, *, assumed: bool) -> Iterator[str]:
     if assumed:
         yield "nobody named a model, so the offline stand-ins play"
     if config.offline:
         yield "this rates offline stand-ins, not real models"
     elif any(config.cast[judge].is_offline for judge in config.judges):
         yield "the offline judge only understands offline contestants; its rulings mean little here"
-    for judge in config.judges:
+    for judge in config.judges if _reads_references(wanted) else ():
         if authors := _authors(bench, config.cast[judge].model):
             yield (
                 f"{safe(judge)} judges answers of its own: it wrote references in this bench as "

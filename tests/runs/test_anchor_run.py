@@ -17,9 +17,11 @@ from runs.bench_calls import CALLS
 from runs.benches import open_bench
 from runs.cli import arena
 from runs.freeze import freeze
+from runs.imports import import_videoautobench
 from runs.results import Answers, read_results, write_answers
 from tests.support.clips import draw_folder
 from tests.support.held import held
+from tests.support.published_bench import published, write_published
 from tests.support.small_runs import play
 
 MOLE = ("--model", "offline:mole", "--limit", 3)
@@ -171,6 +173,18 @@ def test_the_anchor_meets_everybody_but_itself(ground: Path, bench: Path) -> Non
     assert "offline:terse is the anchor, and is not held against itself" in told.stdout
     alone = run(bench, "--videos", ground / "videos", "--model", "offline:terse", *TERSE)
     assert "would only meet itself" in str(alone.exception)
+
+
+def test_a_judge_need_not_know_the_writers_of_what_it_does_not_read(
+    ground: Path, tmp_path: Path
+) -> None:
+    bench = tmp_path / "published"
+    import_videoautobench(write_published(tmp_path / "vab.json", published(3, 3)), bench)
+    films = ("--videos", ground / "videos", "--plan")
+    told = run(bench, *films, *MOLE, *TERSE)
+    assert "for offline:mole against offline:terse, judged by offline:judge" in told.stdout
+    told = run(bench, *films, *MOLE, "--anchor", "selected")
+    assert "nobody judges" in str(told.exception)
 
 
 def test_the_judge_is_no_anchor(ground: Path, bench: Path) -> None:
