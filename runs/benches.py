@@ -97,7 +97,8 @@ def read_bench(folder: Path) -> Reading:
     try:
         found = _read_manifest(folder / MANIFEST)
     except _Unusable as why:
-        read.problems = [*_strangers(folder, None), f"{MANIFEST} {why}"]
+        # Without a manifest any file is a stranger; what is to be done about it stands first.
+        read.problems = [f"{MANIFEST} {why}", *_strangers(folder, None)]
         return read
     read.bench, read.manifest = str(found.raw.get("bench")), found.manifest
     read.problems += _strangers(folder, found.manifest)

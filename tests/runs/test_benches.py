@@ -78,3 +78,11 @@ def test_what_is_no_bench_is_the_users_error(tmp_path: Path) -> None:
         open_bench(tmp_path / "nothing")
     with pytest.raises(BadInput, match="is missing"):
         open_bench(tmp_path)
+
+
+def test_a_missing_manifest_is_told_before_what_lies_there_instead(bench: Path) -> None:
+    (bench / "manifest.json").unlink()
+    (bench / "a stranger").write_text("")
+    with pytest.raises(BadInput, match=r"no intact bench: manifest\.json is missing"):
+        open_bench(bench)
+    assert verify(bench, None).problems[1:] == ["a stranger does not belong to the bench"]

@@ -1,0 +1,105 @@
+"""A bench of an older schema, videos that moved between two days, two processes at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from memory.store import Store
+from runs.bench_calls import CALLS, open_calls
+from runs.benches import open_bench
+from runs.cli import arena
+from runs.freeze import freeze
+from runs.results import read_results
+from tests.support.clips import draw_folder
+from tests.support.first_bench import as_first
+from tests.support.small_runs import play
+from tests.support.whole_runs import command
+
+MOLE = ("--model", "offline:mole")
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clips and a bench about them, which no test writes to."""
+    place = tmp_path_factory.mktemp("ground")
+    play(draw_folder(place / "videos", 2, seconds=2), place / "out", rounds=1)
+    freeze(place / "out", place / "bench")
+    return place
+
+
+@pytest.fixture
+def bench(ground: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ground / "bench", tmp_path / "bench"))
+
+
+def run(bench: Path, *typed: object) -> Result:
+    """Play a bench; `return_value` is the exit code."""
+    line = ["bench", "run", str(bench), *MOLE, *map(str, typed)]
+    return CliRunner().invoke(arena, line, standalone_mode=False)
+
+
+def rulings_of(bench: Path) -> list[dict[str, object]]:
+    (result,) = read_results(open_bench(bench))
+    return [ruling.model_dump() for ruling in result.rulings]
+
+
+def test_a_bench_of_schema_1_plays_to_the_same_rulings_as_one_of_now(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    first = as_first(open_bench(bench), tmp_path / "first")
+    assert json.loads((first / "manifest.json").read_bytes())["schema"] == 1
+    for one in (first, bench):
+        assert run(one, "--videos", ground / "videos").return_value == 0
+    assert rulings_of(first) == rulings_of(bench)
+    assert {ruling["verdict"] for ruling in rulings_of(first)} & {"win", "loss"}
+    # Played again from what is known, on either.
+    assert "at most 0 calls" in run(first).stderr
+
+
+def test_a_bench_goes_on_with_videos_that_moved_meanwhile(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    whole = shutil.copytree(bench, tmp_path / "whole")
+    run(whole, "--videos", ground / "videos")
+    old = Path(shutil.copytree(ground / "videos", tmp_path / "old"))
+    assert run(bench, "--videos", old, "--limit", 2).return_value == 0
+    begun = calls(bench)
+    elsewhere = tmp_path / "elsewhere" / "deep"
+    elsewhere.mkdir(parents=True)
+    for place, file in enumerate(sorted(old.glob("*.mp4"))):
+        file.rename(elsewhere / f"{place} renamed.mp4")
+    old.rmdir()
+    lost = run(bench, "--videos", old)
+    assert "is no folder" in str(lost.exception)
+    assert run(bench, "--videos", elsewhere.parent).return_value == 0
+    assert rulings_of(bench) == rulings_of(whole)
+    # Nothing was asked a second time.
+    assert calls(bench)[: len(begun)] == begun
+    assert len(calls(bench)) == len(calls(whole))
+
+
+def calls(bench: Path) -> list[str]:
+    with Store.open(bench / "results" / CALLS, write=False) as store:
+        return [row.key for row in store.journal.calls()]
+
+
+def test_a_second_process_is_told_who_plays_the_bench_and_may_still_plan(
+    ground: Path, bench: Path
+) -> None:
+    store = open_calls(open_bench(bench), write=True)
+    assert store is not None
+    typed = command("arena", "bench", "run", bench, *MOLE, "--videos", ground / "videos")
+    with store:
+        told = subprocess.run(typed, capture_output=True, text=True, check=False, timeout=120)
+        assert told.returncode == 1
+        said = f"{bench / 'results'} is being run by process {os.getpid()}; wait for it to end"
+        assert said in told.stderr
+        assert run(bench, "--videos", ground / "videos", "--plan").return_value == 0
+    assert run(bench, "--videos", ground / "videos").return_value == 0
