@@ -38,12 +38,12 @@ def displayed_size(frame: VideoFrame, aspect: Fraction | None) -> tuple[int, int
     # Rounding in WebM's display size makes 1.003 of square pixels; that is not meant.
     if aspect and SANE_ASPECT[0] <= aspect <= SANE_ASPECT[1] and abs(aspect - 1) > 0.01:
         width = max(1, round(width * aspect))
-    return (frame.height, width) if _turn(frame) in SWAPPED.values() else (width, frame.height)
+    return (frame.height, width) if turn_of(frame) in SWAPPED.values() else (width, frame.height)
 
 
 def rotation(frame: VideoFrame) -> int:
     """Return by how many degrees clockwise a player turns the stored picture; never by a mirror."""
-    turn = _turn(frame)
+    turn = turn_of(frame)
     return CLOCKWISE.get(turn, 0) if turn else 0
 
 
@@ -63,9 +63,8 @@ def scaled_size(size: tuple[int, int], sampling: Sampling) -> tuple[int, int]:
     )
 
 
-def upright(frame: VideoFrame, size: tuple[int, int]) -> Image.Image:
-    """Return the frame as it is to be looked at, scaled to `size`."""
-    turn = _turn(frame)
+def upright(frame: VideoFrame, size: tuple[int, int], turn: Turn | None) -> Image.Image:
+    """Return the frame as it is to be looked at, scaled to `size`; `turn` is `turn_of` it."""
     width, height = size[::-1] if turn in SWAPPED.values() else size
     image = _scaled(frame, width, height)
     return image if turn is None else image.transpose(turn)
@@ -128,8 +127,12 @@ def _one_field(frame: VideoFrame) -> VideoFrame:
     return field
 
 
-def _turn(frame: VideoFrame) -> Turn | None:
-    """Return what sets the frame upright: its display matrix, to the nearest quarter turn."""
+def turn_of(frame: VideoFrame) -> Turn | None:
+    """Return what sets the frame upright: its display matrix, to the nearest quarter turn.
+
+    To be asked of one frame of a video: a frame and its side data hold each other, so that its
+    megabytes stay until the garbage is collected.
+    """
     try:
         matrix = bytes(frame.side_data["DISPLAYMATRIX"])  # type: ignore[typeddict-item]
     except KeyError:
