@@ -46,6 +46,8 @@ _MOST_LINES = 8
 """Lines of one picture that are read, the tallest; a page of print is no caption."""
 _STILL = 4
 """Grey levels by which a line's patch may change and be the same line."""
+_MARGIN = 2
+"""Pixels around a line that are read with it; small print is misread without."""
 _HEAD = struct.Struct("<d")
 Pixels = NDArray[np.uint8]
 """Shape (height, width, 3), blue first."""
@@ -105,26 +107,26 @@ def read_captions(path: Path, index: Index, *, decoder: Decoder | None = None) -
         UnusableVideo: not one frame could be decoded.
     """
     refuse_without()
-    reader = Reader(_engine())
+    # Decoded before the models are loaded: a large picture and they need much memory each.
     shots = sharpest(path, index, decoder or decoder_named("av"))
+    reader = Reader(_engine())
     readings = [(time_s, reader.lines(image)) for time_s, image in shots]
     return merged(readings, duration_s=index.duration_s)
 
 
 def sharpest(path: Path, index: Index, decoder: Decoder) -> Iterable[tuple[float, Image.Image]]:
-    """Yield up to `READINGS` pictures and their times in seconds, the sharpest of each three."""
+    """Return up to `READINGS` pictures and their times in seconds, the sharpest of each two."""
     ticks = choose(index.shown, _TRIES * READINGS)
     width, height = decoder.shape(path)
     scale = min(1.0, _LONGEST_PX / max(width, height))
     size = max(1, round(width * scale)), max(1, round(height * scale))
     catch = decoder.pictures(path, index, wanted=ticks, size=size, develop=_developed)
-    had = {tick: data for tick, data in catch.pictures.items() if tick in catch.wanted}
+    had = catch.pictures
     each = max(1, -(-len(ticks) // READINGS))
-    for first in range(0, len(ticks), each):
-        group = [tick for tick in ticks[first : first + each] if tick in had]
-        if group:
-            best = max(group, key=lambda tick: _HEAD.unpack_from(had[tick]))
-            yield index.seconds(best), Image.open(BytesIO(had[best][_HEAD.size :]))
+    parts = (ticks[first : first + each] for first in range(0, len(ticks), each))
+    groups = [[tick for tick in part if tick in had] for part in parts]
+    best = [max(group, key=lambda tick: _HEAD.unpack_from(had[tick])) for group in groups if group]
+    return ((index.seconds(tick), Image.open(BytesIO(had[tick][_HEAD.size :]))) for tick in best)
 
 
 class Reader:
@@ -288,9 +290,9 @@ def _engine() -> Engine:
 
 
 def _box(corners: Any, shape: tuple[int, ...]) -> Box:
-    """Return the upright box around four corners of shape (4, 2), within the picture."""
-    left, top = (max(0, int(side)) for side in np.floor(np.min(corners, axis=0)))
-    right, bottom = (int(side) for side in np.ceil(np.max(corners, axis=0)))
+    """Return the upright box around four corners of shape (4, 2), with a margin in the picture."""
+    left, top = (max(0, int(side) - _MARGIN) for side in np.floor(np.min(corners, axis=0)))
+    right, bottom = (int(side) + _MARGIN for side in np.ceil(np.max(corners, axis=0)))
     return left, top, min(right, shape[1]), min(bottom, shape[0])
 
 
