@@ -151,17 +151,21 @@ class Decoders:
             BadInput: what was asked for cannot be written.
         """
         async with self._seats:
-            worker = hire()
+            worker, asked = hire(), None
             try:
                 answer = partial(
                     worker.ask, want, fields, deadline_s=self._deadline_s + more_s
                 )
-                reply = await asyncio.get_running_loop().run_in_executor(self._waiting, answer)
+                asked = self._waiting.submit(answer)
+                reply = await asyncio.wrap_future(asked)
             except ArenaError:
                 give_back(worker)
                 raise
             except BaseException:
                 worker.kill()
+                if asked is not None and asked.cancelled():
+                    # Nobody has begun to wait for it, and so nobody would close its pipes.
+                    worker.end()
                 raise
             give_back(worker)
             return reply
