@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from av import VideoFrame
 
 from video.container import Unreadable, opened
+from video.in_order import frames_in_order, has_guessed_times
 from video.index import Index
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _detector(index: Index) -> Callable[[int, NDArray[uint8]], list[int]]:
 def _small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[uint8]]]:
     """Yield tick and small BGR picture, shape (height, width, 3), of every frame, in order."""
     known, last, size = frozenset(index.shown), index.shown[0] - 1, None
-    for frame in _frames(path):
+    for frame in _frames(path, index):
         if frame.pts not in known or frame.pts <= last:
             continue
         last = frame.pts
@@ -81,8 +82,11 @@ def _small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[uin
         yield last, cast("NDArray[uint8]", small.to_ndarray())
 
 
-def _frames(path: Path) -> Iterator[VideoFrame]:
+def _frames(path: Path, index: Index) -> Iterator[VideoFrame]:
     with opened(path) as (container, stream):
+        if container.format.name == "avi" and has_guessed_times(path):
+            yield from frames_in_order(container, stream, index.shown, last=index.shown[-1])
+            return
         stream.thread_type = "AUTO"
         with suppress(*Unreadable):
             for packet in container.demux(stream):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import av
 import numpy as np
@@ -21,11 +22,17 @@ from video.scenes import Stretch, find_scenes
 REAL = Path(__file__).parents[2].parent / "shared" / "videos"
 
 
-def draw(path: Path, lengths: Sequence[int], *, ticks: Sequence[int] = ()) -> Path:
+def draw(
+    path: Path,
+    lengths: Sequence[int],
+    *,
+    ticks: Sequence[int] = (),
+    codec: Literal["mpeg4", "libx264"] = "mpeg4",
+) -> Path:
     """Write scenes of so many frames each, 10 a second; `ticks` are their times in 1/100 s."""
     grounds = [COLOURS[n % 5] for n, length in enumerate(lengths) for _ in range(length)]
     with av.open(str(path), "w") as file:
-        stream = file.add_stream("mpeg4", rate=10)
+        stream = file.add_stream(codec, rate=10)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
         stream.codec_context.time_base = Fraction(1, 100)
         for number, ground in enumerate(grounds):
@@ -50,6 +57,14 @@ def test_scenes_are_told_in_the_time_they_are_shown_at(tmp_path: Path) -> None:
     slow, fast = range(0, 500, 50), range(500, 600, 10)
     clip = draw(tmp_path / "c.mkv", [10, 10], ticks=[*slow, *fast])
     assert [scene.start_s for scene in scenes(clip)] == [0, 5.0]
+
+
+def test_a_file_that_tells_no_times_but_the_order_of_decoding_has_its_scenes_exactly(
+    tmp_path: Path,
+) -> None:
+    clip = draw(tmp_path / "c.avi", [10, 13, 9, 8], codec="libx264")
+    starts = [scene.start_s for scene in scenes(clip)]
+    assert [later - starts[1] for later in starts[1:]] == pytest.approx([0, 1.3, 2.2])
 
 
 def test_the_clock_begins_with_the_first_frame(tmp_path: Path) -> None:
