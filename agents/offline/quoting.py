@@ -52,7 +52,7 @@ def words_in(text: str) -> str | None:
 
 
 def _hide(char: str) -> str:
-    is_kept = char.isspace() or char in '"“”«»' or ord(char) >= _SHIFTED
+    is_kept = char.isspace() or char in '"“”«»' or not 0x21 <= ord(char) < _SHIFTED
     return char if is_kept else chr(ord(char) + _SHIFT)
 
 
