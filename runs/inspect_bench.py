@@ -15,7 +15,7 @@ from runs.bench_films import seen_films
 from runs.bench_game import scope_of
 from runs.bench_points import WORTH
 from runs.benches import OpenBench
-from runs.inspect_folder import Frames, Written, span_of, write_folder
+from runs.inspect_folder import Frames, Tell, Written, say_nothing, span_of, write_folder
 from runs.inspect_log import Json, Log, Sample, Score
 from runs.inspect_words import judged, parameters_of, rival_said, row_metrics
 from runs.results import REFERENCES, Against, Result, Ruling
@@ -44,6 +44,7 @@ def export_results(
     judge: str | None = None,
     frames: int = 0,
     force: bool = False,
+    tell: Tell = say_nothing,
 ) -> Written:
     """Write a log for every result on a bench into the folder `to`.
 
@@ -53,6 +54,7 @@ def export_results(
         judge: whose rulings; None for all judges', each in logs of its own.
         frames: thumbnails of frames in every sample.
         force: replace what is there.
+        tell: hears after every log how many are written.
 
     Raises:
         BadInput: no results, a log is there and not `force`, or one cannot be written.
@@ -70,7 +72,7 @@ def export_results(
             (_log(shelf, result, rows[result.model, result.judge]), _samples(shelf, result))
             for result in results
         ]
-        return write_folder(to, filled, force=force, pictures=shelf.pictures)
+        return write_folder(to, filled, force=force, pictures=shelf.pictures, tell=tell)
 
 
 def _log(shelf: _Shelf, result: Result, row: Mapping[str, Any]) -> Log:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,13 @@ from runs.inspect_log import Log, Sample, write_log
 from runs.reading import counted
 from video.cache import FrameCache, NotCached
 from video.thumbnails import thumbnail
+
+Tell = Callable[[int, int], None]
+"""Takes how many logs are written, and how many there will be."""
+
+
+def say_nothing(_done: int, _of: int) -> None:
+    """Hear how far it is, and say nothing."""
 
 
 class Written(NamedTuple):
@@ -45,8 +52,9 @@ def write_folder(
     *,
     force: bool,
     pictures: Frames,
+    tell: Tell,
 ) -> Written:
-    """Write logs into a folder, each whole or not at all.
+    """Write logs into a folder, each whole or not at all; `tell` hears after each how many are.
 
     Raises:
         BadInput: the folder cannot be made, or one of the files is there and not `force`.
@@ -59,7 +67,10 @@ def write_folder(
         raise BadInput(told) from wrong
     for file in files:
         refuse_existing(file, force=force)
-    count = sum(write_log(f, *each) for f, each in zip(files, logs, strict=True))
+    count = 0
+    for place, (file, (log, samples)) in enumerate(zip(files, logs, strict=True), start=1):
+        count += write_log(file, log, samples)
+        tell(place, len(files))
     return Written(to, files, count, len(pictures.missing))
 
 

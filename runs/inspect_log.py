@@ -33,6 +33,7 @@ VERSION = 2
 CHECKED = "0.3.285"
 """The version of inspect_ai that reads it in our tests."""
 _PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+~-]{0,99}")
+_HALF = re.compile("[\ud800-\udfff]")
 _SHOWN = 400
 """Characters of a text in the list of samples; the sample itself has all of it."""
 _STOPS = {"stop": "stop", "end_turn": "stop", "length": "max_tokens", "max_tokens": "max_tokens"}
@@ -162,16 +163,9 @@ def _fill(archive: ZipFile, log: Log, samples: Iterable[Sample]) -> int:
 def _put(archive: ZipFile, name: str, value: Any) -> None:
     entry = ZipInfo(name)  # without a time of its own
     entry.compress_type, entry.external_attr = ZIP_DEFLATED, 0o644 << 16
-    archive.writestr(entry, json.dumps(_whole(value), allow_nan=False))
-
-
-def _whole(value: Any) -> Any:
-    """Return a value without half characters, which are no JSON to others."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, Mapping):
-        return {_whole(key): _whole(each) for key, each in value.items()}
-    return [_whole(each) for each in value] if isinstance(value, list | tuple) else value
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    # Half a character is no text to others.
+    archive.writestr(entry, _HALF.sub("\ufffd", text).encode())
 
 
 _PLAN = {"name": "plan", "steps": [{"solver": "contestant", "params": {}, "params_passed": {}}]}

@@ -14,7 +14,7 @@ from memory.digests import canonical_json
 from memory.records import TIES, Battle, CallRow, Judging
 from runs.board import board_of
 from runs.console import safe
-from runs.inspect_folder import Frames, Written, span_of, write_folder
+from runs.inspect_folder import Frames, Tell, Written, say_nothing, span_of, write_folder
 from runs.inspect_log import Json, Log, Sample, Score
 from runs.inspect_words import judged, parameters_of, rival_said, row_metrics
 from runs.reading import RUN_FILE, Run, open_run, warnings_of
@@ -64,7 +64,9 @@ class _Side(NamedTuple):
         return f"forfeit: {reason}" if verdict == f"forfeit_{'a' if self.is_a else 'b'}" else None
 
 
-def export_run(folder: Path, to: Path, *, frames: int = 0, force: bool = False) -> Written:
+def export_run(
+    folder: Path, to: Path, *, frames: int = 0, force: bool = False, tell: Tell = say_nothing
+) -> Written:
     """Write a log for every contestant of a run into the folder `to`.
 
     Args:
@@ -72,6 +74,7 @@ def export_run(folder: Path, to: Path, *, frames: int = 0, force: bool = False) 
         to: made if it is not there; it may hold other logs.
         frames: thumbnails of frames in every sample.
         force: replace what is there.
+        tell: hears after every log how many are written.
 
     Raises:
         BadInput: no run, a log is there and not `force`, or one cannot be written.
@@ -101,7 +104,7 @@ def export_run(folder: Path, to: Path, *, frames: int = 0, force: bool = False) 
             for name in run.manifest["models"]
         ]  # fmt: skip
         filled = [(log, _samples(run, log.model, pictures)) for log in logs]
-        return write_folder(to, filled, force=force, pictures=pictures)
+        return write_folder(to, filled, force=force, pictures=pictures, tell=tell)
 
 
 def _entry(run: Run, name: str) -> Mapping[str, Any]:

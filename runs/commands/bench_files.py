@@ -67,9 +67,10 @@ def _file(bench: OpenBench, to: Path, *, force: bool, **_: Any) -> Exported:
 
 
 def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
+    from runs.commands.export import on_terminal
     from runs.inspect_bench import export_results
 
-    written = export_results(bench, to, **given)
+    written = export_results(bench, to, **given, tell=on_terminal)
     files = [file.name for file in written.files]
     return {"folder": str(to), "files": files, "samples": written.samples}, written.as_lines()
 

@@ -57,7 +57,7 @@ def command(out: Path, what: str, form: str, to: Path | None, frames: int, force
             for line in lines_of(run, kind, whose).lines:
                 click.echo(line)
         return
-    count = export(out, to, what=kind, force=force, tell=_on_terminal, form=whose)
+    count = export(out, to, what=kind, force=force, tell=on_terminal, form=whose)
     say(f"{count:,} {what} written to {safe(str(to))}")
 
 
@@ -67,11 +67,12 @@ def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
 
     if to is None:
         raise click.UsageError("--format inspect writes a folder of logs; name it with --to")
-    for line in export_run(out, to, frames=frames, force=force).as_lines():
+    written = export_run(out, to, frames=frames, force=force, tell=on_terminal)
+    for line in written.as_lines():
         say(line)
 
 
-def _on_terminal(number: int, total: int) -> None:
+def on_terminal(number: int, total: int) -> None:
     """Say on one line how far it is, where somebody may be watching."""
     if sys.stderr.isatty():
         click.echo(f"\r{number:,} of {total:,}", err=True, nl=number == total)
