@@ -47,7 +47,7 @@ async def look_ahead(
     """
     left = Left()
     for item in items:
-        if item.video_id in films.lost:
+        if item.video_id in films.lost or _is_quarantined(game, films.videos[item.video_id].id):
             left.known += len(cast.players)
             continue
         is_seen = game is not None and game.footage.has(films.videos[item.video_id].id)
@@ -59,6 +59,10 @@ async def look_ahead(
             left.known += not calls
             left.videos |= {item.video_id} if calls else set()
     return left
+
+
+def _is_quarantined(game: BenchGame | None, video: str) -> bool:
+    return game is not None and game.footage.is_quarantined(video)
 
 
 def _all_of(cast: BenchCast, item: Item, player: Player) -> Counter[str]:

@@ -36,6 +36,7 @@ from runs.benches import OpenBench, open_bench
 from runs.events import Audience, Happening
 from runs.footage import Footage
 from runs.interrupts import until_done
+from runs.quarantine import pardon
 from runs.rate_columns import quoted
 from runs.results import read_results, write_result
 from runs.sealing import Item
@@ -154,7 +155,7 @@ async def _played(
         )
         if tally.settled < tally.total:
             return ()
-        anchored = anchored_of(bench, cast, items, held)
+        anchored = anchored_of(bench, cast, items, held, prompts=own_prompts(ready.store))
         return tuple(write_anchored(bench, one, force=True) for one in anchored)
     outcomes = await _play(
         ready, asked, lambda game: game.play, tally=tally, told=told, on_settled=on_settled
@@ -184,6 +185,8 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
         if write and store is not None:
             notes += remember_films(bench, store, films)
         notes += film_notes(bench, films)
+        if write and asked.retry_failed and store is not None:
+            pardon(store, [video.id for video in films.videos.values()], 0)
         left = await _look(cast, items, films, store)
         if write and asked.retry_failed and left.failed:
             Generations(store).add(left.failed)

@@ -10,6 +10,7 @@ from pathlib import Path
 from memory.errors import UnusableVideo
 from memory.records import Frames, Sampling, Video
 from memory.store import Store
+from runs.quarantine import condemn, verdict_on
 from runs.subtitles import stored_subtitles
 from video.studio import Decoders
 
@@ -17,14 +18,11 @@ KEPT = 48
 """Videos whose frames' times and digests are kept at hand: two blocks, about 30 KB each."""
 
 
-UNUSABLE = "unusable/"
-"""Name in the run's file, before a video's id, of why no frame of it could be decoded."""
-
-
 class Footage:
     """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
 
-    `files` says where each video lies now, which need not be where the run found it.
+    `files` says where each video lies now, which need not be where the run found it. With a
+    `generation`, what gave no frames is told as it stood in that one.
     """
 
     def __init__(
@@ -35,12 +33,14 @@ class Footage:
         files: Mapping[str, Path],
         sampling: Sampling,
         videos: Mapping[str, Video],
+        generation: int | None = None,
     ) -> None:
         self._store = store
         self._decoders = decoders
         self._files = files
         self._sampling = sampling
         self._videos = videos
+        self._generation = generation
         self._kept: OrderedDict[str, Frames] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
         self._foreseen: dict[str, UnusableVideo] = {}
@@ -59,6 +59,7 @@ class Footage:
         async with self._locks.setdefault(video, asyncio.Lock()):
             frames = self._kept.get(video)
             if frames is None:
+                self._refuse_quarantined(video)
                 frames = self._store.frames(video) or await self._first(video)
                 spoken = stored_subtitles(self._store, video)
                 frames = frames.model_copy(update={"subtitles": spoken})
@@ -74,7 +75,7 @@ class Footage:
 
         What is wrong with the video is kept for then.
         """
-        if self._decoders is None or video not in self._files or self._is_unusable(video):
+        if self._decoders is None or video not in self._files or self.is_quarantined(video):
             return
         file, known = self._files[video], self._videos[video]
         async with self._locks.setdefault(video, asyncio.Lock()):
@@ -88,24 +89,26 @@ class Footage:
         return video in self._kept or self._store.frames(video) is not None
 
     async def _first(self, video: str) -> Frames:
-        known, verdict = self._videos[video], self._store.file(f"{UNUSABLE}{video}")
-        if verdict is not None:
-            raise UnusableVideo(verdict.text)
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw its frames")
         try:
             if video in self._foreseen:
                 raise self._foreseen.pop(video)
-            frames = await self._decoders.frames(self._files[video], known, self._sampling)
+            file, known = self._files[video], self._videos[video]
+            frames = await self._decoders.frames(file, known, self._sampling)
         except UnusableVideo as failure:
-            # Written down, so that a replay and a resumed run come to the same end.
-            self._store.put_file(f"{UNUSABLE}{video}", str(failure))
+            condemn(self._store, video, str(failure))
             raise
         await self._store.put_frames(frames)
         return frames
 
-    def _is_unusable(self, video: str) -> bool:
-        return self._store.file(f"{UNUSABLE}{video}") is not None
+    def is_quarantined(self, video: str) -> bool:
+        """Return whether a video has given no frames, and is not tried again."""
+        return verdict_on(self._store, video, self._generation) is not None
+
+    def _refuse_quarantined(self, video: str) -> None:
+        if (why := verdict_on(self._store, video, self._generation)) is not None:
+            raise UnusableVideo(why)
 
     async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of a video's frames.

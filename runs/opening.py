@@ -137,7 +137,8 @@ def go_on(
         kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
         own = stored_prompts(store, missing=prompts or PromptSet.load())
         _refuse_other_prompts(out, own, manifest)
-        failed = failed_slots(store) if care.retry_failed else set()
+        at_hand = {video.id for video in found.videos}
+        failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else set()
         _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
         _refuse_idle(store, begun, kept, found)
         _bound(store, care)

@@ -37,7 +37,8 @@ def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = Fa
         kept = RunConfig.of_manifest(store.manifest())
         newest = next_generation(store.slots())
         config = priced(configured(out, kept, settings, generation=newest))
-        failed = failed_slots(store) if retry_failed else set()
+        at_hand = {video.id for video in found.videos}
+        failed = failed_slots(store, at_hand=at_hand) if retry_failed else set()
         return plan_of(config, work_left(config, store, found, failed=failed))
 
 

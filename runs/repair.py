@@ -7,22 +7,23 @@ from collections.abc import Collection, Container, Sequence
 from graph.state import base_of, is_guest
 from memory.records import DECIDED, Battle, Slot
 from memory.store import Store
+from runs.quarantine import pardon
 from runs.reading import counted
 from runs.slots import Lineup, superseding_slots
 
 
-def failed_slots(store: Store) -> set[str]:
+def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
     """Return the ids of slots that count and ended void or forfeit since a call had failed.
 
-    Not those where every judge abstained, nor those of a video that gave no frames: to play them
-    again would come to the same.
+    Not those where every judge abstained: to play them again would come to the same. And of videos
+    that gave no frames those alone whose ids are `at_hand`, to be tried once more.
     """
     standing = Lineup(store.slots()).ids
     undecided = [id_ for id_, verdict in store.verdicts().items() if verdict not in DECIDED]
     battles = [store.battle(id_) for id_ in undecided if id_ in standing]
     has_frames = {b.video: False for b in battles if b}
     for video in has_frames:
-        has_frames[video] = store.frames(video) is not None
+        has_frames[video] = video in at_hand or store.frames(video) is not None
     return {b.id for b in battles if b and has_frames[b.video] and _failed_by_a_call(b)}
 
 
@@ -33,16 +34,18 @@ def _failed_by_a_call(battle: Battle) -> bool:
 def supersede(store: Store, failed: Collection[str]) -> str:
     """Add a slot in place of each failed one and of all after it; return what was done, told.
 
-    All of them are added or none.
+    All of them are added or none; videos among them that gave no frames may be tried again.
     """
     existing, settled = store.slots(), store.settled_ids()
     slots = superseding_slots(with_unsettled(failed, existing, settled), existing=existing)
     if not slots:
         return "no battle failed for a call; there is nothing to play again"
     lineup = Lineup(existing)
+    # First: with a kill in between, what is played stands, and the next time is as this one.
+    pardoned = pardon(store, {slot.video for slot in slots}, slots[0].generation)
     store.add_slots(slots)
     played = sum(lineup.current(base_of(slot.id)) in settled for slot in slots)
-    return _told(len(failed), played - len(failed))
+    return _told(len(failed), played - len(failed), videos=len(pardoned))
 
 
 def with_unsettled(
@@ -60,9 +63,14 @@ def with_unsettled(
     return unsettled.union(failed)
 
 
-def _told(failed: int, later: int) -> str:
+def _told(failed: int, later: int, *, videos: int) -> str:
     after = f", with {counted(later, 'round')} after them," if later else ""
     are = (
         "battle that failed for a call is" if failed == 1 else "battles that failed for a call are"
     )
-    return f"{failed} {are}{after} played again"
+    tried = f"; {counted(videos, 'video')} without frames {_is(videos)} tried again"
+    return f"{failed} {are}{after} played again{tried if videos else ''}"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"

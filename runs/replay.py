@@ -71,6 +71,7 @@ async def replay(out: Path) -> Replayed:
 class _View(NamedTuple):
     """A run as it stood in one generation."""
 
+    generation: int
     lineup: Lineup
     fresh: list[Slot]
     """What was settled in this generation; earlier ones have had their turn."""
@@ -82,7 +83,8 @@ class _View(NamedTuple):
         lineup = Lineup(slot for slot in slots if slot.generation <= generation)
         done = [slot for slot in lineup.slots if slot.id in settled]
         fresh = [slot for slot in done if slot.generation == generation]
-        return cls(lineup, fresh, {slot.id for slot in done} - {slot.id for slot in fresh})
+        before = {slot.id for slot in done} - {slot.id for slot in fresh}
+        return cls(generation, lineup, fresh, before)
 
 
 def _arena(
@@ -93,7 +95,8 @@ def _arena(
     slots = {slot.id: slot for slot in store.slots()}
     if strangers := sorted({slot.video for slot in slots.values()} - videos.keys()):
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
-    footage = Footage(store, None, files={}, sampling=config.sampling, videos=videos)
+    sampling, then = config.sampling, view.generation
+    footage = Footage(store, None, files={}, sampling=sampling, videos=videos, generation=then)
     asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
     fresh = {slot.id for slot in view.fresh}
     ways = Ways(

@@ -17,6 +17,7 @@ from memory.journal import NOTHING_LOST
 from memory.records import DECIDED, SCHEMA, TIES, Battle, Lost, Skipped
 from runs.console import safe
 from runs.costs import Costs, lost_line
+from runs.quarantine import Quarantined, quarantine
 from runs.reading import counted, damage, marks, named, one_line, open_run, problems, run_file
 from runs.repair import failed_slots
 from runs.spending import NO_CAPS, kept_caps, told_caps
@@ -39,6 +40,8 @@ class Status:
     lost: Lost = NOTHING_LOST
     """What calls may have cost that were stopped; in no other sum here."""
     skipped: list[Skipped] = field(default_factory=list)
+    quarantine: list[Quarantined] = field(default_factory=list)
+    """Files that are not used and why: those skipped, and the videos that gave no frames."""
     damage: list[str] = field(default_factory=list)
     """A line for each thing that is wrong with a video or with its frames."""
     process: int | None = None
@@ -93,6 +96,7 @@ class Status:
             "models": _models(self.manifest),
             "seed": self.manifest.get("seed"),
             "skipped": [one.model_dump() for one in self.skipped],
+            "quarantine": [one._asdict() for one in self.quarantine],
             "damage": self.damage,
             "process": self.process,
             "work": self.work.as_json(),
@@ -115,6 +119,7 @@ class Status:
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
+            *self._quarantined(),
             *self.damage,
             *(f"note: {mark}" for mark in marks(self.manifest)),
             f"next: {safe(self.next)}",
@@ -128,6 +133,14 @@ class Status:
             f"{counted(self.failed, 'battle')} failed for a call; to play again: "
             f"arena resume {out} --retry-failed"
         ]
+
+    def _quarantined(self) -> list[str]:
+        lost = [one for one in self.quarantine if one.when == "decoded"]
+        lines = [f"no frames of {safe(one.path)}: {one_line(one.reason, 120)}" for one in lost]
+        if not lost:
+            return []
+        out = safe(shlex.quote(str(self.folder)))
+        return [*lines, f"  to try again: arena resume {out} --retry-failed"]
 
     def _rule(self) -> list[str]:
         rule, reading = self.outlook.rule, self.outlook.reading
@@ -165,6 +178,7 @@ def status_of(folder: Path) -> Status:
         status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
         status.damage = [*problems(run.store), *damage(run.store)]
+        status.quarantine = quarantine(run.store)
     status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
     return status
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from runs.commands.endings import run_async
+from runs.config import Flags
+from runs.opening import Care
+from runs.simulate import simulate
 from tests.support.clips import draw_clip, draw_folder
-from tests.support.small_runs import alter, battles_of, play, play_again
+from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
 from tests.support.typed import Terminal
 from video.cache import default_folder
 from video.find import find_videos
 
+FLAGS = Flags(models=TRIO, rounds=2)
 SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot")
 
 
@@ -29,14 +35,15 @@ def videos(tmp_path: Path) -> Path:
 class Saboteur(list[str]):
     """Hears what a run says, and takes a video away as soon as the run has begun."""
 
-    def __init__(self, victim: Path) -> None:
+    def __init__(self, victim: Path, cue: str = "starting") -> None:
         super().__init__()
         self._victim = victim
+        self._cue = cue
 
     def append(self, line: str) -> None:
         """Hear one line."""
         super().append(line)
-        if line.startswith("starting"):
+        if self._cue in line:
             self._victim.unlink()
 
 
@@ -122,3 +129,45 @@ def test_a_cache_that_cannot_be_written_is_told_in_one_line(
     assert said.code == 1
     assert "set XDG_CACHE_HOME" in said.err.splitlines()[-1]
     assert "Traceback" not in said.err
+
+
+def test_a_video_without_frames_is_tried_again_only_when_asked(
+    terminal: Terminal, videos: Path, tmp_path: Path
+) -> None:
+    out, victim = tmp_path / "out", videos / "clip00.mp4"
+    kept = victim.read_bytes()
+    play(videos, out, said=Saboteur(victim))
+    victim.write_bytes(kept)
+    shutil.rmtree(default_folder(), ignore_errors=True)
+    assert terminal.arena("resume", out, "--max-void", "1").code == 0
+    assert sum(b.verdict == "void" for b in battles_of(out)) == 6
+
+    status = terminal.arena("status", out)
+    assert "no frames of clip00.mp4: is not there any more" in status.out
+    (told,) = json.loads(terminal.arena("status", out, "--json").out)["quarantine"]
+    assert (told["path"], told["when"]) == ("clip00.mp4", "decoded")
+    assert told["reason"] == "is not there any more"
+
+    again = terminal.arena("resume", out, "--retry-failed")
+    assert "6 battles that failed for a call are played again; 1 video without frames" in again.err
+    assert again.code == 0
+    status = terminal.arena("status", out)
+    assert "no frames of" not in status.out
+    assert play_again(out).others == 0
+
+
+def test_a_second_failure_is_written_down_and_both_are_replayed(
+    terminal: Terminal, videos: Path, tmp_path: Path
+) -> None:
+    out, victim = tmp_path / "out", videos / "clip00.mp4"
+    kept = victim.read_bytes()
+    play(videos, out, said=Saboteur(victim))
+    for _ in range(2):
+        victim.write_bytes(kept)
+        shutil.rmtree(default_folder(), ignore_errors=True)
+        said = Saboteur(victim, "tried again")
+        care = Care(retry_failed=True)
+        run_async(simulate(videos, out, flags=FLAGS, say=said.append, care=care))
+    assert len(json.loads(terminal.arena("status", out, "--json").out)["quarantine"]) == 1
+    assert len(battles_of(out)) == 24
+    assert play_again(out).others == 0
