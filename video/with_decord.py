@@ -79,7 +79,7 @@ class DecordDecoder:
 
     def _read(self, name: str, index: Index, *, catch: Catch, size: tuple[int, int]) -> None:
         width = -(-size[0] // WHOLE_ROWS) * WHOLE_ROWS
-        # With more threads VP9 was refused at random, and no clip took fewer CPU seconds.
+        # There is a worker a core already, and with more threads decord refuses VP9 of 720p.
         reader = self._decord.VideoReader(name, width=width, height=size[1], num_threads=1)
         ticks = sorted(catch.wanted)
         numbers = _numbers(reader, index, ticks)

@@ -11,7 +11,7 @@ from av.video.stream import VideoStream
 
 from memory.records import Sampling
 from tests.support.coded import KINDS, h264
-from tests.support.stamped import encode, read_stamp
+from tests.support.stamped import Recipe, encode, read_stamp
 from video.decoders import DECODERS
 from video.frames import Sampled, sample
 
@@ -74,6 +74,15 @@ def test_five_minutes_of_long_groups_have_no_wrong_frame(five_minutes: Path, dec
     sampled = sample(five_minutes, sampling=Sampling.model_validate({"decoder": decoder}))
     assert len(sampled.jpegs) == 128
     assert wrong(sampled, FIVE_MINUTES.rate) == []
+
+
+def test_large_vp9_has_no_wrong_frame_by_decord(tmp_path: Path) -> None:
+    pytest.importorskip("decord")
+    fast = {"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "b": "1M", "g": "250"}
+    recipe = Recipe("webm", "libvpx-vp9", fast, (1280, 720), count=300)
+    how = Sampling(frames=43, decoder="decord")
+    sampled = sample(encode(tmp_path / "large.webm", recipe), sampling=how)
+    assert wrong(sampled, recipe.rate) == []
 
 
 @pytest.mark.parametrize("kind", EVEN)
