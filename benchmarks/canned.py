@@ -58,6 +58,10 @@ def reply(role: Role, text: str) -> str:
         "persona": lambda: {"personas": [_said(PERSON, text)] * 3},
         "questioner": lambda: {"question": f"A question of degree 0: {WORDS[:120]}?"},
         "judge": lambda: _judged("A" if len(text) % 2 else "B", text),
+        "comparer": lambda: (
+            _judged("A>>B" if len(text) % 2 else "B>A", text)
+            | {"own_answer": _said(ANALYSIS, text)}
+        ),
         "evolver": lambda: _evolved(max(degrees) + 1),
         "grader": lambda: {"question_1": _grade(degrees[0]), "question_2": _grade(degrees[1])},
     }

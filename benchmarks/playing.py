@@ -1,9 +1,10 @@
 """CPU that a question of a bench costs beside the models: `python -m benchmarks.playing`.
 
 A question is one answer, asked for and judged by both references; a judge of every tenth rules from
-both seats. The models answer at once and frames are digests only; prompts, keys, parsing, journal,
-store and the written result are those of `arena bench run`. Then all of it is repeated, as the same
-command does, which asks nobody. All CPU time of the process counts.
+both seats. With `--anchor` it is two answers, compared from both seats. The models answer at once
+and frames are digests only; prompts, keys, parsing, journal, store and the written result are those of
+`arena bench run`. Then all of it is repeated, as the same command does, which asks nobody. All CPU
+time of the process counts.
 """
 
 from __future__ import annotations
@@ -17,15 +18,20 @@ from pathlib import Path
 
 from agents.ask import Asker
 from agents.desk import Desk
+from agents.prompts import PromptSet
 from benchmarks.canned import Canned, footage
 from benchmarks.freezing import lay_run
 from memory.records import Video
 from memory.store import Store
+from runs.anchor_cast import cast_against
+from runs.anchor_game import AnchorGame, anchored_of
+from runs.anchor_plan import look_ahead_anchored
+from runs.anchor_results import write_anchored
 from runs.bench_calls import Generations, open_calls, own_prompts
-from runs.bench_cast import BenchCast, Wanted, cast_of
+from runs.bench_cast import BenchCast, Wanted
 from runs.bench_films import BenchFilms
 from runs.bench_game import BenchGame
-from runs.bench_plan import look_ahead
+from runs.bench_plan import Left, look_ahead
 from runs.bench_run import Line
 from runs.bench_tally import BenchTally, results_of
 from runs.benches import OpenBench, open_bench
@@ -45,9 +51,10 @@ async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
     raise AssertionError("nobody looks at a frame here")
 
 
-async def play(bench: OpenBench, store: Store) -> tuple[float, float]:
+async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[float, float]:
     """Return CPU milliseconds a question of playing a bench, and of repeating it."""
-    cast = cast_of(bench, Wanted(("openai:player",), "openai:referee"))
+    wanted = Wanted(("openai:player",), ("openai:referee",), anchor=anchor)
+    cast = cast_against(bench, wanted)
     shown = dict(footage(k) for k in range(len(bench.manifest.videos)))
     store.add_videos(shown)
     for frames in shown.values():
@@ -66,18 +73,41 @@ async def play(bench: OpenBench, store: Store) -> tuple[float, float]:
     )
     game = _game(asker, store, cast, videos)
     tally = BenchTally(len(bench.items))
-    line = Line(game, [(i, p) for i in bench.items for p in cast.players], tally, lambda _: None)
-    await line.play(2 * AT_ONCE)
-    (result,) = results_of(bench, cast, bench.items, line.outcomes)
-    write_result(bench, result)
+    await _play(bench, cast, game, tally, own_prompts(store))
     played = time.process_time() - began
     again = time.process_time()
     replay = _game(Asker(store.journal, _no_bytes, is_replay=True), store, cast, videos)
-    left = await look_ahead(replay, cast, bench.items, films)
+    left = await _look(replay, cast, bench, films)
     repeated = time.process_time() - again
     if left.known != len(bench.items) or tally.voids or tally.forfeits:
         raise RuntimeError(f"{left.known} of {len(bench.items)} known, {tally}")
     return played * 1000 / len(bench.items), repeated * 1000 / len(bench.items)
+
+
+async def _play(
+    bench: OpenBench,
+    cast: BenchCast,
+    game: BenchGame,
+    tally: BenchTally,
+    prompts: PromptSet,
+) -> None:
+    jobs = [(item, player) for item in bench.items for player in cast.players]
+    if cast.anchor is not None:
+        held = Line(AnchorGame(game, cast.anchor).play, jobs, tally, lambda _: None)
+        await held.play(2 * AT_ONCE)
+        (anchored,) = anchored_of(bench, cast, bench.items, held.outcomes, prompts=prompts)
+        write_anchored(bench, anchored)
+        return
+    line = Line(game.play, jobs, tally, lambda _: None)
+    await line.play(2 * AT_ONCE)
+    (result,) = results_of(bench, cast, bench.items, line.outcomes, prompts=prompts)
+    write_result(bench, result)
+
+
+async def _look(game: BenchGame, cast: BenchCast, bench: OpenBench, films: BenchFilms) -> Left:
+    if cast.anchor is None:
+        return await look_ahead(game, cast, bench.items, films)
+    return await look_ahead_anchored(AnchorGame(game, cast.anchor), cast, bench.items, films)
 
 
 def _game(asker: Asker, store: Store, cast: BenchCast, videos: dict[str, Video]) -> BenchGame:
@@ -86,7 +116,7 @@ def _game(asker: Asker, store: Store, cast: BenchCast, videos: dict[str, Video])
     shown = Footage(store, None, files={}, sampling=config.sampling, videos=videos)
     return BenchGame(
         desk=desk,
-        judge=config.model_of(cast.judge),
+        judges=tuple(config.model_of(judge) for judge in config.judges),
         footage=shown,
         films={id_: video.id for id_, video in videos.items()},
         lost={},
@@ -99,7 +129,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print what a question costs; return 1 if that is more than the bound."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=ITEMS)
-    items = parser.parse_args(arguments).items
+    parser.add_argument("--anchor", action="store_true", help="hold them against an anchor")
+    given = parser.parse_args(arguments)
+    items, anchor = given.items, "openai:held" if given.anchor else None
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lay_run(folder / "out", items)
@@ -109,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if store is None:
             raise RuntimeError("the file of calls was not made")
         with store:
-            played, repeated = run_async(play(bench, store))
+            played, repeated = run_async(play(bench, store, anchor))
     kept = played <= BOUND_MS
     print(f"playing {items} questions, ms CPU each    {played:8.2f}")
     print(f"repeating them, ms CPU each         {repeated:8.2f}")

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from agents.comparer import Compared, compare_once
 from agents.judge import Case, Place
+from agents.prompts import PromptSet
 from memory.digests import canonical_json
 from memory.errors import UnusableVideo
 from memory.records import Seats
@@ -117,18 +118,25 @@ def anchored_of(
     cast: BenchCast,
     items: Sequence[Item],
     outcomes: Mapping[tuple[str, str], AnchorOutcome],
+    *,
+    prompts: PromptSet,
 ) -> list[Anchored]:
     """Return the result of each player, its comparisons in the order of the bench."""
+    used = {role: prompts.digests[role] for role in ("contestant", "comparer")}
     asked = {item.qid for item in items}
     ordered = [item.qid for item in bench.items if item.qid in asked]
     return [
-        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered])
+        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], used)
         for player in cast.players
     ]
 
 
 def _result(
-    bench: OpenBench, cast: BenchCast, player: Player, outcomes: Sequence[AnchorOutcome]
+    bench: OpenBench,
+    cast: BenchCast,
+    player: Player,
+    outcomes: Sequence[AnchorOutcome],
+    prompts: Mapping[str, str],
 ) -> Anchored:
     if cast.anchor is None:
         raise RuntimeError("a result against an anchor was made without one")
@@ -147,6 +155,7 @@ def _result(
             "anchor": anchor.resolved if anchor else None,
             "max_frames": player.model.frame_limit("contestant") if player.model else None,
             "judge": cast.config.model_of(cast.judge).resolved,
+            "prompts": dict(prompts),
             "seed": cast.config.seed,
             "questions": len(outcomes),
             "forfeits": ends["forfeit"],
