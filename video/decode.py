@@ -23,6 +23,9 @@ from video.in_order import frames_in_order, has_guessed_times
 from video.index import Index, packet_tick, read_index
 from video.pictures import Turn, displayed_size, turn_of, upright
 
+LARGE_PX = 1920 * 1088
+"""Pixels up to which one thread decodes a video: a process a core is at work already, and more of
+them cost up to 6 % for nothing. Larger ones would not be done within their deadline by one."""
 LEADS_S = (0.0, 1.0, 5.0)
 """How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies
 before they are shown, and so ends up just behind it."""
@@ -98,13 +101,20 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
         if wanted and container.format.name == "avi" and has_guessed_times(path):
             room.take(frames_in_order(container, stream, index.shown, last=max(wanted)))
             return
-        stream.thread_type = "AUTO"
+        _share_out(stream)
         reel = _Reel(container, stream)
         for key, ticks in _groups(index, wanted) if index.can_seek else ():
             with suppress(*Unreadable):
                 _decode_group(reel, key=key, ticks=ticks, room=room)
     if room.missing:
         _decode_through(path, room)
+
+
+def _share_out(stream: VideoStream) -> None:
+    """Let libav use one thread, or all there are for a picture beyond `LARGE_PX`."""
+    codec = stream.codec_context
+    stream.thread_type = "AUTO"
+    codec.thread_count = 0 if codec.width * codec.height > LARGE_PX else 1
 
 
 @dataclass
@@ -170,7 +180,7 @@ def _decode_through(path: Path, room: _Darkroom) -> None:
     """Fill what is missing in one pass from the start: some containers cannot seek."""
     last = max(room.missing)
     with opened(path) as (container, stream):
-        stream.thread_type = "AUTO"
+        _share_out(stream)
         with suppress(*Unreadable):
             for packet in container.demux(stream):
                 _feed(packet, stream, room)

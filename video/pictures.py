@@ -104,8 +104,9 @@ def _scaled(frame: VideoFrame, width: int, height: int) -> Image.Image:
     )
     if is_special:
         return Image.fromarray(to_sdr(small.to_ndarray().astype(np.uint16), int(frame.color_trc)))
-    image: Image.Image = small.to_image()  # type: ignore[no-untyped-call]
-    return image
+    plane = small.planes[0]
+    # What PyAV itself offers goes through the lines one by one: 0.5 ms more.
+    return Image.frombytes("RGB", (width, height), bytes(plane), "raw", "RGB", plane.line_size, 1)
 
 
 def _one_field(frame: VideoFrame) -> VideoFrame:

@@ -153,9 +153,7 @@ class Decoders:
         async with self._seats:
             worker, asked = hire(), None
             try:
-                answer = partial(
-                    worker.ask, want, fields, deadline_s=self._deadline_s + more_s
-                )
+                answer = partial(worker.ask, want, fields, deadline_s=self._deadline_s + more_s)
                 asked = self._waiting.submit(answer)
                 reply = await asyncio.wrap_future(asked)
             except ArenaError:
