@@ -1,0 +1,192 @@
+"""What 128 JPEGs of a video cost, against decord and a full decode: `python -m benchmarks.decode`.
+
+Four clips of 720p, and any of your own with `--videos DIR`, go through each way in turn, as often
+as asked, each time in a process of its own, and the CPU seconds of the call alone are told, of all
+its threads, imports left out. Medians are held to the bounds:
+
+- `arena`: what a run does with a video it has not seen, from the file to 128 JPEGs;
+- `decord`: the same frames by number from `get_batch`, scaled when the file is opened, and Pillow;
+- `full`: every frame decoded by libav with its own threads and nothing done with it, as
+  `ffmpeg -f null` does; told, not held to;
+- `warm`: the same frames from the cache, every byte of them checked.
+
+Clips are made once and stay in `--clips`, 0.9 GB with the hour's. decord is the extra of that name,
+and whatever it cannot read is told and left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+
+from benchmarks.encoded import CLIPS, FIVE_MINUTES, HALF_MINUTE, HOUR, SHORT_GROUPS, made
+from memory.records import Sampling
+
+FRAMES, SIDE, QUALITY = 128, 512, 85
+NEVER_ABOVE = 1.15
+"""Times decord's CPU seconds, on any clip."""
+CHEAPER = {HALF_MINUTE.name: 1.4, HOUR.name: 1.4, FIVE_MINUTES.name: 1.15, SHORT_GROUPS.name: 2.5}
+WARM = 50.0
+"""Times cheaper than the first look is one at what the cache holds."""
+TURNS = 5
+WAYS = ("arena", "decord", "full", "warm")
+
+
+def _arena(path: Path) -> Callable[[], object]:
+    from video.frames import sample
+
+    return lambda: sample(path, sampling=Sampling(frames=FRAMES, size_px=SIDE, quality=QUALITY))
+
+
+def _decord(path: Path) -> Callable[[], object]:
+    import decord
+    import numpy as np
+    from PIL import Image
+
+    width, height = _scaled(path)
+
+    def look() -> list[bytes]:
+        reader = decord.VideoReader(str(path), ctx=decord.cpu(0), width=width, height=height)
+        wanted = np.linspace(0, len(reader) - 1, FRAMES).round().astype(int)
+        jpegs = []
+        for picture in reader.get_batch(list(wanted)).asnumpy():
+            out = BytesIO()
+            Image.fromarray(picture).save(out, "JPEG", quality=QUALITY)
+            jpegs.append(out.getvalue())
+        return jpegs
+
+    return look
+
+
+def _scaled(path: Path) -> tuple[int, int]:
+    """Return the size in which the arena sees a video."""
+    from video.pictures import fitted_size
+    from video.probe import probe
+
+    shape = probe(path)
+    return fitted_size((shape.width_px, shape.height_px), Sampling(size_px=SIDE))
+
+
+def _full(path: Path) -> Callable[[], object]:
+    import av
+
+    def look() -> int:
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            stream.thread_type = "AUTO"
+            return sum(1 for _ in container.decode(stream))
+
+    return look
+
+
+def _warm(path: Path) -> Callable[[], object]:
+    from video.cache import FrameCache
+    from video.files import sha256_of
+    from video.frames import sample
+
+    sampling = Sampling(frames=FRAMES, size_px=SIDE, quality=QUALITY)
+    cache, sha256 = FrameCache(Path(os.environ["BENCH_CACHE"])), sha256_of(path)
+    if cache.get(sha256, sampling) is None:
+        cache.put(sha256, sampling, sample(path, sampling=sampling))
+
+    def look() -> list[bytes]:
+        frames = cache.get(sha256, sampling)
+        if frames is None:
+            raise RuntimeError(f"the cache has lost {path}")
+        return cache.jpegs(sha256, sampling, [frame.digest for frame in frames.frames])
+
+    return look
+
+
+READY: dict[str, Callable[[Path], Callable[[], object]]] = {
+    "arena": _arena,
+    "decord": _decord,
+    "full": _full,
+    "warm": _warm,
+}
+
+
+def measure(way: str, path: Path) -> float:
+    """Return the CPU seconds of one look at a video, once everything is imported."""
+    look = READY[way](path)
+    before = time.process_time()
+    look()
+    return time.process_time() - before
+
+
+def measured(way: str, path: Path, cache: Path) -> float | None:
+    """Return what `measure` does in a process of its own; None where this way cannot read it."""
+    command = [sys.executable, "-m", "benchmarks.decode", "--one", way, str(path)]
+    environment = {**os.environ, "BENCH_CACHE": str(cache)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it died"])[-1]
+        print(f"  {way} failed on {path.name!a}: {last!a}", file=sys.stderr)
+        return None
+    return float(json.loads(done.stdout.splitlines()[-1]))
+
+
+def compare(path: Path, *, turns: int, cache: Path) -> dict[str, list[float]]:
+    """Return the CPU seconds of each way, one way after the other in every turn."""
+    took: dict[str, list[float]] = defaultdict(list)
+    for _ in range(turns):
+        for way in WAYS:
+            seconds = measured(way, path, cache)
+            if seconds is not None:
+                took[way].append(seconds)
+    return took
+
+
+def verdicts(name: str, took: dict[str, list[float]]) -> list[tuple[bool, str]]:
+    """Return what was promised of a clip, each with whether it holds."""
+    mid = {way: median(seconds) for way, seconds in took.items()}
+    told = [f"{way} {mid[way]:.3g} ({min(took[way]):.3g}-{max(took[way]):.3g})" for way in mid]
+    found = [(True, f"{name}: CPU s {', '.join(told)}")]
+    if "decord" in mid:
+        ratio, bound = mid["decord"] / mid["arena"], CHEAPER.get(name, 1 / NEVER_ABOVE)
+        found.append((ratio >= bound, f"  {ratio:.2f} x cheaper than decord, at least {bound:.2f}"))
+    if "full" in mid:
+        found.append((True, f"  {mid['full'] / mid['arena']:.2f} x cheaper than a full decode"))
+    ratio = mid["arena"] / max(mid["warm"], 1e-9)
+    found.append((ratio >= WARM, f"  warm {ratio:.0f} x cheaper than cold, at least {WARM:.0f}"))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what each way costs; return 1 where a bound does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clips", type=Path, default=Path("arena-out/clips-720p"))
+    parser.add_argument("--videos", type=Path, help="a folder of clips of your own, too")
+    parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--only", help="of the four clips, those whose name holds this")
+    parser.add_argument("--one", nargs=2, metavar=("WAY", "PATH"), help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.one:
+        way, path = options.one
+        print(json.dumps(measure(way, Path(path))))
+        return 0
+    clips = [(c.name, made(options.clips, c)) for c in CLIPS if (options.only or "") in c.name]
+    if options.videos:
+        clips += [(path.name, path) for path in sorted(options.videos.iterdir()) if path.is_file()]
+    kept = True
+    with tempfile.TemporaryDirectory() as cache:
+        for name, path in clips:
+            took = compare(path, turns=options.turns, cache=Path(cache))
+            for holds, line in verdicts(name, took):
+                print(line if holds else f"{line}: NOT kept", flush=True)
+                kept &= holds
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

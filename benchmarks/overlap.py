@@ -1,0 +1,217 @@
+"""Whether decoding and calls go on side by side: `python -m benchmarks.overlap`.
+
+Thirty videos of a minute, 720p, 3 rounds, 0.2 s a call and 32 calls in flight, on two cores or
+however many there are. Each turn plays the run from an empty cache, then from the full one, which
+is calls alone, and then decodes the videos into an empty cache and does nothing else. The run from
+an empty cache takes at most 1.10 times as long as the longer of the others, by the median of the
+turns. All three begin by finding and hashing the videos, which is told beside it, as is the longest
+that the event loop stood still. Every call takes its frames' bytes from the cache, as a call over
+HTTP does, and puts them into base64; what it does with them after that is nothing.
+
+Clips are made once and stay in `--clips`, 0.4 GB. They show the same and differ in their bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+from unittest.mock import patch
+
+from agents.ask import Asker
+from agents.clients import Load, Received, Sending
+from agents.models import Model
+from agents.prompts import PromptSet
+from agents.shelf import Shelf
+from benchmarks.encoded import HALF_MINUTE, made, repeat, whole
+from benchmarks.latency import CALL_S, PLACES, ROUNDS, Slow
+from benchmarks.whole import Shape, configured
+from memory.records import Sampling
+from runs.commands.endings import run_async
+from runs.events import Audience, nobody
+from runs.opening import begin
+from runs.playing import Finished, Limits, play_run
+from video.cache import FrameCache
+from video.find import Findings, find_videos
+from video.studio import Decoders
+
+BOUND = 1.10
+VIDEOS = 30
+TURNS = 3
+
+
+def clips(folder: Path, videos: int) -> Path:
+    """Return a folder of so many minutes that differ in their bytes, made now unless there."""
+    piece = made(folder.with_name("clips-720p"), HALF_MINUTE)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(videos):
+        path = folder / f"{number:02}.mp4"
+        if not path.exists():
+            whole(path, partial(repeat, piece, times=2, title=f"minute {number}"))
+    return folder
+
+
+class Looker(Slow):
+    """Takes the bytes of the frames it is shown before it replies."""
+
+    def __init__(self, model: Model, shelf: Shelf) -> None:
+        """Share frames with the others of a shelf."""
+        super().__init__(model, no_bytes, call_s=CALL_S)
+        self._shelf = shelf
+
+    async def send(self, sending: Sending) -> Received:
+        """Reply after a while."""
+        if sending.frames is not None:
+            digests = [frame.digest for frame in sending.frames.frames]
+            await self._shelf.images(sending.frames.video, digests)
+        return await super().send(sending)
+
+
+async def no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
+    """Stand where nothing is loaded."""
+    raise AssertionError("frames come from the shelf")
+
+
+class Lookers:
+    """Makes clients that share one shelf, as a run's do."""
+
+    def __init__(self) -> None:
+        self._shelf: Shelf | None = None
+
+    def __call__(self, model: Model, load: Load) -> Looker:
+        """Return a client."""
+        self._shelf = self._shelf or Shelf(load)
+        return Looker(model, self._shelf)
+
+
+async def longest_stop() -> float:
+    """Return, once it is cancelled, for how many seconds the event loop stood still at most."""
+    longest, tick = 0.0, 0.005
+    while True:
+        before = time.perf_counter()
+        try:
+            await asyncio.sleep(tick)
+        except asyncio.CancelledError:
+            return longest
+        longest = max(longest, time.perf_counter() - before - tick)
+
+
+class Took(NamedTuple):
+    """How long one of the three took, in seconds."""
+
+    wall_s: float
+    finding_s: float
+    """Of finding the videos, before it."""
+    cpu_s: float
+    """Of this process alone, without its workers."""
+    stop_s: float
+    """For how long the event loop stood still at most."""
+
+
+def play(videos: Path, found: Findings) -> float:
+    """Play the run, decoding what the cache does not hold; return the loop's longest stop."""
+    import graph.tournament  # noqa: F401
+
+    shape = Shape(len(found.videos), ROUNDS)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        config, prompts = configured(folder, shape), PromptSet.load(None)
+        run = begin(folder / "out", config, prompts=prompts, found=found, folder=videos)
+        told = Audience(say=lambda _line: None, hear=nobody)
+
+        async def whole() -> tuple[Finished, float]:
+            watch = asyncio.create_task(longest_stop())
+            done = await play_run(run, folder / "out", limits=Limits(PLACES), told=told)
+            watch.cancel()
+            return done, await watch
+
+        with patch("runs.playing.Asker", partial(Asker, make_client=Lookers())):
+            done, stop_s = run_async(whole())
+    if done.settled != shape.battles or done.voids:
+        raise RuntimeError(f"{done} is no whole run")
+    return stop_s
+
+
+def decode(videos: Path, found: Findings) -> float:
+    """Bring the frames of all videos into the cache."""
+
+    async def all_of_them() -> None:
+        async with Decoders(FrameCache()) as decoders:
+            wanted = (decoders.frames(videos / v.path, v, Sampling()) for v in found.videos)
+            await asyncio.gather(*wanted)
+
+    run_async(all_of_them())
+    return 0.0
+
+
+WHAT: dict[str, Callable[[Path, Findings], float]] = {"run": play, "decode": decode}
+
+
+def timed(what: str, videos: Path) -> Took:
+    """Do one of the two in this process, once its modules are there."""
+    import graph.tournament  # noqa: F401
+
+    start = time.perf_counter()
+    found = find_videos(videos)
+    middle, cpu = time.perf_counter(), time.process_time()
+    stop_s = WHAT[what](videos, found)
+    end = time.perf_counter()
+    return Took(end - middle, middle - start, time.process_time() - cpu, stop_s)
+
+
+def apart(what: str, videos: Path, cache: Path) -> Took:
+    """Do it in a process of its own, with a cache."""
+    command = [sys.executable, "-m", "benchmarks.overlap", "--one", what, "--clips", str(videos)]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return Took(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def turn(videos: Path) -> tuple[Took, Took, Took]:
+    """Return how long the run took, calls alone and decoding alone."""
+    with tempfile.TemporaryDirectory() as used, tempfile.TemporaryDirectory() as other:
+        both = apart("run", videos, Path(used))
+        calls = apart("run", videos, Path(used))
+        return both, calls, apart("decode", videos, Path(other))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print how long the three take; return 1 where they do not go on side by side."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clips", type=Path, default=Path("arena-out/clips-minutes"))
+    parser.add_argument("--videos", type=int, default=VIDEOS, help="how many")
+    parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--one", choices=list(WHAT), help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.one:
+        print(json.dumps(timed(options.one, options.clips)))
+        return 0
+    videos, ratios = clips(options.clips, options.videos), []
+    for _ in range(options.turns):
+        both, calls, decoding = turn(videos)
+        ratios.append(both.wall_s / max(calls.wall_s, decoding.wall_s))
+        print(
+            f"together {both.wall_s:.1f} s, calls alone {calls.wall_s:.1f} s, decoding alone "
+            f"{decoding.wall_s:.1f} s: {ratios[-1]:.3f}; finding {both.finding_s:.1f} s before; "
+            f"CPU of the run's own process {both.cpu_s:.1f} s, loop still for "
+            f"{1000 * both.stop_s:.0f} ms at most",
+            flush=True,
+        )
+    ratio = median(ratios)
+    kept = ratio <= BOUND
+    print(f"{ratio:.3f} of at most {BOUND:.2f}: {'kept' if kept else 'NOT kept'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
