@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from av import VideoFrame
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -36,6 +39,38 @@ def test_the_longer_side_is_cut_to_size_and_nothing_is_blown_up(clip, name, samp
     sampled = sample(clip(name), sampling=sampling)
     assert (sampled.frames.width_px, sampled.frames.height_px) == size
     assert Image.open(BytesIO(sampled.jpegs[0])).size == size
+
+
+@pytest.mark.parametrize("name", ["h264 in ts", "mpeg2 in ts"])
+def test_a_transport_stream_is_not_read_twice(
+    clip, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("video.decode._decode_through", None)
+    sampled = sample(clip(name), sampling=Sampling(frames=3))
+    last = RECIPES[name].count - 1
+    assert [read_stamp(jpeg) for jpeg in sampled.jpegs] == [0, last // 2, last]
+
+
+def test_a_padded_picture_stands_in_the_middle_of_a_black_square(clip) -> None:
+    sampled = sample(clip("two seconds"), sampling=Sampling(frames=2, fit="pad", size_px=160))
+    picture = np.asarray(Image.open(BytesIO(sampled.jpegs[-1])).convert("L"))
+    assert picture.shape == (160, 160)
+    assert (sampled.frames.width_px, sampled.frames.height_px) == (160, 160)
+    assert picture[:33].max() < 12
+    assert picture[-33:].max() < 12
+    assert np.ptp(picture[40:120].astype(int)) > 100
+
+
+def test_no_frame_is_kept_longer_than_it_takes_to_scale_it(clip) -> None:
+    path = clip("larger than asked")
+    gc.collect()
+    gc.disable()
+    try:
+        sample(path, sampling=Sampling(frames=30))
+        held = sum(isinstance(thing, VideoFrame) for thing in gc.get_objects())
+    finally:
+        gc.enable()
+    assert held <= 3
 
 
 def test_digests_are_those_of_the_bytes_and_the_same_every_time(clip) -> None:
