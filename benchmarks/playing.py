@@ -2,9 +2,9 @@
 
 A question is one answer, asked for and judged by both references; a judge of every tenth rules from
 both seats. With `--anchor` it is two answers, compared from both seats. The models answer at once
-and frames are digests only; prompts, keys, parsing, journal, store and the written result are those of
-`arena bench run`. Then all of it is repeated, as the same command does, which asks nobody. All CPU
-time of the process counts.
+and frames are digests only; prompts, keys, parsing, journal, store and the written result are those
+of `arena bench run`. Then all of it is repeated, as the same command does, which asks nobody. All
+CPU time of the process counts.
 """
 
 from __future__ import annotations

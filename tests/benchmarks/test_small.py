@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import freezing, latency, memory, resume
+from benchmarks import freezing, latency, memory, playing, resume
 
 
 def test_latency_tells_the_share_of_the_least_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,3 +42,13 @@ def test_freezing_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]
     told = capsys.readouterr().out
     assert len(re.findall(r"\d s$", told, re.MULTILINE)) == 4
     assert re.search(r"of at most 10 s: (NOT )?kept$", told.strip())
+
+
+@pytest.mark.parametrize("more", [[], ["--anchor"]])
+def test_playing_tells_what_a_question_costs(
+    capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    assert playing.main(["--items", "12", *more]) in (0, 1)
+    told = capsys.readouterr().out
+    assert told.startswith("playing 12 questions, ms CPU each")
+    assert re.search(r"at most 5 ms: (NOT )?kept$", told.strip())
