@@ -27,7 +27,7 @@ from runs.findings import Finding, alarms
 from runs.given_board import Entry, GivenBoard, read_board
 from runs.reading import counted
 from runs.results import Result, read_results
-from scoring.leads import measure_lead
+from scoring.leads import Lead, measure_lead
 from scoring.shares import Share, measure_share
 
 Report = dict[str, Any]
@@ -67,6 +67,16 @@ class _Given:
     def score(self, model: str) -> Share:
         """Return a model's score, 0 to 1."""
         return self.share({qid: won.average for qid, won in self.points[model].items()})
+
+    def lead(self, a: str, b: str) -> Lead:
+        """Return how far a model is above another on the questions of both, 0 to 1."""
+        one, two = self.points[a], self.points[b]
+        qids = [qid for qid in one if qid in two]
+        return measure_lead(
+            [one[qid].average for qid in qids],
+            [two[qid].average for qid in qids],
+            videos_of(self.bench, qids),
+        )
 
     def named(self, resolved: str) -> str | None:
         """Return the name under which a model of the embedded cast was judged."""
@@ -170,13 +180,7 @@ def _canaries(given: _Given) -> Iterator[Finding]:
 
 
 def _trick(given: _Given, trick: str, plain: str) -> Finding:
-    one, two = given.points[trick], given.points[plain]
-    qids = [qid for qid in one if qid in two]
-    lead = measure_lead(
-        [one[qid].average for qid in qids],
-        [two[qid].average for qid in qids],
-        videos_of(given.bench, qids),
-    )
+    lead = given.lead(trick, plain)
     wins = lead.low > 0.0
     word = "gains" if lead.value > 0.0 else "gains nothing"
     told = f"{100 * lead.value:+.1f} points, {100 * lead.low:+.1f} to {100 * lead.high:+.1f}"
@@ -271,20 +275,9 @@ def _board(given: _Given) -> GivenBoard:
         name: Entry(*(100.0 * x for x in (scores[name].value, scores[name].low, scores[name].high)))
         for name in order
     }
-    better = {a: {b: _chance(given, a, b) for b in order if b != a} for a in order}
+    better = {a: {b: given.lead(a, b).better for b in order if b != a} for a in order}
     known = all(not math.isnan(x) for row in better.values() for x in row.values())
     return GivenBoard(str(given.bench.folder), entries, better if known else {})
-
-
-def _chance(given: _Given, a: str, b: str) -> float:
-    one, two = given.points[a], given.points[b]
-    qids = [qid for qid in one if qid in two]
-    lead = measure_lead(
-        [one[qid].average for qid in qids],
-        [two[qid].average for qid in qids],
-        videos_of(given.bench, qids),
-    )
-    return lead.better
 
 
 def as_lines(report: Report) -> list[str]:

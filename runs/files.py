@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from memory.errors import BadInput
 
@@ -28,12 +30,23 @@ def write_whole(to: Path, content: bytes) -> None:
     Raises:
         BadInput: it cannot be written.
     """
+    with whole_file(to) as file:
+        file.write(content)
+
+
+@contextmanager
+def whole_file(to: Path) -> Iterator[BinaryIO]:
+    """Give a file next to `to` to be filled: at the end it has the name, after an error it is gone.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
     draft = None
     try:
         number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
         draft = Path(name)
         with os.fdopen(number, "wb") as file:
-            file.write(content)
+            yield file
         draft.chmod(0o644)  # mkstemp keeps it to its owner
         draft.replace(to)
     except OSError as wrong:

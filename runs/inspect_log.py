@@ -8,13 +8,10 @@ The same log is the same bytes, whenever it is written.
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -23,9 +20,9 @@ from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from memory.digests import digest
-from memory.errors import BadInput
 from memory.records import CallRow
 from runs.console import safe
+from runs.files import whole_file
 from runs.sealing import digest_of
 
 VERSION = 2
@@ -123,21 +120,8 @@ def write_log(to: Path, log: Log, samples: Iterable[Sample]) -> int:
     Raises:
         BadInput: it cannot be written.
     """
-    draft = None
-    try:
-        number, name = tempfile.mkstemp(dir=to.parent, prefix=".draft-")
-        draft = Path(name)
-        with os.fdopen(number, "wb") as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
-            count = _fill(archive, log, samples)
-        draft.chmod(0o644)  # mkstemp keeps it to its owner
-        draft.replace(to)
-    except OSError as wrong:
-        raise BadInput(f"{to} cannot be written: {wrong.strerror}") from wrong
-    finally:
-        if draft is not None:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
-    return count
+    with whole_file(to) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        return _fill(archive, log, samples)
 
 
 def _fill(archive: ZipFile, log: Log, samples: Iterable[Sample]) -> int:

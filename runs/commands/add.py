@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES, capped, ending, run_async, shown
+from runs.commands.endings import EXIT_CODES, capped, ending, going_on, run_async, shown
 
 if TYPE_CHECKING:
     from runs.add import Wish
@@ -37,16 +37,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="The file with the model's table.  [default: ./arena.toml if it is there]",
 )
-@click.option(
-    "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="Model calls under way at once.",
-)
+@going_on
 @click.option(
     "--max-void",
     type=click.FloatRange(0, 1),

@@ -87,6 +87,27 @@ class Cap(_ParamType):
         return cap
 
 
+def going_on(command: Command) -> Command:
+    """Add the options of what goes on with a run: where its videos are, calls at once."""
+    for option in reversed(_GOING_ON):
+        command = option(command)
+    return command
+
+
+_GOING_ON = (
+    click.option(
+        "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
+    ),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        default=16,
+        show_default=True,
+        help="Model calls under way at once.",
+    ),
+)
+
+
 def capped(command: Command) -> Command:
     """Add the options that say where spending ends."""
     for option in reversed(_CAPPED):

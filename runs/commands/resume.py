@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown, stopped
+from runs.commands.endings import (
+    EXIT_CODES,
+    capped,
+    cared_for,
+    ending,
+    going_on,
+    run_async,
+    shown,
+    stopped,
+)
 
 
 @click.command(
@@ -22,16 +31,7 @@ Examples:
     + EXIT_CODES
 )
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option(
-    "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="Model calls under way at once.",
-)
+@going_on
 @click.option(
     "--max-void",
     type=click.FloatRange(0, 1),
