@@ -15,7 +15,7 @@ from memory.errors import UnusableVideo
 from memory.store import Store
 from runs.ahead import AHEAD, Ahead
 from runs.config import Flags, resolve
-from runs.footage import UNUSABLE, Footage
+from runs.footage import Footage
 from tests.support.clips import draw_clip
 from video.cache import FrameCache
 from video.find import find_videos
@@ -189,10 +189,10 @@ def test_what_is_wrong_with_a_foreseen_video_is_told_at_its_turn(
             footage, video = reel_of(store, decoders, videos)
             os.rename(videos / "clip.mp4", tmp_path / "aside.mp4")
             await footage.foresee(video)
-            assert store.file(f"{UNUSABLE}{video}") is None
+            assert not footage.is_quarantined(video)
             os.rename(tmp_path / "aside.mp4", videos / "clip.mp4")
             with pytest.raises(UnusableVideo, match="is not there"):
                 await footage.frames(video)
-            assert store.file(f"{UNUSABLE}{video}")
+            assert footage.is_quarantined(video)
 
     asyncio.run(whole())

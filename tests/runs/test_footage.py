@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tests.support.clips import draw_clip, draw_folder
 from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
 from tests.support.typed import Terminal
 from video.cache import default_folder
+from video.crew import Worker
 from video.find import find_videos
 
 FLAGS = Flags(models=TRIO, rounds=2)
@@ -98,6 +100,26 @@ def test_a_cache_that_was_deleted_costs_nothing_but_time(videos: Path, tmp_path:
     shutil.rmtree(default_folder())
     play(videos, tmp_path / "out", rounds=2)
     assert "void" not in {b.verdict for b in battles_of(tmp_path / "out")}
+
+
+def test_a_second_run_over_the_same_videos_decodes_nothing(
+    videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    ask = Worker.ask
+
+    def heard(worker: Worker, want: str, *rest: Any, **more: Any) -> dict[str, Any]:
+        asked.append(want)
+        return ask(worker, want, *rest, **more)
+
+    monkeypatch.setattr(Worker, "ask", heard)
+    play(videos, tmp_path / "first", rounds=1)
+    assert asked.count("frames") == 2
+    play(videos, tmp_path / "second", rounds=1)
+    assert asked.count("frames") == 2
+    draw_clip(videos / "clip00.mp4", 55, seconds=3)
+    play(videos, tmp_path / "third", rounds=1)
+    assert asked.count("frames") == 3
 
 
 def test_a_video_that_was_renamed_is_still_found(videos: Path, tmp_path: Path) -> None:
