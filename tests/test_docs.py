@@ -29,6 +29,7 @@ from runs.freeze import freeze
 from runs.results import Result, Ruling, Vote, write_result
 from runs.simulate import Finished
 from tests.support.clips import draw_folder
+from tests.support.held import held
 from tests.support.played import call, invoke, lineage, play, slot, video
 
 ROOT = Path(__file__).parents[1]
@@ -375,6 +376,23 @@ def test_results_and_scores_are_written_down(run: Path, tmp_path: Path) -> None:
     text = section("records.md", "A score")
     assert first_column(text) == list(row)
     assert set(row["selected"]) | set(row["decided"]) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_what_was_held_against_an_anchor_is_written_down(run: Path, tmp_path: Path) -> None:
+    freeze(run, tmp_path / "bench")
+    bench = open_bench(tmp_path / "bench")
+    held(bench, "m", ["> >"])
+    (file,) = bench.results.glob("*.jsonl")
+    _, line, _ = map(json.loads, file.read_text().splitlines())
+    text = section("records.md", "A result against an anchor")
+    assert first_column(text) == list(line)
+    scored = json.loads(invoke("bench", "score", bench.folder, "--json").stdout)
+    (board,) = scored["anchored"]
+    text = section("records.md", "A board against an anchor")
+    assert first_column(text) == list(board)
+    assert set(board["seats"]) <= set(re.findall(r"`(\w+)`", text))
+    text = section("records.md", "A model against an anchor")
+    assert first_column(text) == list(board["models"][0])
 
 
 def test_the_tables_of_a_run_are_written_down(tmp_path: Path) -> None:

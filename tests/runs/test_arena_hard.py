@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,30 @@ def test_what_goes_out_comes_in_again_with_the_same_scores(tmp_path: Path) -> No
     assert ours == theirs
     kept = {result.model: result.comparisons[0].response for result in read_anchored(there)}
     assert (kept["../owl"], kept["MOLE"], kept["mole"]) == ("yes", "perhaps", "maybe")
+
+
+def their_score(file: Path) -> float:
+    """Return the percentage that arena-hard's own script makes of a file of judgments."""
+    weighed = {"A>B": [1.0], "A>>B": [1.0] * 3, "A=B": [0.5], "B>A": [0.0], "B>>A": [0.0] * 3}
+    scores: list[float] = []
+    for line in map(json.loads, file.read_text().splitlines()):
+        before, after = (game["score"] for game in line["games"])
+        if before is not None and after is not None:
+            scores += [*weighed[after], *(1 - score for score in weighed[before])]
+    return 100 * sum(scores) / len(scores)
+
+
+def test_our_score_is_what_arena_hards_script_makes_of_our_file(tmp_path: Path) -> None:
+    bench, dice = bench_of(tmp_path, 12, each=2), random.Random(7)
+    words = ["<<", "<", "=", ">", ">>", "?"]
+    for model in ("owl", "mole", "hawk"):
+        held(bench, model, [" ".join(dice.choices(words, k=2)) for _ in bench.items])
+    export_arena_hard(bench, tmp_path / "data")
+    (board,) = build_anchored(bench, read_anchored(bench))
+    for row in board["models"]:
+        file = tmp_path / f"data/model_judgment/judge/{row['model']}.jsonl"
+        assert row["void"] > 0
+        assert row["score"] == pytest.approx(their_score(file), abs=1e-6)
 
 
 def test_each_line_has_the_ids_of_both_versions(bench: OpenBench, tmp_path: Path) -> None:
