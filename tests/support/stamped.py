@@ -92,6 +92,7 @@ RECIPES = {
     "h264 in ts": Recipe("ts", "libx264", x264(12)),
     "vp9": Recipe("webm", "libvpx-vp9", {"deadline": "realtime", "cpu-used": "8", "g": "20"}),
     "mpeg4 in avi": Recipe("avi", "mpeg4", {"g": "25", "bf": "2", "b": "2M"}),
+    "mpeg2 in ts": Recipe("ts", "mpeg2video", {"g": "15", "bf": "2", "b": "3M"}),
     "odd size": Recipe("webm", "libvpx-vp9", {"deadline": "realtime", "cpu-used": "8"}, (321, 181)),
     "upright": Recipe("mp4", "libx264", x264(25), size=(180, 320)),
     "larger than asked": Recipe("mp4", "libx264", x264(25), size=(960, 540), count=30),
