@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from agents.offline.facets import Facet, Score, Type, Value, clip
 from agents.offline.quoting import alike, letters
@@ -26,7 +27,7 @@ Lag = Callable[[Caption, Sight], float]
 
 @dataclass(frozen=True, eq=False)
 class Lettering(Facet):
-    """The words of one caption, chosen by when or how long it stands."""
+    """The words of one caption, chosen by when it stands."""
 
     lag: Lag
 
@@ -64,31 +65,22 @@ class Lettering(Facet):
         ranked = sorted(
             seen.captions, key=lambda caption: (self.lag(caption, seen), caption.start_s)
         )
-        if not ranked:
+        most = self.lag(ranked[0], seen) + _CLOSE * seen.duration_s if ranked else inf
+        if most == inf:
             return []
-        most = self.lag(ranked[0], seen) + _CLOSE * seen.duration_s
         return [caption for caption in ranked if self.lag(caption, seen) <= most]
 
 
-def from_start(caption: Caption, seen: Sight) -> float:  # noqa: ARG001
-    """Return when it appears."""
-    return caption.start_s
-
-
-def from_end(caption: Caption, seen: Sight) -> float:
-    """Return how long before the end it goes."""
-    return seen.duration_s - caption.end_s
+def from_second(caption: Caption, seen: Sight) -> float:
+    """Return how far it appears from the second of all; infinitely far where there is but one."""
+    starts = sorted(other.start_s for other in seen.captions)
+    return abs(caption.start_s - starts[1]) if len(starts) > 1 else inf
 
 
 def from_middle(caption: Caption, seen: Sight) -> float:
     """Return how far it stands from the middle; 0 where it stands there."""
     middle = seen.duration_s / 2
     return max(0.0, caption.start_s - middle, middle - caption.end_s)
-
-
-def from_lasting(caption: Caption, seen: Sight) -> float:
-    """Return how much shorter than the video it stands."""
-    return seen.duration_s - (caption.end_s - caption.start_s)
 
 
 def _share_shown(captions: Sequence[Caption], seen: Sight) -> float:

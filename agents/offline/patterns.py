@@ -78,14 +78,9 @@ TOPICS = _table(
     r"|seen before|shown again|scene\w*\b.{0,20}again",
     sequence=rf"{_LANDMARK}\b.{{0,60}}{_LANDMARK}.{{0,90}}{_ORDERED}|{_ORDERED}.{{0,90}}{_LANDMARK}\b.{{0,60}}"
     rf"{_LANDMARK}|{_LANDMARK}\b.{{0,40}}{_ORDERED}.{{0,40}}{_LANDMARK}",
-    first_words=rf"\b(first|earliest|opening|initial)\b[^.;|]{{0,30}}\b{_WORDS}\b"
-    rf"|\b{_WORDS}\b[^.;|]{{0,40}}\b(first|earliest)\b",
-    last_words=rf"\b(last|final|closing|latest)\b[^.;|]{{0,30}}\b{_WORDS}\b"
-    rf"|\b{_WORDS}\b[^.;|]{{0,40}}\b(last|final|latest)\b",
+    second_words=rf"\bsecond\b[^.;|]{{0,30}}\b{_WORDS}\b|\b{_WORDS}\b[^.;|]{{0,40}}\bsecond\b",
     middle_words=rf"\b(middle|half-?way|mid-?point)\b[^.;|]{{0,40}}\b{_WORDS}\b"
     rf"|\b{_WORDS}\b[^.;|]{{0,60}}\b(middle|half-?way|mid-?point)\b",
-    longest_words=rf"\blongest\b[^.;|]{{0,30}}\b{_WORDS}\b"
-    rf"|\b{_WORDS}\b[^.;|]{{0,40}}\blongest\b",
 )
 """What names a facet exactly."""
 
@@ -104,9 +99,6 @@ COVERS: dict[str, tuple[str, ...]] = {
     "returns": ("shots", "first_cut", "last_cut", "longest", "shortest"),
     "first_cut": ("shots", "open_colour"),
     "last_cut": ("shots", "close_colour"),
-    "first_words": ("open_colour", "first_cut"),
-    "last_words": ("close_colour", "last_cut"),
-    "longest_words": ("longest",),
 }
 """A facet and those that its words also seem to name."""
 
@@ -135,10 +127,8 @@ STEMS = _table(
     motion_half=r"half|halves",
     returns=r"again|return|back|repeat|reappear|recur|revisit|second time|once",
     sequence=r"first|order|chronolog|then|before|followed|preced",
-    first_words=r"\b(first|initial|opening|earliest)\b",
-    last_words=r"\b(last|final|closing|ending|latest)\b",
+    second_words=r"\bsecond\b",
     middle_words=r"\bmiddle|half-?way|mid-?point",
-    longest_words=r"\blongest|most of the time",
 )
 """What only hints at a facet; enough with a value of the right type, for what was asked."""
 
