@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import re
 import signal
@@ -10,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import av
 import pytest
@@ -216,6 +217,29 @@ def test_a_file_that_overruns_its_time_is_named_whatever_it_is_called(
     monkeypatch.undo()
     crew.dismiss()
     assert len(find_videos(tmp_path).videos) == 1
+
+
+def test_this_process_opens_none_of_them(
+    good: hostile.Goods, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened_here: list[str] = []
+
+    def recording(opening: Callable[..., Any]) -> Callable[..., Any]:
+        def record(path: Any, *args: Any, **more: Any) -> Any:
+            opened_here.append(str(path))
+            return opening(path, *args, **more)
+
+        return record
+
+    (tmp_path / "a.mp4").write_bytes(good.mp4)
+    for module in (av, io, os):
+        monkeypatch.setattr(module, "open", recording(module.open))
+    (tmp_path / "a.mp4").read_bytes()
+    assert opened_here.pop() == str(tmp_path / "a.mp4")
+    found = find_videos(tmp_path)
+    seen = asyncio.run(look(tmp_path, found.videos, tmp_path / "cache"))
+    assert isinstance(seen["a.mp4"], Frames)
+    assert not [path for path in opened_here if "a.mp4" in path or "fd:" in path]
 
 
 def test_whatever_else_goes_wrong_in_a_worker_costs_the_video_alone() -> None:
