@@ -41,7 +41,7 @@ def test_the_longer_side_is_cut_to_size_and_nothing_is_blown_up(clip, name, samp
     assert Image.open(BytesIO(sampled.jpegs[0])).size == size
 
 
-@pytest.mark.parametrize("name", ["h264 in ts", "mpeg2 in ts"])
+@pytest.mark.parametrize("name", ["h264 in ts"])
 def test_a_transport_stream_is_not_read_twice(
     clip, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
