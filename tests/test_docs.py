@@ -28,7 +28,6 @@ from runs.config import Flags, resolve
 from runs.freeze import freeze
 from runs.results import Result, Ruling, Vote, write_result
 from runs.simulate import Finished
-from tests.support.clips import draw_folder
 from tests.support.held import held
 from tests.support.played import call, invoke, lineage, play, slot, video
 
@@ -299,23 +298,6 @@ def test_what_a_doctor_says_of_a_model_is_written_down() -> None:
     found = json.loads(invoke("doctor", "--live", *cast, "--json").stdout)
     text = section("records.md", "A model that was asked")
     assert first_column(text) == list(found["live"][0])
-
-
-def test_what_is_told_of_videos_and_their_frames_is_written_down(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    draw_folder(tmp_path / "clips", 1, seconds=2.0)
-    listed = json.loads(invoke("videos", "clips", "--json").stdout)
-    seen = json.loads(invoke("frames", "clips/clip00.mp4", "--frames", "2", "--json").stdout)
-    assert first_column(section("records.md", "A folder of videos")) == list(listed)
-    assert first_column(section("records.md", "A video that was listed")) == list(
-        listed["videos"][0]
-    )
-    text = section("records.md", "Frames of a video")
-    assert first_column(text) == list(seen)
-    told = set(re.findall(r"`(\w+)`", text + section("records.md", "A folder of videos")))
-    assert set(seen["frames"][0]) | set(listed["totals"]) <= told
 
 
 def test_an_audit_is_written_down_and_so_is_every_figure_with_its_threshold(run: Path) -> None:
