@@ -103,7 +103,12 @@ def _decoder(packages: dict[str, str | None]) -> Report:
     # decord, decord2 and eva-decord are imported by one name and overwrite each other.
     named = sorted(set(packages_distributions().get("decord", ())))
     decord = ", ".join(f"{name} {_version(name)}" for name in named)
-    return {"name": "PyAV", "version": packages.get("av"), "decord": decord or None}
+    return {
+        "name": "PyAV",
+        "version": packages.get("av"),
+        "decord": decord or None,
+        "ocr": _version("rapidocr") if _version("onnxruntime") else None,
+    }
 
 
 def _keys(config: RunConfig | None) -> dict[str, bool]:
