@@ -77,7 +77,7 @@ def test_much_better_is_three_games() -> None:
 
 
 @given(tournaments())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_gaps_are_those_of_scikit_learn(found: tuple[Games, int]) -> None:
     games, models = found
     gaps = measure_gaps(fight(games, models), models)

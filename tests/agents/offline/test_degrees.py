@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from agents.attacks import attacked, attacks
 from agents.comparer import LEADS
 from tests.support.pictures import Film, answer, play
@@ -35,6 +37,7 @@ def test_the_offline_degrees_follow_the_ladder_of_the_cast(story: Film) -> None:
     assert leads[-1] == 0
 
 
+@pytest.mark.slow
 def test_no_attack_makes_an_answer_better(story: Film) -> None:
     terse = answer("terse", story, SHOTS)
     for attack in attacks():
