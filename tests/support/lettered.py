@@ -24,19 +24,17 @@ class Words(NamedTuple):
     text: str
 
 
-def draw_lettered(
-    path: Path, said: Sequence[Words], *, seconds: float, size: tuple[int, int] = SIZE
-) -> Path:
-    """Write a clip of four grounds of equal length with the words below, 16 pixels high."""
+def draw_lettered(path: Path, said: Sequence[Words], *, seconds: float, grounds: int = 4) -> Path:
+    """Write a clip of some grounds of equal length with the words on them, 16 pixels high."""
     with av.open(str(path), "w") as file:
         stream = file.add_stream("mpeg4", rate=FPS)
-        stream.width, stream.height = size
+        stream.width, stream.height = SIZE
         stream.pix_fmt, stream.bit_rate = "yuv420p", 4_000_000
         for number in range(int(seconds * FPS)):
             time_s = number / FPS
-            ground = COLOURS[int(4 * time_s / seconds)]
+            ground = COLOURS[int(grounds * time_s / seconds)]
             words = [one.text for one in said if one.start_s <= time_s < one.end_s]
-            picture = draw_words(words, ground=ground, size=size, height_px=16)
+            picture = draw_words(words, ground=ground, height_px=16)
             # Something has to move, or all frames of a scene are one.
             picture.paste((250, 250, 250), (number % 50, 10, number % 50 + 12, 22))
             frame = av.VideoFrame.from_ndarray(np.asarray(picture), format="rgb24")
