@@ -14,6 +14,7 @@ from memory.base import Lending
 from memory.base import Record as Record
 from memory.limits import CallLimits as CallLimits
 from memory.limits import Price as Price
+from memory.sampling import Sampling as Sampling
 
 SCHEMA = 1
 """Version of every shape that other programs rely on."""
@@ -116,26 +117,6 @@ class Frames(Record):
     """Text drawn into the picture, as it was read before scaling; empty where nobody read."""
     subtitles: Subtitles | None = None
     """Cues of the stretches these frames stand for; they count as part of the frames."""
-
-
-class Sampling(Record):
-    """Which frames a video gives, and how they are encoded."""
-
-    frames: int = Field(default=128, ge=2, le=1024)
-    """At most this many, first and last included."""
-    size_px: int = Field(default=512, ge=16, le=4096)
-    """The longer side; both sides when `fit` is "stretch" or "pad"."""
-    fit: Literal["keep", "stretch", "pad"] = "keep"
-    quality: int = Field(default=85, ge=1, le=95)
-    """JPEG quality as Pillow counts it."""
-    policy: Literal["uniform", "fps", "scenes", "keyframes"] = "uniform"
-    """How the frames are spread: evenly over time, so many a second, evenly over the scenes, or
-    those at which decoding can start."""
-    fps: float | None = Field(default=None, gt=0, le=240)
-    """Frames a second with the policy "fps", as long as `frames` allows; else None."""
-    decoder: Literal["av", "decord"] = "av"
-    ocr: bool = False
-    """Whether text drawn into the picture is read, for models that cannot read it themselves."""
 
 
 class Slot(Record):
