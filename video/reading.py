@@ -6,6 +6,7 @@ What it reads is a stranger's text and is cleaned as that of a subtitle file is.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -253,9 +254,13 @@ class _RapidOCR:
     """RapidOCR in one thread, silent, with the models of its own wheel."""
 
     def __init__(self) -> None:
+        # From 1.29 on onnxruntime tells its maker of every session; it looks here while it loads.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import cv2
+        import onnxruntime
         import rapidocr
 
+        onnxruntime.disable_telemetry_events()
         cv2.setNumThreads(1)
         models = Path(rapidocr.__file__).parent / "models"
         self._call: Any = rapidocr.RapidOCR(

@@ -109,6 +109,32 @@ except BadInput as refused:
     assert "videoautoarena[ocr]" in done.stdout
 
 
+@needs_ocr
+def test_reading_tells_nobody_and_leaves_nothing_behind(lettered: Path, tmp_path: Path) -> None:
+    code = """
+import os, sys
+from pathlib import Path
+from video.index import read_index
+from video.reading import read_captions
+
+path = Path(sys.argv[1])
+print(len(read_captions(path, read_index(path))), len(os.listdir("/proc/self/task")))
+"""
+    homes = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR"), str(tmp_path))
+    # With CI or its own variables set onnxruntime would be silent by itself.
+    kept = {k: v for k, v in os.environ.items() if k != "CI" and not k.startswith("ORT_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, os.fspath(lettered)],
+        cwd=Path(__file__).parents[2],
+        env=kept | homes | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split()[0] == str(len(SAID))
+    assert list(tmp_path.rglob("*")) == []
+
+
 def test_models_that_are_not_there_are_not_fetched(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no models"):
         reading._only(tmp_path, "*det*.onnx")
