@@ -10,9 +10,12 @@ from runs.commands.bench_ask import check, compare, diff
 from runs.commands.bench_files import export
 from runs.commands.bench_play import command as play
 from runs.commands.bench_score import score
+from runs.commands.groups import TellingGroup
 
 
-@click.group("bench", epilog="Example: arena bench verify my-bench --videos clips")
+@click.group(
+    "bench", cls=TellingGroup, epilog="Example: arena bench verify my-bench --videos clips"
+)
 def command() -> None:
     """Work with frozen test sets."""
 

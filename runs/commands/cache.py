@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runs.commands.groups import TellingGroup
+
 if TYPE_CHECKING:
     from runs.cache import Wish
 
 
-@click.group("cache", invoke_without_command=True, epilog="Example: arena cache")
+@click.group("cache", cls=TellingGroup, invoke_without_command=True, epilog="Example: arena cache")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from runs.commands.groups import TellingGroup
+
 if TYPE_CHECKING:
     from runs.imports_battles import Format
 
 
-@click.group("import", epilog="Example: arena import videoautobench bench.json --to my-bench")
+@click.group(
+    "import",
+    cls=TellingGroup,
+    epilog="Example: arena import videoautobench bench.json --to my-bench",
+)
 def command() -> None:
     """Take in test sets, judgments and answers that others publish."""
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from runs.commands.groups import TellingGroup
+
 if TYPE_CHECKING:
     from runs.labels_sample import Part
 
 
-@click.group("labels", epilog="Example: arena labels sample arena-out --n 200 --to labels.csv")
+@click.group(
+    "labels",
+    cls=TellingGroup,
+    epilog="Example: arena labels sample arena-out --n 200 --to labels.csv",
+)
 def command() -> None:
     """Let people judge battles, and hold the judge against them."""
 

@@ -100,6 +100,13 @@ def denied(path: object) -> OSError:
     return error
 
 
+@pytest.mark.parametrize("group", ["bench", "cache", "import", "labels"])
+def test_a_group_lists_its_commands_with_whole_sentences(terminal: Terminal, group: str) -> None:
+    commands = terminal.arena(group, "--help").out.split("Commands:")[1].split("Example")[0]
+    assert "..." not in commands
+    assert commands.rstrip().endswith(".")
+
+
 def test_what_the_system_refuses_is_named_with_its_path(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
