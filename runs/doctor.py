@@ -126,7 +126,7 @@ def _cache(missing: list[str]) -> Report:
     from video.cache import FrameCache
 
     cache = FrameCache()
-    entries, size = cache.size()
+    entries = cache.entries()
     trouble = _cannot_write(cache.folder)
     if trouble:
         missing.append(
@@ -136,8 +136,9 @@ def _cache(missing: list[str]) -> Report:
     return {
         "folder": str(cache.folder),
         "writable": not trouble,
-        "entries": entries,
-        "bytes": size,
+        "videos": len({entry.video for entry in entries}),
+        "entries": len(entries),
+        "bytes": sum(entry.size_bytes for entry in entries),
     }
 
 

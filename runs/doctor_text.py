@@ -56,7 +56,7 @@ def _told(report: Report) -> Iterator[tuple[str, str]]:
 
 def _place(report: Report) -> Iterator[tuple[str, str]]:
     cache, terminal, tracing = report["cache"], report["terminal"], report["tracing"]
-    size = f"{counted(cache['entries'], 'video')}, {_bytes(cache['bytes'])}"
+    size = f"{counted(cache['videos'], 'video')}, {_bytes(cache['bytes'])}"
     can = "can be written" if cache["writable"] else "CANNOT be written"
     yield "frame cache", f"{cache['folder']}: {size}; {can}"
     yield "disk", f"{_bytes(report['disk']['free_bytes'])} free here"

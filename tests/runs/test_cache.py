@@ -77,6 +77,13 @@ def test_a_person_is_told_the_same(cache: FrameCache, terminal: Terminal) -> Non
     assert said.out.splitlines()[-1].endswith("2 days ago")
 
 
+def test_the_doctor_counts_as_many_videos(cache: FrameCache, terminal: Terminal) -> None:
+    held = json.loads(terminal.arena("doctor", "--json").out)["cache"]
+    assert (held["videos"], held["entries"]) == (3, cache.size()[0])
+    assert held["bytes"] == listed(terminal)["bytes"]
+    assert "3 videos" in terminal.arena("doctor").out
+
+
 def test_an_empty_cache_is_no_error(
     terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
