@@ -183,7 +183,7 @@ def _read(path: Path) -> Video:
 
 
 def _of_run(run: Run, wanted: str) -> tuple[Video, Path]:
-    """Return a video of the run by its id, its path or its bytes, and where it is."""
+    """Return a video of the run by its id or how that begins, path or bytes, and where it is."""
     videos = run.store.videos()
     folder = videos_folder(run.store) or Path()
     for video in videos:
@@ -194,6 +194,9 @@ def _of_run(run: Run, wanted: str) -> tuple[Video, Path]:
         for video in videos:
             if video.sha256 == sha256:
                 return video, path
+    begun = [video for video in videos if wanted and video.id.startswith(wanted)]
+    if len(begun) == 1:
+        return begun[0], folder / begun[0].path
     raise BadInput(f"{run.folder} has no video {wanted}; there are {_named(videos)}")
 
 

@@ -23,6 +23,7 @@ from runs.reading import RUN_FILE
 from tests.support.clips import draw_clip
 from video.find import read_video
 from video.frames import sample, thin
+from video.reading import can_read
 
 HAWK, MOLE = "offline:hawk", "offline:mole"
 
@@ -103,6 +104,13 @@ def test_the_picture_shows_every_frame_and_lies_in_the_current_folder(
         assert image.size[1] > 2 * 120
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
+def test_how_much_text_was_read_is_told_where_it_was_asked_for(clip: Path) -> None:
+    assert "0 lines of text read" in frames(clip, "--ocr", "--frames", 4).stdout
+    assert "text read" not in frames(clip, "--frames", 4, "--force").stdout
+
+
 def test_with_json_a_picture_is_made_only_where_it_is_named(clip: Path, here: Path) -> None:
     assert told(clip)["sheet"] is None
     assert list(here.iterdir()) == []
@@ -129,7 +137,7 @@ def test_a_run_shows_what_it_has_shown_to_all_and_to_one(clip: Path, out: Path) 
         (video,) = store.videos()
         shown = store.frames(video.id)
     assert shown is not None
-    for name in (clip, "clip.mp4", video.id):
+    for name in (clip, "clip.mp4", video.id, video.id[:4]):
         found = told(name, "--run", out)
         assert [frame["digest"] for frame in found["frames"]] == [f.digest for f in shown.frames]
         assert found["run"] == str(out)
