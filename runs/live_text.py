@@ -230,16 +230,21 @@ def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
     shown = flights[: size.height - 1]
     more = len(flights) - len(shown)
     lineages = sum(flight.persona > 0 for flight in flights)
-    note = _many(lineages, "lineage")
+    parts = [_many(lineages, "lineage")] if lineages or not flights else []
+    if opening := len(flights) - lineages:
+        parts.append(f"{_many(opening, 'video')} being read")
     if standing.speaking:
-        note += f", {_many(standing.speaking, 'call')} under way"
-    yield _title("In flight", f"{note}{f', {more} not shown' if more else ''}", size)
+        parts.append(f"{_many(standing.speaking, 'call')} under way")
+    if more:
+        parts.append(f"{more} not shown")
+    yield _title("In flight", ", ".join(parts), size)
     run = standing.run
     for flight in shown:
         video = plain((run.videos.get(flight.video, flight.video) if run else "").split("/")[-1])
         where = f"user {flight.persona} round {flight.round + 1}" if flight.persona else ""
-        line = Line(size.width, size.marks).add(video, width=max(12, size.width // 4)).add(" ")
-        line.add(where, "dim", width=15)
+        room = max(12, size.width // 4) + (0 if where else 15)
+        line = Line(size.width, size.marks).add(video, width=room).add(" ")
+        line.add(where, "dim", width=15 if where else 0)
         _speech(line, flight, names, standing.clock())
         yield line.text
 

@@ -95,6 +95,18 @@ def test_a_run_of_two_hundred_videos_says_what_it_does_not_show() -> None:
     assert any("600 lineages" in line or "not shown" in line for line in drawn)
 
 
+def test_videos_without_questions_yet_are_counted_as_videos_and_named_whole() -> None:
+    stands = standing_of_nothing()
+    names = {f"v{v}": f"a name of some length {v}.mp4" for v in range(9)}
+    stands.hear(begun(9, videos=names))
+    for video in names:
+        stands.hear(Watched(video))
+    drawn = "\n".join(lines(stands, 80, 18))
+    assert "9 videos being read" in drawn
+    assert "0 lineages" not in drawn
+    assert "a name of some length 0.mp4" in drawn
+
+
 def test_a_terminal_without_unicode_is_shown_ascii() -> None:
     assert all(line.isascii() for line in lines(busy("x" * 300), 100, 30, ASCII))
 
