@@ -346,8 +346,10 @@ def _refuse_lost(
 
     lost = [video for video in store.videos() if video.id not in here and not is_done(video.id)]
     if lost:
+        is_there = any(video.path == lost[0].path for video in videos)
+        is_other = " is another video now" if is_there else ""
         raise BadInput(
-            f"{folder} lacks {len(lost)} of this run's videos ({safe(lost[0].path)}); "
+            f"{folder} lacks {len(lost)} of this run's videos ({safe(lost[0].path)}{is_other}); "
             "pass the folder that has them"
         )
 

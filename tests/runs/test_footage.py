@@ -138,7 +138,7 @@ def test_another_version_of_a_video_is_not_taken_for_the_one_that_was_seen(
     draw_clip(videos / "clip00.mp4", 55, seconds=3)
     said = terminal.simulate("--videos", videos, "--out", tmp_path / "out", *SMALL)
     assert said.code == 1
-    assert "lacks 1 of this run's videos (clip00.mp4)" in said.err
+    assert "lacks 1 of this run's videos (clip00.mp4 is another video now)" in said.err
     assert play(videos, tmp_path / "out", rounds=1).total == 9
 
 
