@@ -71,6 +71,8 @@ def _boards(
     anchored = build_anchored(bench, held, way, by=cast("By | None", by))
     results = results_by(bench, judge, may_be_none=bool(anchored)) if anchor is None else []
     board = build_scores(bench, results, of=cast("Of", whole), by=cast("By | None", by))
+    if anchored and not results:
+        board["stand_ins"] = all(one["stand_ins"] for one in anchored)
     return board, anchored
 
 

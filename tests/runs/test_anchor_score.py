@@ -202,6 +202,14 @@ def test_what_is_held_against_references_is_left_alone(tmp_path: Path) -> None:
     assert both.index("vs") < both.index("Against base, judged by judge")
 
 
+def test_stand_ins_alone_against_an_anchor_are_said_to_be_some(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 2)
+    made = held(bench, "owl", ["> >"] * 2, write=False)
+    write_anchored(bench, made.model_copy(update={"facts": {"model": "offline:owl"}}))
+    found = json.loads(invoke("bench", "score", bench.folder, "--anchor", "base", "--json").stdout)
+    assert [found["stand_ins"], found["anchored"][0]["stand_ins"]] == [True, True]
+
+
 def test_every_form_holds_the_same_figures(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 12)
     held(bench, "=owl|`x`", ["> >", "> <"] * 6)
