@@ -7,7 +7,7 @@ from pathlib import Path
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from video.container import Unreadable, opened
+from video.container import opened, passed_over
 
 SLACK_S = 0.5
 SLACK = 0.01
@@ -61,15 +61,13 @@ def _longest_s(path: Path) -> float:
     last = start = 0.0
     with opened(path) as (container, stream):
         start = _start_s(stream)
-        try:
+        # Where it cannot be read on, it ends, and that is what is asked.
+        with passed_over():
             for packet in container.demux():
                 at = packet.dts if packet.pts is None else packet.pts
                 if packet.size and at is not None:
                     base = packet.time_base or stream.time_base or 0
                     last = max(last, float((at + (packet.duration or 0)) * base))
-        except Unreadable:
-            # It ends here, and that is what is asked.
-            pass
     return last - start
 
 

@@ -6,7 +6,6 @@ Since no other protocol is allowed, nothing that a file refers to can be opened.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,10 +25,7 @@ named .mp4 would make libav read whatever files it names."""
 ATTACHED_PICTURE = 0x400
 OPTIONS = {"protocol_whitelist": "fd", "format_whitelist": FORMATS}
 MOST_PIXELS = 1 << 26
-"""8192 x 8192: twice 8K. A header that claims more is refused before a picture is made room for."""
-MOST_THREADS = 16
-THREADS_BYTES = 256 << 20
-"""Of a memory that is bounded, the part that pictures under way in several threads may take."""
+"""8192 x 8192: twice 8K. What claims more is refused before a picture is made room for."""
 
 # Titles that are no UTF-8 must not cost the video; from PyAV 19 on they never do.
 LENIENT: dict[str, Any] = (
@@ -38,6 +34,17 @@ LENIENT: dict[str, Any] = (
 
 Unreadable = (av.error.FFmpegError, OSError, ValueError)
 """What libav raises for bytes it cannot use."""
+
+
+@contextmanager
+def passed_over() -> Iterator[None]:
+    """Pass over what libav cannot use, but never a lack of memory, which says nothing of a file."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Unreadable:
+        pass
 
 
 @contextmanager
@@ -57,7 +64,10 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
         stack.enter_context(container)
         pictures = _pictures(container)
         _refuse_huge(pictures)
-        pictures.codec_context.thread_count = _threads(pictures)
+        # What several make of damaged pictures differs from time to time, and each takes memory.
+        pictures.codec_context.thread_count = 1
+        # Pictures may turn larger on the way.
+        pictures.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
         yield container, pictures
 
 
@@ -65,12 +75,6 @@ def _refuse_huge(stream: VideoStream) -> None:
     width, height = stream.codec_context.width, stream.codec_context.height
     if width * height > MOST_PIXELS:
         raise UnusableVideo(f"claims pictures of {width} x {height} pixels, which is too large")
-
-
-def _threads(stream: VideoStream) -> int:
-    """Return how many threads may decode it: each keeps pictures of its own, four bytes a pixel."""
-    pixels = max(1, stream.codec_context.width * stream.codec_context.height)
-    return max(1, min(os.cpu_count() or 1, MOST_THREADS, THREADS_BYTES // (4 * pixels)))
 
 
 def _pictures(container: InputContainer) -> VideoStream:

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 from threading import Lock
@@ -30,6 +31,12 @@ HANDS = os.cpu_count() or 1
 """So many of them work at once, and are kept."""
 MOST_HELD_BYTES = 640 << 20
 """What a large video took is not always given back; with more than this a process is not kept."""
+ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
+"""Libraries would start a thread a core as they load, each of which takes 40 MB of what a process
+may fill: with 24 cores all of it."""
+GIVING_BACK = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
+"""What is larger goes back to the system when it is freed; glibc would learn from large pictures to
+keep them, and the next video would find less room."""
 # The parent's path, not its main module: a worker must not import the command line.
 START = """
 import json, sys
@@ -39,6 +46,10 @@ main()
 """
 
 
+class Worn(DecoderLost):
+    """Lost by a process that had served before: one that is new may have the room it lacked."""
+
+
 class Worker:
     """One process; it is of no more use once `ask` has raised `DecoderLost`."""
 
@@ -46,11 +57,13 @@ class Worker:
         # A group of its own keeps the terminal's Ctrl-C away until the worker can ignore it itself.
         self.process = subprocess.Popen(
             (sys.executable, "-P", "-c", START, json.dumps(sys.path)),
+            env={**os.environ, **ALONE, **GIVING_BACK},
             stdin=PIPE,
             stdout=PIPE,
             process_group=0,
         )
         self._is_ready = False
+        self._has_served = False
 
     @property
     def is_alive(self) -> bool:
@@ -63,20 +76,28 @@ class Worker:
         Raises:
             UnusableVideo, BadInput: what the worker raised.
             DecoderLost: it died of the request, or had no answer within the deadline.
+            Worn: the first of these, or it could not answer, and it had served before.
         """
+        lost, self._has_served = Worn if self._has_served else DecoderLost, True
         how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
         request = json.dumps({**how, **fields}).encode() + b"\n"
         try:
             self._await_start()
             line = self._exchange(request, deadline_s)
+            if line is None:
+                raise lost("brought the decoder down")
         except BaseException:
             self.kill()
             self._close()
             raise
         reply: dict[str, Any] = json.loads(line)
-        for kind in (UnusableVideo, DecoderLost, BadInput):
-            if kind.__name__ in reply:
-                raise kind(reply[kind.__name__])
+        for name, kind in (
+            ("UnusableVideo", UnusableVideo),
+            ("DecoderLost", lost),
+            ("BadInput", BadInput),
+        ):
+            if name in reply:
+                raise kind(reply[name])
         return reply
 
     @property
@@ -104,26 +125,28 @@ class Worker:
     def _await_start(self) -> None:
         if self._is_ready:
             return
-        if self._line(START_S) is None:
+        try:
+            said = self._line(START_S)
+        except TimeoutError:
+            said = None
+        if said is None:
             raise BadInput(
                 "no decoding process can be started (what it said is above); "
                 "see whether `arena doctor` names what is missing"
             )
         self._is_ready = True
 
-    def _exchange(self, request: bytes, deadline_s: float) -> bytes:
+    def _exchange(self, request: bytes, deadline_s: float) -> bytes | None:
+        """Return the line it answers; None where it ends instead."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(request)
             self.process.stdin.flush()
-            line = self._line(deadline_s)
+            return self._line(deadline_s)
         except BrokenPipeError:
-            line = None
+            return None
         except TimeoutError:
             raise DecoderLost(f"could not be decoded within {deadline_s:g} s") from None
-        if line is None:
-            raise DecoderLost("brought the decoder down")
-        return line
 
     def _line(self, patience_s: float) -> bytes | None:
         """Return the next line it writes; None where it ends first or says too much."""
@@ -190,7 +213,16 @@ def ask(
     While it is at work, the process is among the `busy`, where it can be killed.
     """
     busy = set() if busy is None else busy
-    worker = hire()
+    answer = partial(_ask, want=want, fields=fields, deadline_s=deadline_s, busy=busy)
+    try:
+        return answer(hire())
+    except Worn:
+        return answer(Worker())
+
+
+def _ask(
+    worker: Worker, *, want: str, fields: Mapping[str, Any], deadline_s: float, busy: set[Worker]
+) -> dict[str, Any]:
     busy.add(worker)
     try:
         return worker.ask(want, fields, deadline_s=deadline_s)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, dropwhile
@@ -17,15 +17,12 @@ from av.video.stream import VideoStream
 from PIL import Image
 
 from memory.errors import UnusableVideo
-from video.container import Unreadable, opened
+from video.container import opened, passed_over
 from video.decoders import Catch, Develop
 from video.in_order import frames_in_order, has_guessed_times
 from video.index import Index, packet_tick, read_index
 from video.pictures import Turn, displayed_size, turn_of, upright
 
-LARGE_PX = 1920 * 1088
-"""Pixels up to which one thread decodes a video: a process a core is at work already, and more of
-them cost up to 6 % for nothing. Larger ones would not be done within their deadline by one."""
 LEADS_S = (0.0, 1.0, 5.0)
 """How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies
 before they are shown, and so ends up just behind it."""
@@ -45,7 +42,11 @@ class AvDecoder:
         first = first_frame(path)
         if first is None:
             raise UnusableVideo("holds no frame that can be decoded")
-        return displayed_size(*first)
+        size = displayed_size(*first)
+        # Asked how it is turned, a frame is held by itself: of 8K that would be 100 MB.
+        del first
+        gc.collect(1)
+        return size
 
     def pictures(
         self,
@@ -76,7 +77,8 @@ class _Darkroom:
     size: tuple[int, int]
     turn: Turn | None = None
     """What sets them upright; to ask each frame would keep it from being freed at once."""
-    knows_turn: bool = False
+    asked: int = 0
+    """How many frames have been set upright."""
 
     @property
     def missing(self) -> frozenset[int]:
@@ -91,8 +93,12 @@ class _Darkroom:
                 shelf[frame.pts] = catch.develop(self._upright(frame))
 
     def _upright(self, frame: VideoFrame) -> Image.Image:
-        if not self.knows_turn:
-            self.turn, self.knows_turn = turn_of(frame), True
+        if self.asked == 0:
+            self.turn = turn_of(frame)
+        elif self.asked == 1:
+            # The one that was asked is held by itself.
+            gc.collect(1)
+        self.asked += 1
         return upright(frame, self.size, self.turn)
 
 
@@ -101,20 +107,12 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
         if wanted and container.format.name == "avi" and has_guessed_times(path):
             room.take(frames_in_order(container, stream, index.shown, last=max(wanted)))
             return
-        _share_out(stream)
         reel = _Reel(container, stream)
         for key, ticks in _groups(index, wanted) if index.can_seek else ():
-            with suppress(*Unreadable):
+            with passed_over():
                 _decode_group(reel, key=key, ticks=ticks, room=room)
     if room.missing:
         _decode_through(path, room)
-
-
-def _share_out(stream: VideoStream) -> None:
-    """Let libav use one thread, or all there are for a picture beyond `LARGE_PX`."""
-    codec = stream.codec_context
-    stream.thread_type = "AUTO"
-    codec.thread_count = 0 if codec.width * codec.height > LARGE_PX else 1
 
 
 @dataclass
@@ -149,9 +147,9 @@ class _Reel:
 
 def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
     """Return the first frame that can be decoded, and its pixels' aspect; None if none can be."""
-    with opened(path) as (container, stream), suppress(*Unreadable):
+    with opened(path) as (container, stream), passed_over():
         for packet in container.demux(stream):
-            with suppress(*Unreadable):
+            with passed_over():
                 for frame in stream.codec_context.decode(packet):
                     return frame, stream.sample_aspect_ratio
     return None
@@ -180,8 +178,7 @@ def _decode_through(path: Path, room: _Darkroom) -> None:
     """Fill what is missing in one pass from the start: some containers cannot seek."""
     last = max(room.missing)
     with opened(path) as (container, stream):
-        _share_out(stream)
-        with suppress(*Unreadable):
+        with passed_over():
             for packet in container.demux(stream):
                 _feed(packet, stream, room)
                 if not room.missing or _is_past(packet, last):
@@ -196,13 +193,13 @@ def _feed(packet: Packet[VideoStream], stream: VideoStream, room: _Darkroom) -> 
     codec = stream.codec_context
     is_wanted = packet.pts is None or packet.pts in room.catch.wanted
     codec.skip_frame = "DEFAULT" if is_wanted else "NONREF"
-    with suppress(*Unreadable):
+    with passed_over():
         room.take(codec.decode(packet))
 
 
 def _drain(stream: VideoStream, room: _Darkroom) -> None:
     stream.codec_context.skip_frame = "DEFAULT"
-    with suppress(*Unreadable):
+    with passed_over():
         room.take(stream.codec_context.decode(None))
     stream.codec_context.flush_buffers()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from av.container import InputContainer
 from av.packet import Packet
 from av.video.stream import VideoStream
 
-from video.container import Unreadable, opened
+from video.container import opened, passed_over
 
 LOOK = 100
 """So many packets are looked at; B-frames, where a file has them, come within the first few."""
@@ -28,7 +27,7 @@ def has_guessed_times(path: Path) -> bool:
     with opened(path) as (container, stream):
         if not stream.codec_context.has_b_frames:
             return False
-        with suppress(*Unreadable):
+        with passed_over():
             packets = islice(container.demux(stream), LOOK)
             ticks = [packet.pts for packet in packets if packet.pts is not None]
             return ticks == sorted(ticks)
@@ -48,8 +47,6 @@ def frames_in_order(
         shown: the ticks of all frames, ascending.
         last: a tick of them.
     """
-    # Threads for whole frames would not say which packet a frame came out at.
-    stream.thread_type = "SLICE"
     fed: list[int] = []
     delay: int | None = None
     place = -1
@@ -73,12 +70,12 @@ def _packets(
     container: InputContainer, stream: VideoStream
 ) -> Iterator[Packet[VideoStream] | None]:
     """Yield packets with something in them, and None at the end, for what is still held back."""
-    with suppress(*Unreadable):
+    with passed_over():
         yield from (packet for packet in container.demux(stream) if packet.size)
     yield None
 
 
 def _decoded(stream: VideoStream, packet: Packet[VideoStream] | None) -> list[VideoFrame]:
-    with suppress(*Unreadable):
+    with passed_over():
         return stream.codec_context.decode(packet)
     return []

@@ -15,7 +15,7 @@ from av.video.stream import VideoStream
 
 from memory.errors import UnusableVideo
 from video.claims import claimed_s, cut_short
-from video.container import Unreadable, opened
+from video.container import opened, passed_over
 
 JUMP_S = 1.0
 """So far a clock may go back: writers are not all exact."""
@@ -65,11 +65,11 @@ def read_index(path: Path) -> Index:
     tape = _Tape()
     with opened(path) as (container, stream):
         claimed = claimed_s(container, stream)
-        try:
+        # Everything before damage is good; the frames behind it do not exist for us.
+        tape.is_torn = True
+        with passed_over():
             tape.run(container, stream)
-        except Unreadable:
-            # Everything before the damage is good; the frames behind it do not exist for us.
-            tape.is_torn = True
+            tape.is_torn = False
         time_base, rate = stream.time_base, stream.average_rate
     if not tape.shown or time_base is None:
         raise UnusableVideo("holds a video stream without a single frame")

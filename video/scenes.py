@@ -7,7 +7,6 @@ Its video classes are not used: they open a file by name, past the whitelists of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from av import VideoFrame
 
-from video.container import Unreadable, opened
+from video.container import opened, passed_over
 from video.in_order import frames_in_order, has_guessed_times
 from video.index import Index
 
@@ -87,10 +86,9 @@ def _frames(path: Path, index: Index) -> Iterator[VideoFrame]:
         if container.format.name == "avi" and has_guessed_times(path):
             yield from frames_in_order(container, stream, index.shown, last=index.shown[-1])
             return
-        stream.thread_type = "AUTO"
-        with suppress(*Unreadable):
+        with passed_over():
             for packet in container.demux(stream):
-                with suppress(*Unreadable):
+                with passed_over():
                     yield from stream.codec_context.decode(packet)
 
 

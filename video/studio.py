@@ -13,12 +13,16 @@ from typing import Any
 from memory.errors import ArenaError, FramesChanged
 from memory.records import Frames, Sampling, Video
 from video.cache import FrameCache, NotCached
-from video.crew import HANDS, give_back, hire
+from video.crew import HANDS, Worker, Worn, give_back, hire
 from video.scene_lists import scenes_of
 from video.splicing import Splice
 
 SPLICED_BYTES = 256 * 1024 * 1024
 """Of spliced clips so much is kept for another judge; 2 MB each, and they can be made again."""
+LARGE_PX = 1920 * 1088
+MOST_MORE = 7
+"""Larger pictures have as many times the deadline as they are larger, and so many at most on top:
+one thread decodes them."""
 BETWEEN_PRUNES = 64
 """Videos that are decoded before it is looked again whether the cache has outgrown its cap."""
 
@@ -48,6 +52,7 @@ class Decoders:
 
         Raises:
             UnusableVideo: no frame could be decoded, within the deadline, from these bytes.
+                The deadline is up to `1 + MOST_MORE` times as late for pictures larger than HD.
             BadInput: the cache cannot be written.
         """
         async with self._making.setdefault((video.sha256, sampling), asyncio.Lock()):
@@ -60,8 +65,14 @@ class Decoders:
             if sampling.policy == "scenes":
                 # A request of its own, since it decodes everything; the next one finds them kept.
                 await scenes_of(self, path, video)
+            larger = video.width_px * video.height_px / LARGE_PX - 1
             return await self._frames(
-                "frames", sampling, self.cache, path=os.fspath(path), sha256=video.sha256
+                "frames",
+                sampling,
+                self.cache,
+                more_s=self._deadline_s * min(MOST_MORE, max(0.0, larger)),
+                path=os.fspath(path),
+                sha256=video.sha256,
             )
 
     async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
@@ -150,23 +161,31 @@ class Decoders:
             DecoderLost: it cost the worker its life, or was not there within the deadline.
             BadInput: what was asked for cannot be written.
         """
+        answer = partial(self._ask, want=want, fields=fields, deadline_s=self._deadline_s + more_s)
         async with self._seats:
-            worker, asked = hire(), None
             try:
-                answer = partial(worker.ask, want, fields, deadline_s=self._deadline_s + more_s)
-                asked = self._waiting.submit(answer)
-                reply = await asyncio.wrap_future(asked)
-            except ArenaError:
-                give_back(worker)
-                raise
-            except BaseException:
-                worker.kill()
-                if asked is not None and asked.cancelled():
-                    # Nobody has begun to wait for it, and so nobody would close its pipes.
-                    worker.end()
-                raise
+                return await answer(hire())
+            except Worn:
+                return await answer(Worker())
+
+    async def _ask(
+        self, worker: Worker, *, want: str, fields: Mapping[str, Any], deadline_s: float
+    ) -> dict[str, Any]:
+        asked = None
+        try:
+            asked = self._waiting.submit(worker.ask, want, fields, deadline_s=deadline_s)
+            reply = await asyncio.wrap_future(asked)
+        except ArenaError:
             give_back(worker)
-            return reply
+            raise
+        except BaseException:
+            worker.kill()
+            if asked is not None and asked.cancelled():
+                # Nobody has begun to wait for it, and so nobody would close its pipes.
+                worker.end()
+            raise
+        give_back(worker)
+        return reply
 
     async def _frames(
         self, want: str, sampling: Sampling, cache: FrameCache, **fields: Any

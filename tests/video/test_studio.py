@@ -149,7 +149,7 @@ def idle_worker() -> int:
 
 
 @pytest.mark.usefixtures("lone")
-def test_a_worker_that_dies_takes_one_video_with_it(clip, tmp_path: Path) -> None:
+def test_what_a_worker_dies_of_is_asked_of_a_new_one(clip, tmp_path: Path) -> None:
     path = clip("two seconds")
 
     async def look() -> int:
@@ -161,11 +161,19 @@ def test_a_worker_that_dies_takes_one_video_with_it(clip, tmp_path: Path) -> Non
             while crew._idle:
                 await asyncio.sleep(0)
             os.kill(victim, signal.SIGKILL)
-            with pytest.raises(DecoderLost, match="brought the decoder down"):
-                await stuck
-            return len((await decoders.frames(path, described(path), Sampling(frames=4))).frames)
+            return len((await stuck).frames)
 
-    assert run(look()) == 4
+    assert run(look()) == 8
+
+
+def test_of_a_new_worker_nobody_says_that_it_is_worn(clip) -> None:
+    asked = {"path": os.fspath(clip("two seconds"))}
+    worker = crew.Worker()
+    worker._await_start()
+    os.kill(worker.process.pid, signal.SIGKILL)
+    with pytest.raises(DecoderLost, match="brought the decoder down") as lost:
+        worker.ask("clock", asked, deadline_s=60)
+    assert not isinstance(lost.value, crew.Worn)
 
 
 @pytest.mark.usefixtures("lone")
