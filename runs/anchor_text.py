@@ -147,6 +147,11 @@ def notes(board: Board) -> list[str]:
         f"(>>) or much worse (<<) counts as {board['weight']:g} games. "
         f"{counted(board['items'], 'question')} about {counted(board['videos'], 'video')} in all."
     ]
+    if board["differences"]:
+        told.append(
+            "A lead is over the next model, in points of the mean share won of a question, each "
+            "question counted once as in arena bench compare; it is no difference of these scores."
+        )
     if board["stand_ins"]:
         told.append(f"{STAND_INS}.")
     if board["style"]:

@@ -202,6 +202,16 @@ def test_what_is_held_against_references_is_left_alone(tmp_path: Path) -> None:
     assert both.index("vs") < both.index("Against base, judged by judge")
 
 
+def test_a_lead_is_said_to_be_another_figure_than_the_scores(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 12)
+    held(bench, "owl", ["> >"] * 12)
+    assert "A lead is" not in " ".join(invoke("bench", "score", bench.folder).stdout.split())
+    held(bench, "mole", ["= ="] * 12)
+    told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
+    assert "A lead is over the next model" in told
+    assert "no difference of these scores" in told
+
+
 def test_stand_ins_alone_against_an_anchor_are_said_to_be_some(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 2)
     made = held(bench, "owl", ["> >"] * 2, write=False)
