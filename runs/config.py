@@ -161,8 +161,6 @@ class Settings:
     """Nobody said how many; a run that is continued keeps its own number."""
     assumed_pairing: bool
     """Nobody said which; likewise."""
-    assumed_ocr: bool
-    """Nobody said whether text in the picture is read; likewise."""
     until: str | None
     """When to stop early; None leaves the run's rule as it is."""
 
@@ -183,12 +181,6 @@ def resolve(flags: Flags) -> Settings:
     examiner, judges = officials(flags.examiner, flags.judge, file=file, cast=cast)
     cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
     check_stand_ins(examiner, judges, cast=cast)
-    chosen = choose_sampling(
-        flags,
-        file.sampling,
-        is_paper=run["config"]["preset"] == "paper",
-        reads=all(cast[judge].is_offline for judge in judges) and _can_read(),
-    )
     config = RunConfig(
         models=roster,
         examiner=examiner,
@@ -201,22 +193,14 @@ def resolve(flags: Flags) -> Settings:
         offline_judge_on_real=is_offline_judge(
             roster, judges, cast=cast, allowed=flags.allow_offline_judge
         ),
-        sampling=chosen.sampling,
+        sampling=choose_sampling(flags, file.sampling, is_paper=run["config"]["preset"] == "paper"),
         **run["config"],
     )
     return Settings(
         config=config,
         assumed_cast=assumed,
-        assumed_ocr=chosen.assumed_ocr,
         **run["process"],
     )
-
-
-def _can_read() -> bool:
-    # It brings a decoder, which commands that only read a run should not wait for.
-    from video.reading import can_read
-
-    return can_read()
 
 
 def arena_file(config: Path | None) -> ArenaFile:

@@ -51,7 +51,7 @@ def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
         BadInput: a value that cannot be, or a library that is not installed.
     """
     file, flags = arena_file(typed["config"]), Flags(**typed)
-    sampling = choose_sampling(flags, file.sampling, is_paper=False, reads=False).sampling
+    sampling = choose_sampling(flags, file.sampling, is_paper=False)
     refuse_missing(sampling)
     return sampling
 

@@ -246,9 +246,6 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
     now = asked.config
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
-    if asked.assumed_ocr:
-        reads = now.sampling.model_copy(update={"ocr": kept.sampling.ocr})
-        now = now.model_copy(update={"sampling": reads})
     if set(kept.models) - set(kept.guests) <= set(now.models):
         now = _with_guests(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]

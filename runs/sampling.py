@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -26,35 +26,23 @@ _SPREAD = {
 _FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
 
 
-class Chosen(NamedTuple):
-    """How the videos are looked at, and what of it nobody said."""
-
-    sampling: Sampling
-    assumed_ocr: bool
-
-
-def choose_sampling(flags: Flags, file: SamplingTable, *, is_paper: bool, reads: bool) -> Chosen:
+def choose_sampling(flags: Flags, file: SamplingTable, *, is_paper: bool) -> Sampling:
     """Return what flags, preset and file amount to.
 
-    Args:
-        flags: what was typed.
-        file: the table of the file.
-        is_paper: whether the preset `paper` was asked for.
-        reads: whether text in the picture is to be read where nobody says.
+    What is installed decides nothing, or one command would play two tournaments on two machines.
 
     Raises:
         BadInput: a value that cannot be, or two that do not go together.
     """
     typed = _said(flags)
     said = {**_said(file), **(PAPER if is_paper else {}), **typed}
-    assumed = "ocr" not in said
     policy = said.get("policy", "uniform")
     if policy == "fps":
         said.setdefault("fps", FPS)
     elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in typed):
         raise BadInput(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
     try:
-        return Chosen(Sampling.model_validate({"ocr": reads, **said}), assumed)
+        return Sampling.model_validate(said)
     except ValidationError as wrong:
         raise BadInput(_told(wrong)) from None
 

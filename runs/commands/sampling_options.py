@@ -31,8 +31,7 @@ _OPTIONS = (
     click.option(
         "--ocr/--no-ocr",
         default=None,
-        help="Read text in the picture for the offline models.  [default: a run does, if the extra "
-        "ocr is there and its judge is offline]",
+        help="Read text in the picture for the offline models, with the extra ocr.  [default: no]",
     ),
 )
 

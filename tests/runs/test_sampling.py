@@ -13,7 +13,6 @@ from runs.opening import configured
 from runs.sampling import about_sampling
 
 TABLE = '[sampling]\npolicy = "fps"\nfps = 4.0\nframes = 64\nsize = 256\nfit = "pad"\n'
-QUIET = {"ocr": False}
 
 
 @pytest.fixture
@@ -24,7 +23,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def chosen(**typed: object) -> Sampling:
-    return resolve(Flags(**{**QUIET, **typed})).config.sampling  # type: ignore[arg-type]
+    return resolve(Flags(**typed)).config.sampling  # type: ignore[arg-type]
 
 
 def test_with_nothing_said_frames_are_spread_evenly_over_time() -> None:
@@ -87,22 +86,29 @@ def test_a_mistake_in_the_table_is_told_with_its_place(tmp_path: Path, line: str
 
 
 def test_a_run_is_not_continued_with_other_frames_and_is_told_which() -> None:
-    begun = resolve(Flags(frames=40, ocr=False))
-    other = resolve(Flags(frames=41, ocr=False))
+    begun = resolve(Flags(frames=40))
+    other = resolve(Flags(frames=41))
     with pytest.raises(ForeignRun, match="frames 40, here 41"):
         configured(Path("out"), begun.config, other, generation=1)
 
 
-def test_a_run_keeps_reading_text_as_it_began_unless_told_otherwise() -> None:
+def test_text_in_the_picture_is_read_only_where_somebody_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("[sampling]\nocr = true\n")
+    assert not chosen().ocr
+    assert chosen(ocr=True).ocr
+    assert chosen(config=path).ocr
+    assert not chosen(config=path, ocr=False).ocr
+
+
+def test_a_run_that_reads_text_is_not_continued_without() -> None:
     begun = resolve(Flags(ocr=True)).config
-    silent = resolve(Flags(judge=("offline:judge",)))
-    assert configured(Path("out"), begun, silent, generation=1).sampling.ocr
     with pytest.raises(ForeignRun, match="ocr True, here False"):
-        configured(Path("out"), begun, resolve(Flags(ocr=False)), generation=1)
+        configured(Path("out"), begun, resolve(Flags()), generation=1)
 
 
 def test_sampling_comes_back_from_the_manifest(file: Path) -> None:
-    config = resolve(Flags(config=file, ocr=False)).config
+    config = resolve(Flags(config=file)).config
     assert RunConfig.of_manifest(config.manifest("0.1.0", {})).sampling == config.sampling
 
 
