@@ -77,7 +77,7 @@ def _small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[uin
         last = frame.pts
         # One size for all, also where a stream changes its own: the detector subtracts them.
         size = size or _small(frame)
-        small = frame.reformat(width=size[0], height=size[1], format="bgr24", interpolation="AREA")
+        small = frame.reformat(*size, format="bgr24", interpolation="AREA", threads=1)
         yield last, cast("NDArray[uint8]", small.to_ndarray())
 
 

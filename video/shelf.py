@@ -77,18 +77,23 @@ def kept_in(folder: Path) -> list[Kept]:
 def touch(file: BinaryIO) -> None:
     """Note that an entry was used; one of another user is read all the same."""
     with suppress(OSError):
-        if time.time() - os.fstat(file.fileno()).st_mtime > TOUCHED_S:
+        if abs(time.time() - os.fstat(file.fileno()).st_mtime) > TOUCHED_S:
             os.utime(file.fileno())
 
 
 def evict(folder: Path, most: int, *, idle_s: float = OLD_S) -> list[Kept]:
-    """Remove what was used longest ago until no more than `most` bytes are left; return it."""
+    """Remove what was used longest ago until no more than `most` bytes are left; return it.
+
+    What the future used comes last of all: it was written while the clock was wrong.
+    """
     sweep(folder)
-    found = kept_in(folder)
-    left, latest, gone = sum(kept.size_bytes for kept in found), time.time() - idle_s, []
+    found, now, gone = kept_in(folder), time.time(), []
+    left = sum(kept.size_bytes for kept in found)
     for kept in found:
-        if left <= most or kept.used > latest:
+        if left <= most:
             break
+        if abs(now - kept.used) < idle_s:
+            continue
         left -= kept.size_bytes
         if remove(kept):
             gone.append(kept)
@@ -106,9 +111,9 @@ def remove(kept: Kept) -> bool:
 
 def sweep(folder: Path, *, left_s: float = LEFT_S) -> int:
     """Remove files that killed processes left half written; return how many."""
-    before = time.time() - left_s
+    now = time.time()
     parts = _files(folder, lambda name: name.startswith(".") and name.endswith(PART))
-    return sum(remove(part) for part in parts if part.used < before)
+    return sum(remove(part) for part in parts if abs(now - part.used) > left_s)
 
 
 def _files(folder: Path, is_one: Callable[[str], bool]) -> Iterator[Kept]:

@@ -72,6 +72,23 @@ def test_what_a_run_may_be_at_stays_however_much_it_is(cache: FrameCache) -> Non
     assert cache.size() == (0, 0)
 
 
+def test_what_was_written_under_a_clock_ahead_goes_once_there_is_no_room(cache: FrameCache) -> None:
+    ahead = time.time() + 1000 * HOUR_S
+    for sha in SHAS[:2]:
+        os.utime(cache._path(sha, SAMPLING), (ahead, ahead))
+    assert cache.get(SHAS[0], SAMPLING)
+    cache.prune(0)
+    assert held(cache) == ids(0)
+
+
+def test_half_a_file_of_a_clock_ahead_is_swept(cache: FrameCache) -> None:
+    part = cache.folder / SHAS[0][:2] / ".old.part"
+    part.write_bytes(b"half")
+    ahead = time.time() + 1000 * HOUR_S
+    os.utime(part, (ahead, ahead))
+    assert sweep(cache.folder) == 1
+
+
 def test_a_cache_within_its_cap_loses_nothing(cache: FrameCache) -> None:
     assert cache.prune(cache.size()[1]) == []
     assert cache.prune() == []
