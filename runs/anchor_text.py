@@ -15,8 +15,7 @@ from runs.anchor_score import ONE_SIDED, Board
 from runs.console import safe
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.reading import STAND_INS, counted
-from runs.score import FEW, FEW_VIDEOS
-from runs.score_text import LEAD, bounds
+from runs.score_text import LEAD, bounds, few_videos
 
 SCORE, VERDICTS = "win %", ">> > = < <<"
 _MOST_NAME = 24
@@ -158,7 +157,7 @@ def notes(board: Board) -> list[str]:
         told.append(_styled(board))
     told += _seated(board["seats"])
     told += [line for row in board["models"] for line in _oddities(row, board)]
-    return [*told, *_summary(board)]
+    return [*told, *few_videos(board), *_summary(board)]
 
 
 def _styled(board: Board) -> str:
@@ -186,8 +185,6 @@ def _oddities(row: Board, board: Board) -> Iterator[str]:
         yield f"{name}: {row['missing']} of {counted(board['items'], 'question')} not judged."
     if row["void"]:
         yield f"{name}: {counted(row['void'], 'question')} void, which count for nobody."
-    if FEW in row["flags"]:
-        yield f"{name}: fewer than {FEW_VIDEOS} videos, too few to trust an interval."
     if ONE_SIDED in row["flags"]:
         yield f"{name} won or lost everything; half a game of a prior holds its score."
 

@@ -66,7 +66,7 @@ class Holdings(NamedTuple):
         yield f"frame cache: {safe(self.folder)}"
         yield (
             f"  {counted(len(self.videos), 'video')}, {told_bytes(held)} of at most "
-            f"{told_bytes(self.most_bytes)} ({VARIABLE} sets another cap)"
+            f"{told_bytes(self.most_bytes)} ({VARIABLE} sets it)"
         )
         if self.spliced:
             size = sum(cached.size_bytes for cached in self.spliced)

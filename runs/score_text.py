@@ -194,7 +194,15 @@ def notes(board: Board) -> list[str]:
     if len({row["judge"] for row in board["models"]}) > 1:
         told.append("Judges differ: compare models that one judge judged.")
     told += [line for row in board["models"] for line in _oddities(row, board)]
-    return [*told, *_summary(board["models"], board["differences"])]
+    return [*told, *few_videos(board), *_summary(board["models"], board["differences"])]
+
+
+def few_videos(board: Board) -> Iterator[str]:
+    """Yield which models stand on so few videos that their intervals cannot be trusted."""
+    few = [row["model"] for row in board["models"] if FEW in row["flags"]]
+    if few:
+        who = "all" if len(few) == len(board["models"]) > 1 else ", ".join(few)
+        yield f"Fewer than {FEW_VIDEOS} videos, too few to trust an interval: {who}."
 
 
 def _oddities(row: Board, board: Board) -> Iterator[str]:
@@ -208,8 +216,6 @@ def _oddities(row: Board, board: Board) -> Iterator[str]:
             f"{name}: {voids(row)} of {2 * board['items'] - missing(row)} judgings void; on the "
             f"{counted(decided['n'], 'question')} decided its average is {average}."
         )
-    if FEW in row["flags"]:
-        yield f"{name}: fewer than {FEW_VIDEOS} videos, too few to trust an interval."
 
 
 def _summary(rows: Sequence[Board], differences: Sequence[Board]) -> Iterator[str]:

@@ -73,6 +73,7 @@ def test_a_person_is_told_the_same(cache: FrameCache, terminal: Terminal) -> Non
     assert said.code == 0
     assert f"frame cache: {cache.folder}" in said.out
     assert "3 videos" in said.out
+    assert max(map(len, said.out.splitlines()[1:])) < 80
     assert [line.split()[0] for line in said.out.splitlines()[-3:]] == IDS[::-1]
     assert said.out.splitlines()[-1].endswith("2 days ago")
 

@@ -267,6 +267,16 @@ def test_scores_of_stand_ins_say_so(bench: OpenBench) -> None:
     assert told not in notes(build_scores(bench, [stand_in, real]))
 
 
+def test_models_judged_on_few_videos_are_named_in_one_line(bench: OpenBench) -> None:
+    few = [result(bench, ["win"] * 5, ["win"] * 5, model=name) for name in ("mole", "owl")]
+    many = result(bench, ["win"] * 50, ["win"] * 50, model="hawk")
+    words = "Fewer than 10 videos, too few to trust an interval: "
+    for found, who in ([*few, many], "mole, owl."), (few, "all."), (few[:1], "mole."):
+        told = [line for line in notes(build_scores(bench, found)) if line.startswith(words)]
+        assert told == [words + who]
+    assert not any(line.startswith(words) for line in notes(build_scores(bench, [many])))
+
+
 def test_csv_has_every_digit_and_no_formula(bench: OpenBench) -> None:
     board = build_scores(
         bench, [result(bench, outcomes(1, 0), outcomes(2, 0), model='=cmd("x")')], by="topic"
