@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -13,6 +14,7 @@ from rich.text import Text
 from runs.anchor_results import DEGREES
 from runs.anchor_score import ONE_SIDED, Board
 from runs.console import safe
+from runs.fitting import Fitting
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.reading import STAND_INS, counted
 from runs.score_text import LEAD, bounds, few_videos
@@ -28,7 +30,12 @@ CSV_COLUMNS = (
 
 def render_anchored(board: Board) -> RenderableType:
     """Return the table of one judge and anchor, those of slices, and what to read with them."""
-    parts: list[RenderableType] = [Text(safe(_title(board))), _grid(board)]
+    parts: list[RenderableType] = [
+        Text(safe(_title(board))),
+        Fitting(
+            partial(_grid, board), _columns(board), ("n", LEAD, VERDICTS, "rating", "95 % interval")
+        ),
+    ]
     if "slices" in board:
         parts += [Text(""), _slice_grid(board)]
     return Group(*parts, *(Text(safe(note)) for note in notes(board)))
@@ -90,18 +97,19 @@ def _leads(board: Board) -> dict[str, str]:
     return told
 
 
-def _grid(board: Board) -> Grid:
+def _grid(board: Board, shown: Sequence[str]) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    rows = list(_rows(board))
-    for name in _columns(board):
+    columns = _columns(board)
+    rows = [dict(zip(columns, row, strict=True)) for row in _rows(board)]
+    for name in shown:
         if name == "model":
-            longest = max(cell_len(safe(row[0])) for row in rows)
+            longest = max(cell_len(safe(row[name])) for row in rows)
             grid.add_column(name, overflow="fold", min_width=min(longest, _MOST_NAME))
         else:
             told = name if name == VERDICTS else "\n".join(name.rsplit(" ", 1))
             grid.add_column(told, justify="right", no_wrap=True)
     for row in rows:
-        grid.add_row(*(Text(safe(cell)) for cell in row))
+        grid.add_row(*(Text(safe(row[name])) for name in shown))
     return grid
 
 

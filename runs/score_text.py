@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -13,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from runs.console import safe
+from runs.fitting import Fitting
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.reading import STAND_INS, counted
 from runs.score import FEW, FEW_VIDEOS
@@ -20,6 +22,8 @@ from runs.score import FEW, FEW_VIDEOS
 Board = dict[str, Any]
 FIGURES = ("vs selected", "vs rejected", "average")
 LEAD = "lead over next"
+SPARE = ("n", LEAD, *FIGURES[:2])
+"""Columns that go, the first first, where a terminal is narrow."""
 _MOST_NAME = 18
 """Columns that a name has at least, if it is that long."""
 _CENT = Decimal("0.01")
@@ -33,7 +37,7 @@ OF = {
 
 def render_scores(board: Board) -> RenderableType:
     """Return the table of scores, those of slices if there are any, and what to read with them."""
-    parts: list[RenderableType] = [_grid(board)]
+    parts: list[RenderableType] = [Fitting(partial(_grid, board), _columns(board), SPARE)]
     if "slices" in board:
         parts += [Text(""), _slice_grid(board)]
     return Group(*parts, *(Text(safe(note)) for note in notes(board)))
@@ -127,16 +131,18 @@ def _above_next(board: Board) -> dict[tuple[str, str], str]:
     return told
 
 
-def _grid(board: Board) -> Grid:
+def _grid(board: Board, shown: Sequence[str]) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for name in _columns(board):
+    columns = _columns(board)
+    for name in shown:
         if name in ("model", "judge"):
             longest = max(cell_len(safe(row[name])) for row in board["models"])
             grid.add_column(name, overflow="fold", min_width=min(longest, _MOST_NAME))
         else:
             grid.add_column("\n".join(name.rsplit(" ", 1)), justify="right", no_wrap=True)
     for row in _rows(board):
-        grid.add_row(*(Text(safe(cell)) for cell in row))
+        cells = dict(zip(columns, row, strict=True))
+        grid.add_row(*(Text(safe(cells[name])) for name in shown))
     return grid
 
 

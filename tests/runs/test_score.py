@@ -267,6 +267,24 @@ def test_scores_of_stand_ins_say_so(bench: OpenBench) -> None:
     assert told not in notes(build_scores(bench, [stand_in, real]))
 
 
+@pytest.mark.parametrize("width", [40, 50, 60, 70, 80, 120])
+def test_a_narrow_terminal_loses_columns_before_names(bench: OpenBench, width: int) -> None:
+    from rich.console import Console
+
+    names = ["offline:windbag", "offline:hawk"]
+    found = [result(bench, outcomes(9, n), outcomes(9, 0), model=m) for n, m in enumerate(names)]
+    file = io.StringIO()
+    Console(width=width, file=file).print(render_scores(build_scores(bench, found)))
+    table, _, below = file.getvalue().partition("In percent")
+    assert all(name in table for name in ("average", *names))
+    assert max(map(len, file.getvalue().splitlines())) <= width
+    assert ("lead over" in table.split("──")[0]) == (width >= 70)
+    assert ("A wider terminal also shows: n" in table) == (width < 80)
+    (first,) = (line for line in table.splitlines() if names[0] in line)
+    assert "1.9 to 6.6" in first
+    assert below
+
+
 def test_models_judged_on_few_videos_are_named_in_one_line(bench: OpenBench) -> None:
     few = [result(bench, ["win"] * 5, ["win"] * 5, model=name) for name in ("mole", "owl")]
     many = result(bench, ["win"] * 50, ["win"] * 50, model="hawk")
