@@ -49,7 +49,7 @@ def passed_over() -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Yield the container and its first stream of moving pictures, and close them.
+    """Yield the container and its stream of moving pictures, and close them.
 
     Raises:
         UnusableVideo: not readable, no known container, no picture, or no decoder for it.
@@ -82,10 +82,13 @@ def _pictures(container: InputContainer) -> VideoStream:
     if not streams:
         heard = "only sound" if container.streams.audio else "no pictures"
         raise UnusableVideo(f"holds {heard}, no video stream")
+    # As players choose: a still may stand before the film, or a track that is off by default.
+    best = container.streams.best("video")
+    chosen = next((stream for stream in streams if stream is best), streams[0])
     # PyAV leaves the context out where libav was built without the codec.
-    if streams[0].codec_context is None:
+    if chosen.codec_context is None:
         raise UnusableVideo("is in a codec this build of libav cannot decode")
-    return streams[0]
+    return chosen
 
 
 def _reason(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from video.pictures import fitted_size, on_black, scaled_size, to_jpeg
 from video.policies import Stretch, choose_ticks
 from video.scenes import find_scenes
 
-SAMPLER = "2"
+SAMPLER = "3"
 """Goes up whenever the same video and Sampling would give other bytes by this code."""
 
 FindScenes = Callable[[Path, Index], Sequence[Stretch]]

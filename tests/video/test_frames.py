@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from av import VideoFrame
@@ -154,3 +155,19 @@ def test_chosen_instants_are_frames_and_hold_both_ends(shown: set[int], count: i
     assert chosen == sorted(set(chosen))
     assert (chosen[0], chosen[-1]) == (ticks[0], ticks[-1])
     assert len(chosen) <= count
+
+
+def test_a_still_that_stands_before_the_film_is_not_taken_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "still first.mkv"
+    with av.open(str(path), "w") as output:
+        still = output.add_stream("mjpeg", rate=1)
+        still.width, still.height, still.pix_fmt = 32, 32, "yuvj420p"
+        film = output.add_stream("libx264", rate=25)
+        film.width, film.height, film.pix_fmt = 64, 48, "yuv420p"
+        for stream, frames in ((still, 1), (film, 10)):
+            for number in range(frames):
+                picture = np.full((stream.height, stream.width, 3), 20 * number, np.uint8)
+                output.mux(stream.encode(av.VideoFrame.from_ndarray(picture, "rgb24")))
+            output.mux(stream.encode())
+    seen = sample(path, sampling=Sampling()).frames
+    assert (seen.width_px, seen.height_px, len(seen.frames)) == (64, 48, 10)
