@@ -56,7 +56,8 @@ def find_films(
         store: the bench's file of calls, which knows the videos it has seen; None before there is.
 
     Raises:
-        BadInput: no folder is given, the bench has no copies, and a video was never seen.
+        BadInput: a folder is none or empty; or none is given, the bench has no copies, and a
+            video was never seen.
     """
     seen = seen_films(store)
     folder = folder or bench.videos
@@ -64,6 +65,8 @@ def find_films(
         raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
     films = BenchFilms({}, {}, {}, frozenset(_unknown(bench, wanted)), folder)
     shelf = _Folder(folder) if folder is not None else None
+    if shelf is not None and not shelf.by_name:
+        raise BadInput(f"{folder} is empty; pass the folder of videos with --videos")
     for id_ in dict.fromkeys(wanted):
         before = seen.get(digest_of(id_))
         if shelf is None and before is None:

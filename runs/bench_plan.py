@@ -99,7 +99,7 @@ class BenchPlan:
     players: tuple[str, ...]
     judge: str
     known: int
-    """Of questions times players, those that are played already."""
+    """Of questions times players, those that are played already, or that have no video."""
     calls_at_most: Mapping[str, int]
     notices: tuple[str, ...]
     """What leaves the machine, and what a reader must know."""
@@ -122,7 +122,7 @@ class BenchPlan:
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
         total = self.questions * len(self.players)
-        known = f", {self.known:,} of {total:,} played before" if self.known else ""
+        known = f", {self.known:,} of {total:,} need no call" if self.known else ""
         most = sum(self.calls_at_most.values())
         against = "" if self.anchor is None else f" against {safe(self.anchor)}"
         return [

@@ -91,7 +91,7 @@ def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench:
         file.unlink()
     again = run(bench, *MOLE, *TERSE)
     assert again.return_value == 0
-    assert "3 of 3 played before; at most 0 calls" in again.stderr
+    assert "3 of 3 need no call; at most 0 calls" in again.stderr
     assert calls_of(bench) == rows
     assert results_of(bench) == before
 
@@ -158,8 +158,9 @@ def test_a_model_without_an_answer_is_much_worse_unread(ground: Path, bench: Pat
 
 
 def test_a_lost_video_is_void_and_says_so(bench: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    told = run(bench, "--videos", tmp_path / "empty", *MOLE, *TERSE)
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "another.mp4").touch()
+    told = run(bench, "--videos", tmp_path / "others", *MOLE, *TERSE)
     assert told.return_value == 3
     assert {one.verdict for one in results_of(bench)["offline:mole"].comparisons} == {"void"}
     assert "lost, 3: no video" in told.stderr

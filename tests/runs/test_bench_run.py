@@ -99,7 +99,7 @@ def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench:
         file.unlink()
     again = run(bench, *few)  # what was seen is not looked for again
     assert again.return_value == 0
-    assert "played before; at most 0 calls" in again.stderr
+    assert "need no call; at most 0 calls" in again.stderr
     assert calls_of(bench) == rows
     assert results_of(bench) == before
     # What is left to be played needs the videos again.
@@ -202,6 +202,7 @@ def test_a_video_that_is_missing_or_swapped_is_named_and_its_questions_are_void(
 def test_a_bench_of_schema_1_can_be_played(tmp_path: Path) -> None:
     bench = Path(shutil.copytree(GOLDEN, tmp_path / "bench"))
     (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "another.mp4").touch()
     told = run(bench, "--videos", tmp_path / "films", "--model", "offline:mole")
     assert told.return_value == 3
     assert "pass the folder that holds the videos with --videos" in told.stderr
@@ -309,6 +310,7 @@ def test_calls_of_another_bench_are_not_used(ground: Path, bench: Path, tmp_path
         (("--model", "openai:gpt-4o", *REAL), "its own battles"),
         (("--model", "openai:gpt-4o-mini", *REAL), "needs a key"),
         (("--videos", "/nowhere"), "/nowhere"),
+        (("--videos", "empty"), "empty is empty; pass the folder"),
         ((), "holds no copies of its videos"),
     ],
 )
@@ -319,8 +321,11 @@ def test_what_cannot_be_is_said_in_one_line(
     words: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
     films = ("--videos", str(ground / "videos")) if "--model" in typed or "--judge" in typed else ()
     line = ["bench", "run", str(bench), *films, *typed]
     assert guarded(lambda: arena.main(line, standalone_mode=False)) == 1
