@@ -6,6 +6,8 @@ import os
 import resource
 from contextlib import suppress
 
+MOST_BYTES = 960 << 20
+"""Memory that a worker may fill, its libraries aside: 8K in ten bits needs 910 MB to be decoded."""
 MOST_FILES = 256
 """Open files at once; libraries that read on demand take some dozens."""
 NICER = 5

@@ -22,12 +22,22 @@ from threading import Lock
 from typing import Any
 
 from memory.errors import BadInput, DecoderLost, UnusableVideo
+from video.confine import MOST_BYTES
 
 LONGEST_REPLY = 1 << 22
 START_S = 120.0
 """A process has so long to start, which no deadline of a video pays for."""
 END_S = 2.0
-HANDS = os.cpu_count() or 1
+
+
+def hands() -> int:
+    """Return how many processes work at once: one a core, and no more than fit into memory."""
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(len(allowed(0)), memory // MOST_BYTES))
+
+
+HANDS = hands()
 """So many of them work at once, and are kept."""
 MOST_HELD_BYTES = 640 << 20
 """What a large video took is not always given back; with more than this a process is not kept."""

@@ -21,7 +21,7 @@ from memory.errors import BadInput, DecoderLost, UnusableVideo
 from memory.records import Frames, Sampling, Video
 from video.cache import FrameCache
 from video.clock import first_shown_s
-from video.confine import confine
+from video.confine import MOST_BYTES, confine
 from video.files import sha256_of, trouble, unchanged
 from video.frames import sample
 from video.index import read_index
@@ -30,8 +30,6 @@ from video.scene_lists import found_scenes
 from video.splicing import Splice, sample_splice
 
 GRACE_S = 10.0
-MOST_BYTES = 960 << 20
-"""Memory that a worker may fill, its libraries aside: 8K in ten bits needs 910 MB to be decoded."""
 
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]

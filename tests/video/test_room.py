@@ -124,6 +124,15 @@ def test_one_thread_decodes_a_video_however_large_and_whatever_the_cores(
         assert stream.codec_context.thread_count == 1
 
 
+def test_no_more_workers_than_fit_into_memory_or_may_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = {"SC_PHYS_PAGES": 2 << 20, "SC_PAGE_SIZE": 4096}
+    monkeypatch.setattr(os, "sysconf", memory.__getitem__)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
+    assert crew.hands() == 8
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
+    assert crew.hands() == 1
+
+
 def test_a_damaged_large_video_gives_the_same_frames_each_time(tmp_path: Path) -> None:
     path = write(tmp_path / "damaged.mp4", (2560, 1440), count=24, picture=noise)
     data, chance = bytearray(path.read_bytes()), Random(7)
