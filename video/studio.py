@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,8 @@ from video.splicing import Splice
 
 SPLICED_BYTES = 256 * 1024 * 1024
 """Of spliced clips so much is kept for another judge; 2 MB each, and they can be made again."""
+TRIES = 8
+"""So often frames are made again that are cleared away before they are read."""
 LARGE_PX = 1920 * 1088
 MOST_MORE = 7
 """Larger pictures have as many times the deadline as they are larger, and so many at most on top:
@@ -105,9 +107,9 @@ class Decoders:
         Raises:
             FramesChanged, UnusableVideo: as `jpegs` does.
         """
-        await self.splice(splice, files, sampling)
+        read = partial(self.spliced.jpegs, splice.sha256, sampling, digests)
         try:
-            return await asyncio.to_thread(self.spliced.jpegs, splice.sha256, sampling, digests)
+            return await _read(read, digests, make=partial(self.splice, splice, files, sampling))
         except NotCached:
             raise FramesChanged(
                 f"the spliced clip {splice.id} no longer has the frames it had before; "
@@ -123,13 +125,9 @@ class Decoders:
             FramesChanged: decoding gives other bytes now than these digests were made from.
             UnusableVideo: the video is gone or cannot be decoded any more.
         """
-        read = self.cache.jpegs
+        read = partial(self.cache.jpegs, video.sha256, sampling, digests)
         try:
-            return await asyncio.to_thread(read, video.sha256, sampling, digests)
-        except NotCached:
-            await self.frames(path, video, sampling)
-        try:
-            return await asyncio.to_thread(read, video.sha256, sampling, digests)
+            return await _read(read, digests, make=partial(self.frames, path, video, sampling))
         except NotCached:
             raise FramesChanged(
                 f"video {video.id} no longer gives the frames this run has seen; "
@@ -193,3 +191,24 @@ class Decoders:
         kept_in = os.fspath(cache.folder)
         reply = await self.request(want, sampling=sampling.model_dump(), cache=kept_in, **fields)
         return Frames.model_validate(reply["frames"])
+
+
+async def _read(
+    read: Callable[[], list[bytes]],
+    digests: Sequence[str],
+    *,
+    make: Callable[[], Awaitable[Frames]],
+) -> list[bytes]:
+    """Return what `read` gives, made again where it is lost; others may clear the cache meanwhile.
+
+    Raises:
+        NotCached: what is made now are others than these, or it is lost each time.
+    """
+    for _ in range(TRIES):
+        try:
+            return await asyncio.to_thread(read)
+        except NotCached:
+            made = await make()
+        if not {frame.digest for frame in made.frames}.issuperset(digests):
+            break
+    return await asyncio.to_thread(read)

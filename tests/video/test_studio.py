@@ -276,3 +276,28 @@ def test_found_videos_can_be_looked_at_as_they_are(clip, tmp_path: Path) -> None
             return len((await decoders.frames(folder / video.path, video, FEW)).frames)
 
     assert run(look()) == 8
+
+
+def test_frames_that_are_cleared_away_before_they_are_read_are_made_again(
+    clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = clip("two seconds")
+    video, read, left = described(path), FrameCache.jpegs, [3]
+
+    def cleared(self: FrameCache, *asked: Any) -> list[bytes]:
+        if left[0]:
+            left[0] -= 1
+            for entry in self.entries():
+                entry.path.unlink()
+        return read(self, *asked)
+
+    monkeypatch.setattr(FrameCache, "jpegs", cleared)
+
+    async def look() -> list[bytes]:
+        async with Decoders(FrameCache(tmp_path), workers=1) as decoders:
+            frames = await decoders.frames(path, video, FEW)
+            digests = [frame.digest for frame in frames.frames]
+            return await decoders.jpegs(path, video, sampling=FEW, digests=digests)
+
+    assert len(run(look())) == 8
+    assert left == [0]
