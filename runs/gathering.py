@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from runs.events import Say
-from runs.tallying import telling
+from runs.tallying import Tell, telling
 from video.find import Findings, find_videos
 
 MANY = 100
@@ -14,10 +15,13 @@ MANY = 100
 
 def gather(folder: Path, say: Say) -> Findings:
     """Return what the folder holds, as `find_videos` does; many files are counted on the way."""
-    with telling(say) as tell:
+    with ExitStack() as shown:
+        tell: Tell | None = None
 
         def count(done: int, total: int) -> None:
+            nonlocal tell
             if total >= MANY:
+                tell = tell or shown.enter_context(telling(say))
                 tell(done, total, "files read")
 
         return find_videos(folder, count)
