@@ -166,8 +166,9 @@ def test_a_pause_before_a_retry_holds_no_exit_up(ground: Ground, tmp_path: Path)
 def test_a_run_is_interrupted_while_it_decodes(tmp_path: Path) -> None:
     videos = draw_folder(tmp_path / "videos", 1, seconds=600)
     config = write_config(tmp_path / "arena.toml", "offline")
+    begun = tmp_path / "out" / "run.sqlite"
     with Life(simulation(videos, config, tmp_path / "out")) as life:
-        life.until(lambda: len(life.children) > 1)
+        life.until(lambda: begun.exists() and is_reading(life, videos / "clip00.mp4"))
         life.interrupt()
         assert life.end() == 130
     assert "0 of 3 battles settled" in life.said
@@ -195,9 +196,16 @@ def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_
 
 
 def is_reading(life: Life, path: Path) -> bool:
-    files = Path(f"/proc/{life.process.pid}/fd")
-    # A file may be closed between the listing and the look, and then leads nowhere.
-    return any(os.path.realpath(files / name) == str(path) for name in os.listdir(files))
+    """Return whether a process of its own has the file open."""
+    return any(str(path) in _open_files(pid) for pid in life.children)
+
+
+def _open_files(pid: int) -> list[str]:
+    # A file may be closed, and a process end, between the listing and the look.
+    try:
+        return [os.path.realpath(file) for file in Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return []
 
 
 def test_samples_not_yet_begun_are_called_off(tmp_path: Path) -> None:
