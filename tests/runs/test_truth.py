@@ -146,7 +146,7 @@ def test_videos_that_are_gone_are_missed_in_words(tmp_path: Path) -> None:
     made, notes = cases_of(tmp_path / "out")
     assert made == []
     assert notes[0] == "1 video of the run not at hand; pass the folder with --videos"
-    assert any("(card): pattern0.mp4: cannot be read: No such file" in note for note in notes)
+    assert any("(card): pattern0.mp4: is not there any more" in note for note in notes)
 
 
 @pytest.fixture(scope="module")
