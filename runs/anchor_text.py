@@ -17,7 +17,7 @@ from runs.console import safe
 from runs.fitting import Fitting
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.reading import STAND_INS, counted
-from runs.score_text import LEAD, bounds, few_videos
+from runs.score_text import LEAD, bounds, few_videos, slice_grid
 
 SCORE, VERDICTS = "win %", ">> > = < <<"
 _MOST_NAME = 24
@@ -37,7 +37,7 @@ def render_anchored(board: Board) -> RenderableType:
         ),
     ]
     if "slices" in board:
-        parts += [Text(""), _slice_grid(board)]
+        parts += [Text(""), slice_grid(board, _slice_rows(board))]
     return Group(*parts, *(Text(safe(note)) for note in notes(board)))
 
 
@@ -129,16 +129,6 @@ def _slice_rows(board: Board) -> list[list[str]]:
             cells.append(told)
         rows.append(cells)
     return [*rows, ["videos", *(str(part["videos"]) for part in board["slices"])]]
-
-
-def _slice_grid(board: Board) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column(f"by {board['by']}", overflow="fold")
-    for part in board["slices"]:
-        grid.add_column(Text(safe(part["slice"])), justify="right", overflow="fold")
-    for row in _slice_rows(board):
-        grid.add_row(*(Text(safe(cell)) for cell in row))
-    return grid
 
 
 def _slice_sheet(board: Board) -> Sheet:

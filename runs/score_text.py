@@ -39,7 +39,7 @@ def render_scores(board: Board) -> RenderableType:
     """Return the table of scores, those of slices if there are any, and what to read with them."""
     parts: list[RenderableType] = [Fitting(partial(_grid, board), _columns(board), SPARE)]
     if "slices" in board:
-        parts += [Text(""), _slice_grid(board)]
+        parts += [Text(""), slice_grid(board, _slice_rows(board))]
     return Group(*parts, *(Text(safe(note)) for note in notes(board)))
 
 
@@ -169,12 +169,13 @@ def _slice_rows(board: Board) -> list[list[str]]:
     return [*rows, videos]
 
 
-def _slice_grid(board: Board) -> Grid:
+def slice_grid(board: Board, rows: Sequence[Sequence[str]]) -> Grid:
+    """Return a column a slice of a board, beside the names of the models."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     grid.add_column(f"by {board['by']}", overflow="fold")
     for part in board["slices"]:
         grid.add_column(Text(safe(part["slice"])), justify="right", overflow="fold")
-    for row in _slice_rows(board):
+    for row in rows:
         grid.add_row(*(Text(safe(cell)) for cell in row))
     return grid
 
