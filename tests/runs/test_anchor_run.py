@@ -8,21 +8,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from memory.records import CallRow
-from memory.store import Store
 from runs.anchor_results import Anchored, read_anchored, write_anchored
-from runs.bench_calls import CALLS
 from runs.benches import open_bench
-from runs.cli import arena
-from runs.freeze import freeze
 from runs.imports import import_videoautobench
 from runs.results import Answers, read_results, write_answers
-from tests.support.clips import draw_folder
 from tests.support.held import held
 from tests.support.published_bench import published, write_published
-from tests.support.small_runs import play
+from tests.support.small_benches import calls_of, freeze_ground
+from tests.support.small_benches import run_bench as run
 
 MOLE = ("--model", "offline:mole", "--limit", 3)
 TERSE = ("--anchor", "offline:terse")
@@ -31,26 +25,12 @@ TERSE = ("--anchor", "offline:terse")
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two clips and a bench about them, which no test writes to."""
-    place = tmp_path_factory.mktemp("ground")
-    play(draw_folder(place / "videos", 2, seconds=3), place / "out", rounds=1)
-    freeze(place / "out", place / "bench")
-    return place
+    return freeze_ground(tmp_path_factory.mktemp("ground"))
 
 
 @pytest.fixture
 def bench(ground: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(ground / "bench", tmp_path / "bench"))
-
-
-def run(bench: Path, *typed: object) -> Result:
-    """Play a bench; `return_value` is the exit code."""
-    line = ["bench", "run", str(bench), *map(str, typed)]
-    return CliRunner().invoke(arena, line, standalone_mode=False)
-
-
-def calls_of(bench: Path) -> list[CallRow]:
-    with Store.open(bench / "results" / CALLS, write=False) as store:
-        return store.journal.calls()
 
 
 def results_of(bench: Path) -> dict[str, Anchored]:

@@ -9,17 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from memory.store import Store
 from runs.bench_calls import CALLS, open_calls
 from runs.benches import open_bench
-from runs.cli import arena
-from runs.freeze import freeze
 from runs.results import read_results
-from tests.support.clips import draw_folder
 from tests.support.first_bench import as_first
-from tests.support.small_runs import play
+from tests.support.small_benches import freeze_ground, run_bench
 from tests.support.whole_runs import command
 
 MOLE = ("--model", "offline:mole")
@@ -28,10 +25,7 @@ MOLE = ("--model", "offline:mole")
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two clips and a bench about them, which no test writes to."""
-    place = tmp_path_factory.mktemp("ground")
-    play(draw_folder(place / "videos", 2, seconds=2), place / "out", rounds=1)
-    freeze(place / "out", place / "bench")
-    return place
+    return freeze_ground(tmp_path_factory.mktemp("ground"), seconds=2)
 
 
 @pytest.fixture
@@ -41,8 +35,7 @@ def bench(ground: Path, tmp_path: Path) -> Path:
 
 def run(bench: Path, *typed: object) -> Result:
     """Play a bench; `return_value` is the exit code."""
-    line = ["bench", "run", str(bench), *MOLE, *map(str, typed)]
-    return CliRunner().invoke(arena, line, standalone_mode=False)
+    return run_bench(bench, *MOLE, *typed)
 
 
 def rulings_of(bench: Path) -> list[dict[str, object]]:

@@ -9,20 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
-from memory.records import CallRow
-from memory.store import Store
 from runs.bench_calls import CALLS
 from runs.benches import open_bench
 from runs.cli import arena, guarded
-from runs.freeze import freeze
 from runs.results import Answers, Ruling, read_results, write_answers
 from runs.results import Result as Played
 from runs.results import write_result as write_played
-from tests.support.clips import draw_clip, draw_folder
+from tests.support.clips import draw_clip
 from tests.support.published_bench import published, write_published
-from tests.support.small_runs import play
+from tests.support.small_benches import calls_of, freeze_ground
+from tests.support.small_benches import run_bench as run
 
 GOLDEN = Path(__file__).parent / "golden" / "bench-schema-1"
 PAIR = ("--model", "offline:hawk,offline:parrot")
@@ -32,10 +30,7 @@ REAL = ("--judge", "openai:gpt-4o")
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two clips and a bench about them, which no test writes to."""
-    place = tmp_path_factory.mktemp("ground")
-    play(draw_folder(place / "videos", 2, seconds=3), place / "out", rounds=1)
-    freeze(place / "out", place / "bench")
-    return place
+    return freeze_ground(tmp_path_factory.mktemp("ground"))
 
 
 @pytest.fixture
@@ -46,17 +41,6 @@ def bench(ground: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def videos(ground: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(ground / "videos", tmp_path / "videos"))
-
-
-def run(bench: Path, *typed: object) -> Result:
-    """Play a bench; `return_value` is the exit code."""
-    line = ["bench", "run", str(bench), *map(str, typed)]
-    return CliRunner().invoke(arena, line, standalone_mode=False)
-
-
-def calls_of(bench: Path) -> list[CallRow]:
-    with Store.open(bench / "results" / CALLS, write=False) as store:
-        return store.journal.calls()
 
 
 def results_of(bench: Path) -> dict[str, Played]:

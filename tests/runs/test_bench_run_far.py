@@ -8,20 +8,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from memory.records import CallRow
-from memory.store import Store
-from runs.bench_calls import CALLS
 from runs.benches import open_bench
-from runs.cli import arena
-from runs.freeze import freeze
 from runs.results import Result as Played
 from runs.results import read_results
-from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
-from tests.support.small_runs import play
+from tests.support.small_benches import calls_of, freeze_ground
+from tests.support.small_benches import run_bench as run
 from tests.support.whole_runs import command
 
 pytestmark = pytest.mark.slow
@@ -33,10 +27,7 @@ PAIR = ("--model", "offline:hawk,offline:parrot")
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two clips and a bench about them, which no test writes to."""
-    place = tmp_path_factory.mktemp("ground")
-    play(draw_folder(place / "videos", 2, seconds=3), place / "out", rounds=1)
-    freeze(place / "out", place / "bench")
-    return place
+    return freeze_ground(tmp_path_factory.mktemp("ground"))
 
 
 @pytest.fixture
@@ -47,17 +38,6 @@ def bench(ground: Path, tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
-
-
-def run(bench: Path, *typed: object) -> Result:
-    """Play a bench; `return_value` is the exit code."""
-    line = ["bench", "run", str(bench), *map(str, typed)]
-    return CliRunner().invoke(arena, line, standalone_mode=False)
-
-
-def calls_of(bench: Path) -> list[CallRow]:
-    with Store.open(bench / "results" / CALLS, write=False) as store:
-        return store.journal.calls()
 
 
 def results_of(bench: Path) -> dict[str, Played]:

@@ -23,7 +23,6 @@ from runs.reading import RUN_FILE
 from tests.support.clips import draw_clip
 from video.find import read_video
 from video.frames import sample, thin
-from video.reading import can_read
 
 HAWK, MOLE = "offline:hawk", "offline:mole"
 
@@ -105,7 +104,6 @@ def test_the_picture_shows_every_frame_and_lies_in_the_current_folder(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
 def test_how_much_text_was_read_is_told_where_it_was_asked_for(clip: Path) -> None:
     assert "0 lines of text read" in frames(clip, "--ocr", "--frames", 4).stdout
     assert "text read" not in frames(clip, "--frames", 4, "--force").stdout

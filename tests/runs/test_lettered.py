@@ -12,13 +12,12 @@ from memory.store import Store
 from runs.reading import RUN_FILE
 from tests.support.lettered import Words, draw_lettered
 from tests.support.small_runs import battles_of, play, play_again
-from video.reading import alike, can_read
+from video.reading import alike
 
 SIGNS = ("NORTH GATE", "LOW TIDE", "WET PAINT", "OPEN LATE")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
 def test_words_on_the_screen_are_asked_for_and_hawk_can_tell(tmp_path: Path) -> None:
     (tmp_path / "clips").mkdir()
     for turn in range(2):

@@ -19,10 +19,9 @@ from tests.support.lettered import Words, draw_lettered, draw_words
 from video import reading
 from video.frames import sample
 from video.index import read_index
-from video.reading import READINGS, Line, Reader, alike, can_read, merged, read_captions
+from video.reading import READINGS, Line, Reader, alike, merged, read_captions
 
 SAID = (Words(1.0, 4.0, "NORTH GATE"), Words(6.0, 8.0, "Mind the step"))
-needs_ocr = pytest.mark.skipif(not can_read(), reason="needs the extra ocr")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,6 @@ def lettered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return draw_lettered(tmp_path_factory.mktemp("lettered") / "clip.mp4", SAID, seconds=8.0)
 
 
-@needs_ocr
 def test_captions_are_read_with_the_times_at_which_they_stand(lettered: Path) -> None:
     first, last = read_captions(lettered, read_index(lettered))
     for cue, words in zip((first, last), SAID, strict=True):
@@ -39,7 +37,6 @@ def test_captions_are_read_with_the_times_at_which_they_stand(lettered: Path) ->
         assert abs(cue.end_s - words.end_s) <= 8 / READINGS
 
 
-@needs_ocr
 def test_captions_are_part_of_the_frames_where_the_sampling_says_so(lettered: Path) -> None:
     small = Sampling(frames=4, size_px=64)
     plain, read = (sample(lettered, sampling=small.model_copy(update={"ocr": o})) for o in (0, 1))
@@ -49,7 +46,6 @@ def test_captions_are_part_of_the_frames_where_the_sampling_says_so(lettered: Pa
     assert read.jpegs == plain.jpegs
 
 
-@needs_ocr
 def test_words_from_10_to_28_pixels_are_read_letter_for_letter_but_for_a_few() -> None:
     lines = ["Harbour at dawn", "42 sheep on Hill Road"]
     reader = Reader(reading._engine())
@@ -58,7 +54,6 @@ def test_words_from_10_to_28_pixels_are_read_letter_for_letter_but_for_a_few() -
         assert alike(" ".join(lines), " ".join(line.text for line in found)) >= 0.98, found
 
 
-@needs_ocr
 def test_a_picture_without_words_is_read_as_none_and_twice_is_alike() -> None:
     noise = np.random.default_rng(3).integers(0, 255, (9, 16, 3), dtype=np.uint8)
     reader = Reader(reading._engine())
@@ -69,7 +64,6 @@ def test_a_picture_without_words_is_read_as_none_and_twice_is_alike() -> None:
     assert Reader(reading._engine()).lines(words) == Reader(reading._engine()).lines(words)
 
 
-@needs_ocr
 def test_reading_says_nothing_and_asks_nobody(
     lettered: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,7 +103,6 @@ except BadInput as refused:
     assert "videoautoarena[ocr]" in done.stdout
 
 
-@needs_ocr
 def test_reading_tells_nobody_and_leaves_nothing_behind(lettered: Path, tmp_path: Path) -> None:
     code = """
 import os, sys

@@ -1,0 +1,34 @@
+"""A bench of two clips, frozen from a run of one round, and what its playing left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from memory.records import CallRow
+from memory.store import Store
+from runs.bench_calls import CALLS
+from runs.cli import arena
+from runs.freeze import freeze
+from tests.support.clips import draw_folder
+from tests.support.small_runs import play
+
+
+def freeze_ground(place: Path, *, seconds: int = 3) -> Path:
+    """Make `videos`, a run `out` over them and its `bench` in a folder, and return the folder."""
+    play(draw_folder(place / "videos", 2, seconds=seconds), place / "out", rounds=1)
+    freeze(place / "out", place / "bench")
+    return place
+
+
+def run_bench(bench: Path, *typed: object) -> Result:
+    """Play a bench; `return_value` is the exit code."""
+    line = ["bench", "run", str(bench), *map(str, typed)]
+    return CliRunner().invoke(arena, line, standalone_mode=False)
+
+
+def calls_of(bench: Path) -> list[CallRow]:
+    """Return every call that the playing of a bench has made."""
+    with Store.open(bench / "results" / CALLS, write=False) as store:
+        return store.journal.calls()
