@@ -21,6 +21,7 @@ from memory.records import Seats
 from runs.anchor_results import DEGREES, LEADS, Anchored, Comparison
 from runs.bench_cast import BenchCast
 from runs.bench_game import BenchGame, Player, Said, scope_of
+from runs.bench_tally import asked_of
 from runs.benches import OpenBench
 from runs.sealing import Item
 
@@ -123,8 +124,7 @@ def anchored_of(
 ) -> list[Anchored]:
     """Return the result of each player, its comparisons in the order of the bench."""
     used = {role: prompts.digests[role] for role in ("contestant", "comparer")}
-    asked = {item.qid for item in items}
-    ordered = [item.qid for item in bench.items if item.qid in asked]
+    ordered = asked_of(bench, items)
     return [
         _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], used)
         for player in cast.players

@@ -58,6 +58,12 @@ class BenchTally:
         }
 
 
+def asked_of(bench: OpenBench, items: Sequence[Item]) -> list[str]:
+    """Return the qids of the items that are asked, in the order of the bench."""
+    asked = {item.qid for item in items}
+    return [item.qid for item in bench.items if item.qid in asked]
+
+
 def results_of(
     bench: OpenBench,
     cast: BenchCast,
@@ -68,8 +74,7 @@ def results_of(
 ) -> list[Result]:
     """Return the result of each player, its rulings in the order of the bench."""
     used = {role: prompts.digests[role] for role in ("contestant", "judge")}
-    asked = {item.qid for item in items}
-    ordered = [item.qid for item in bench.items if item.qid in asked]
+    ordered = asked_of(bench, items)
     return [
         _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], used)
         for player in cast.players

@@ -38,7 +38,11 @@ Unreadable = (av.error.FFmpegError, OSError, ValueError)
 
 @contextmanager
 def passed_over() -> Iterator[None]:
-    """Pass over what libav cannot use, but never a lack of memory, which says nothing of a file."""
+    """Pass over what libav cannot use, but never a lack of memory, which says nothing of a file.
+
+    For readers that count what is missing behind it and tell: a torn index is a problem of its
+    video, a wanted frame that never came is damaged.
+    """
     try:
         yield
     except MemoryError:

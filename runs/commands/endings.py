@@ -89,12 +89,12 @@ class Cap(_ParamType):
 
 def going_on(command: Command) -> Command:
     """Add the options of what goes on with a run: where its videos are, calls at once."""
-    for option in reversed(_GOING_ON):
+    for option in reversed(GOING_ON):
         command = option(command)
     return command
 
 
-_GOING_ON = (
+GOING_ON = (
     click.option(
         "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
     ),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_VOIDS
-from runs.commands.endings import capped, run_async
+from runs.commands.endings import GOING_ON, capped, run_async
 from runs.commands.simulate import names
 from runs.console import safe, say, tell
 
@@ -81,16 +81,7 @@ def _options(default_cases: str) -> tuple[Callable[[Command], Command], ...]:
             type=click.Path(path_type=Path),
             help="Where the judge's name is explained.  [default: ./arena.toml if there]",
         ),
-        click.option(
-            "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
-        ),
-        click.option(
-            "--concurrency",
-            type=click.IntRange(min=1),
-            default=16,
-            show_default=True,
-            help="Model calls under way at once.",
-        ),
+        *GOING_ON,
         click.option("--retry-failed", is_flag=True, help="Judge again what failed."),
         click.option(
             "--allow-offline-judge",
