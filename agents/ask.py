@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from agents.clients import ChatClients, Client, Load
 from agents.contracts import SYSTEM
-from agents.estimates import Estimates, Most, may_be_charged
+from agents.estimates import Estimates, may_be_charged
 from agents.faults import Fault
 from agents.layout import fragment
 from agents.models import Model
@@ -25,7 +25,7 @@ from agents.tries import Listener, Tries
 from agents.turns import Turns
 from memory.digests import canonical_json
 from memory.errors import JournalMiss
-from memory.records import SCHEMA, CallRow, Frames, Lost, Nonce, Role, Usage
+from memory.records import SCHEMA, CallRow, Frames, Intent, Nonce, Role, Usage
 
 _SYSTEM_JSON = canonical_json(SYSTEM)
 
@@ -69,8 +69,11 @@ class Journal(Protocol):
     async def record(self, row: CallRow) -> None:
         """Return when the row is safe on disk."""
 
-    def lose(self, model: str, lost: Lost) -> None:
-        """Keep what a call to `provider:model` may have cost that will have no row."""
+    async def intend(self, intent: Intent) -> None:
+        """Return when it is safe on disk that a try is about to be sent."""
+
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Take back the intent of a try that cost nothing for sure."""
 
 
 def _ignore(_event: Event) -> None:
@@ -189,17 +192,15 @@ class Asker:
         hold = await self.purse.hold(model, request)
         if hold is None:
             await self._go_broke()
-        row, charged = None, list[Most]()
+        row = None
         try:
-            listener = self._listener(model, request, hold, charged)
+            listener = self._listener(key, model, request, hold)
             ended = await self._tries.make(key, model, request, listener)
             sent = replace(request, frames=ended.frames)
             row = self._costed(model, sent, row_of(key, model, sent, ended))
             return await self._record(model, row)
         finally:
             self.purse.settle(hold, row)
-            if row is None and charged:
-                self.journal.lose(model.resolved, _sum_of(charged))
             self._look_whether_drained()
 
     async def _record(self, model: Model, row: CallRow) -> CallRow:
@@ -226,33 +227,39 @@ class Asker:
         most = self.estimates.most(model, request).usd
         return row.model_copy(update={"may_have_cost_usd": most})
 
-    def _listener(
-        self, model: Model, request: Request, hold: Hold, charged: list[Most]
-    ) -> Listener:
-        """Return who hears of a call's tries: the console, the purse, and a list.
-
-        To that is added what each try without an answer may have cost.
-        """
-
-        def lost() -> None:
-            if not model.is_offline:
-                charged.append(self.estimates.most(model, request))
+    def _listener(self, key: str, model: Model, request: Request, hold: Hold) -> Listener:
+        """Return who hears of a call's tries: the journal, the console and the purse."""
 
         def started() -> None:
             self.on_event(Event("started", model.alias, request.nonce))
 
-        def failed(fault: Fault, wait_s: float) -> None:
+        async def sending(attempt: int, sent: Request) -> None:
+            if not model.is_offline:
+                await self._intend(key, model, sent, attempt)
+
+        def failed(attempt: int, fault: Fault, wait_s: float) -> None:
             event = Event("retry", model.alias, request.nonce, fault=fault.kind, seconds=wait_s)
             self.on_event(event)
-            if may_be_charged(fault.kind):
-                lost()
+            if not model.is_offline and not may_be_charged(fault.kind):
+                self.journal.withdraw(key, attempt)
             self._look_whether_drained()
 
         async def renewed(fault: Fault) -> None:
             if not await self.purse.renew(hold, fault.kind):
                 await self._go_broke()
 
-        return Listener(started, failed, lost, renewed, self.purse.rank(request.nonce))
+        return Listener(started, sending, failed, renewed, self.purse.rank(request.nonce))
+
+    async def _intend(self, key: str, model: Model, request: Request, attempt: int) -> None:
+        """Write down what a try may cost, before it is sent."""
+        most = self.estimates.most(model, request)
+        intent = Intent(key, request.nonce, model.resolved, attempt, most.usd, most.tokens)
+        try:
+            await self.journal.intend(intent)
+        except asyncio.CancelledError:
+            # It may be on its way to the disk; what was never sent is not paid for.
+            self.journal.withdraw(key, attempt)
+            raise
 
 
 def journal_key(model: Model, request: Request) -> str:
@@ -274,12 +281,6 @@ def journal_key(model: Model, request: Request) -> str:
         canonical_json([nonce.scope, nonce.role, nonce.generation, nonce.ordinal]),
     )
     return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
-
-
-def _sum_of(charged: list[Most]) -> Lost:
-    """Return what some tries of one model may have cost together."""
-    usd = [most.usd for most in charged if most.usd is not None]
-    return Lost(len(charged), sum(usd) if usd else None, sum(most.tokens for most in charged))
 
 
 def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:

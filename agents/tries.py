@@ -45,10 +45,10 @@ class Listener(NamedTuple):
 
     started: Callable[[], None]
     """Its first try goes out."""
-    failed: Callable[[Fault, float], None]
-    """A try failed, and the next comes after so many seconds."""
-    cut_off: Callable[[], None]
-    """A try was cancelled while it was under way."""
+    sending: Callable[[int, Request], Awaitable[None]]
+    """Returns when the try of this number, counted from 1, may be sent."""
+    failed: Callable[[int, Fault, float], None]
+    """The try of this number failed, and the next comes after so many seconds."""
     renewed: Callable[[Fault], Awaitable[None]]
     """Returns when the next try may be paid for."""
     rank: int = 0
@@ -83,11 +83,8 @@ class Tries:
             with giving_back(self.turns, turn):
                 if not before:
                     listener.started()
-                try:
-                    got, took_s = await self._once(turn, key, model, request)
-                except asyncio.CancelledError:
-                    listener.cut_off()
-                    raise
+                await listener.sending(len(before) + 1, request)
+                got, took_s = await self._once(turn, key, model, request)
             if isinstance(got, Received):
                 return Ended(got, None, tuple(before), took_s, request.frames)
             smaller = _smaller(model, request, got, before)
@@ -95,7 +92,7 @@ class Tries:
             if smaller is None and is_last:
                 return Ended(None, got, tuple(before), took_s, request.frames)
             pause = _Pause(0.0, 0.0) if smaller else self._pause(key, got, len(before) + 1)
-            listener.failed(got, pause.longest_s)
+            listener.failed(len(before) + 1, got, pause.longest_s)
             waited_s = await self._rest(line, got, pause)
             before.append(self._attempt(model, request, got, waited_s))
             await listener.renewed(got)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from sqlite_utils import Database
 
 from memory.errors import StoreError
-from memory.migrations import check_is_run, check_layout, migrate
+from memory.migrations import check_is_run, check_layout, fill_in, migrate
 
 _PATIENCE_S = 30.0
 """How long to wait for somebody else's checkpoint."""
+_UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+"""How SQLite says that the index of a log can be neither made nor written beside it."""
+Seen = tuple[tuple[int, int, int] | None, ...]
+"""Inode, size and time of change, of a file and of its log."""
 
 
 def wal_of(path: Path) -> Path:
@@ -28,7 +37,15 @@ def blaming(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(f"{path} cannot be used ({error}); pass the --out of a run") from error
+        raise StoreError(f"{path} cannot be used ({error}); {_remedy(error)}") from error
+
+
+def _remedy(error: Exception) -> str:
+    """Return what to do about an error; only a file that is no run calls for another --out."""
+    is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+    if is_full or getattr(error, "errno", None) == errno.ENOSPC:
+        return "make room on its disk, then go on with the same command"
+    return "pass the --out of a run"
 
 
 def connect(path: Path, query: str) -> sqlite3.Connection:
@@ -41,11 +58,97 @@ def connect(path: Path, query: str) -> sqlite3.Connection:
     )
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A run file that is open for reading."""
+
+    connection: sqlite3.Connection
+    seen: Seen | None = None
+    """The file as it was, where SQLite does not look whether it changes."""
+    copy: tempfile.TemporaryDirectory[str] | None = None
+    """What is read in its place."""
+
+    def close(self) -> None:
+        """Let go of the file, and remove the copy."""
+        self.connection.close()
+        if self.copy:
+            self.copy.cleanup()
+
+
+def open_reading(path: Path, *, live: bool = False) -> Reading:
+    """Open a file with all that stands in its log; neither of the two is changed.
+
+    While a log holds something the file alone may be older than it says, and shorter: somebody was
+    killed inside a checkpoint, or ran out of disk. So it is `immutable` only where the log is
+    empty. To read a log SQLite makes an index beside it. Where nothing can be written that fails,
+    and both are read from a private copy.
+
+    Args:
+        path: the file.
+        live: this process has it open for writing.
+    """
+    if live:
+        return Reading(_connected(path, "mode=ro"))
+    seen = _look_at(path)
+    # The last reader of a WAL file leaves an empty log behind, unless the file is said to be
+    # immutable; and that it is while it has no log, for then nobody has it open for writing.
+    if seen[1] is not None:
+        with suppress(_Unwritable):
+            return Reading(_connected(path, "mode=ro"))
+    if seen[1] is None or not seen[1][1]:
+        return Reading(_connected(path, "immutable=1"), seen)
+    return _copied(path, seen)
+
+
+class _Unwritable(sqlite3.OperationalError):
+    """SQLite needs a file beside another one, and cannot make it."""
+
+
+def _connected(path: Path, query: str) -> sqlite3.Connection:
+    connection = connect(path, query)
+    try:
+        # The first look at the file; until then it might not even be there.
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if error.sqlite_errorcode & 0xFF in _UNWRITABLE:
+            raise _Unwritable(*error.args) from error
+        raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _copied(path: Path, seen: Seen) -> Reading:
+    folder = tempfile.TemporaryDirectory(prefix="arena-")
+    try:
+        twin = Path(folder.name) / path.name
+        shutil.copyfile(path, twin)
+        shutil.copyfile(wal_of(path), wal_of(twin))
+        return Reading(_connected(twin, "mode=ro"), seen, folder)
+    except BaseException:
+        folder.cleanup()
+        raise
+
+
+def _look_at(path: Path) -> Seen:
+    return tuple(map(_status_of, (path, wal_of(path))))
+
+
+def _status_of(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(file)
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def refuse_stranger(path: Path) -> None:
-    """Make sure that the file is a run, before anything is left beside it or done to it."""
+    """Make sure that the file is a run, before anything is done to it."""
     # Never by open(): closing the file would drop the locks SQLite holds on it in this process.
-    with blaming(path), closing(connect(path, "immutable=1")) as connection:
-        check_is_run(connection, path.name)
+    with blaming(path), closing(open_reading(path)) as reading:
+        check_is_run(reading.connection, path.name)
 
 
 def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
@@ -76,16 +179,14 @@ class Reader:
 
     def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path
-        self._wal = wal_of(path)
         self._live = live
         self._open()
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
         """Return all rows that `sql` finds."""
-        if not self._live and self._wal.exists():
-            # Somebody has begun to write: from now on the log has to be read as well.
+        if self._reading.seen is not None and self._reading.seen != _look_at(self._path):
+            # Somebody has begun to write, or has come and gone.
             self.close()
-            self._live = True
             self._open()
         with blaming(self._path):
             return self._db.execute(sql, values).fetchall()
@@ -97,17 +198,16 @@ class Reader:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._db.conn.close()
+        self._reading.close()
 
     def _open(self) -> None:
-        # The last reader of a WAL file leaves an empty log behind, unless the file is said to be
-        # immutable; and that it is while it has no log, for then nobody has it open for writing.
-        self._live = self._live or self._wal.exists()
         with blaming(self._path):
-            connection = connect(self._path, "mode=ro" if self._live else "immutable=1")
+            reading = open_reading(self._path, live=self._live)
             try:
-                check_layout(connection, self._path.name, write=False)
-                self._db = Database(connection, execute_plugins=False)
+                check_layout(reading.connection, self._path.name, write=False)
+                fill_in(reading.connection)
+                self._db = Database(reading.connection, execute_plugins=False)
             except BaseException:
-                connection.close()
+                reading.close()
                 raise
+            self._reading = reading

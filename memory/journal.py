@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from memory.bodies import read_body, write_body
 from memory.connection import Reader
 from memory.errors import StoreError
-from memory.records import CallRow, Lost
+from memory.records import CallRow, Intent, Lost, Nonce
 from memory.writer import Writer
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
@@ -38,8 +38,17 @@ _LOOSE = (
     "json_extract(body, '$.usage.input_tokens') IS NULL OR "
     "json_extract(body, '$.usage.output_tokens') IS NULL"
 )
-_LOSE = "INSERT INTO lost (model, tries, usd, tokens) VALUES (?, ?, ?, ?)"
-_LOST = "SELECT total(tries), sum(usd), total(tokens) FROM lost WHERE model NOT GLOB ?"
+_INTENT_COLUMNS = "key, scope, role, generation, ordinal, model, attempt, usd, tokens"
+_INTEND = f"INSERT INTO intents ({_INTENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ENDED = "DELETE FROM intents WHERE key = ? AND NOT is_left_over"
+_WITHDRAW = f"{_ENDED} AND attempt = ?"
+_LEAVE_OVER = "UPDATE intents SET is_left_over = 1 WHERE NOT is_left_over"
+# Versions before 4 of the file kept in `lost` what calls that were stopped may have cost.
+_LOST = (
+    "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
+    "WHERE model NOT GLOB ?1 UNION ALL SELECT 1, usd, tokens FROM intents "
+    "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2))"
+)
 _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
 
 _AT_ONCE = 256
@@ -83,6 +92,11 @@ class Journal:
     def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
         self._reader = reader
         self._writer = writer
+        self._intended: set[str] = set()
+        """Keys of calls that are under way."""
+        if writer is not None and self.intents():
+            # Whoever may write is alone, so nobody waits for what was sent before.
+            writer.write_now(_LEAVE_OVER, ())
 
     def find(self, key: str) -> CallRow | None:
         """Return the finished call with this key, be it a reply or a failure for good."""
@@ -100,24 +114,49 @@ class Journal:
         nonce = row.nonce
         body = write_body(row, without=_IN_COLUMNS, defaults=False)
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
-        await self._writer.write(_RECORD, (*columns, body))
+        record = _RECORD, [(*columns, body)]
+        if row.key in self._intended:
+            # The row tells of all tries of this process, so none of them stands open any more.
+            await self._writer.write_all(record, (_ENDED, [(row.key,)]))
+            self._intended.discard(row.key)
+        else:
+            await self._writer.write_all(record)
 
-    def lose(self, model: str, lost: Lost) -> None:
-        """Keep what a stopped call to `provider:model` may have cost; returns at once.
+    async def intend(self, intent: Intent) -> None:
+        """Keep that a try is about to be sent: committed when this returns.
+
+        It stands until its call is recorded or it is withdrawn. One that a process left over
+        stands for ever: its key is sent again, and both may be paid for.
 
         Raises:
-            StoreError: the run was opened for reading, or has been closed.
+            StoreError: it was not written, or the run was opened for reading.
         """
         if self._writer is None:
-            raise StoreError("the run was opened for reading; nothing can be lost")
-        self._writer.write_soon(_LOSE, (model, *lost))
+            raise StoreError("the run was opened for reading; no call can be sent")
+        nonce = intent.nonce
+        place = (intent.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal)
+        most = (intent.model, intent.attempt, intent.usd, intent.tokens)
+        self._intended.add(intent.key)
+        await self._writer.write(_INTEND, (*place, *most))
 
-    def lost(self, *, besides: str = "") -> Lost:
-        """Return what all stopped calls may have cost, as far as it is known of each.
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Take back the intent of a try that was not sent, or surely not paid; returns at once."""
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; no call can be sent")
+        self._writer.write_soon(_WITHDRAW, (key, attempt))
 
-        Those to models that the pattern `besides` fits are left out.
+    def intents(self) -> list[Intent]:
+        """Return the tries that have no reply, in the order in which they were to be sent."""
+        sql = f"SELECT {_INTENT_COLUMNS}, is_left_over FROM intents ORDER BY place"
+        return [_intent(row) for row in self._reader.rows(sql)]
+
+    def lost(self, *, besides: str = "", in_flight: bool = True) -> Lost:
+        """Return what all tries without a reply may have cost, as far as it is known of each.
+
+        Those to models that the pattern `besides` fits are left out, and on demand those that no
+        process has left over yet.
         """
-        tries, usd, tokens = self._reader.row(_LOST, besides) or (0, None, 0)
+        tries, usd, tokens = self._reader.row(_LOST, besides, int(in_flight)) or (0, None, 0)
         known = None if usd is None else float(usd)
         return Lost(int(tries), known, int(tokens)) if tries else NOTHING_LOST
 
@@ -181,6 +220,12 @@ class Journal:
         sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"
         found = self._reader.rows(sql, place, most)
         return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]
+
+
+def _intent(row: tuple[Any, ...]) -> Intent:
+    key, scope, role, generation, ordinal, model, attempt, usd, tokens, is_left_over = row
+    nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
+    return Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over))
 
 
 def _call(row: tuple[str, ...]) -> CallRow:

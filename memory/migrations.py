@@ -63,7 +63,23 @@ def _third(db: Database) -> None:
     db.create_table("samples", {"place": int, "body": str}, pk="place", not_null={"body"})
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second, _third)
+_INTENTS = (
+    "intents (place INTEGER PRIMARY KEY, key TEXT NOT NULL, scope TEXT NOT NULL, "
+    "role TEXT NOT NULL, generation INTEGER NOT NULL, ordinal INTEGER NOT NULL, "
+    "model TEXT NOT NULL, attempt INTEGER NOT NULL, usd FLOAT, tokens INTEGER NOT NULL, "
+    "is_left_over INTEGER NOT NULL DEFAULT 0)"
+)
+
+
+def _fourth(db: Database) -> None:
+    """Tries that are about to be sent; what stands here when its process is gone may be paid."""
+    db.execute(f"CREATE TABLE {_INTENTS}")
+    db.execute("CREATE INDEX idx_intents_key ON intents (key)")
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth)
+READABLE = 3
+"""The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
 
 
 def check_is_run(connection: sqlite3.Connection, name: str) -> None:
@@ -85,10 +101,16 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
         raise StoreTooNew(
             f"{name} has layout {layout}, this version knows {ours}; update videoautoarena"
         )
-    if layout < ours and not write:
+    if layout < (1 if write else READABLE):
         raise StoreError(
             f"{name} has the older layout {layout}; continue the run once to update it"
         )
+
+
+def fill_in(connection: sqlite3.Connection) -> None:
+    """Let queries find what an older layout lacks, empty; the file stays as it is."""
+    if _pragma(connection, "user_version") < len(MIGRATIONS):
+        connection.execute(f"CREATE TEMP TABLE {_INTENTS}")
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:

@@ -340,8 +340,29 @@ class Attempt(Record):
     """At most this much, where it was sent and nothing came back that says so; None: unknown."""
 
 
+class Intent(NamedTuple):
+    """One try of a call that is about to be sent, written down before it is.
+
+    While it stands, nobody knows whether the try was paid for: its reply is not there yet, or was
+    lost with the process that sent it.
+    """
+
+    key: str
+    """The call's journal key."""
+    nonce: Nonce
+    model: str
+    """`provider:model`"""
+    attempt: int
+    """Counted from 1, in each process anew."""
+    usd: float | None
+    """At most this much; None: unknown."""
+    tokens: int
+    is_left_over: bool = False
+    """The process that sent it is gone."""
+
+
 class Lost(NamedTuple):
-    """What a call that was stopped before it had an answer may have been charged, at most."""
+    """What tries that never had an answer may have been charged, at most."""
 
     tries: int = 0
     usd: float | None = 0.0

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memory.errors import StoreError
 
@@ -25,9 +25,12 @@ _REFUSALS = (sqlite3.Error, OverflowError, UnicodeError)
 _MOST_AT_ONCE = 512
 
 
+Statement = tuple[str, Sequence[Row]]
+"""SQL, and the rows that it is applied to."""
+
+
 class _Write(NamedTuple):
-    sql: str
-    rows: Sequence[Row]
+    statements: Sequence[Statement]
     future: asyncio.Future[None] | Future[None]
 
 
@@ -54,19 +57,23 @@ class Writer:
 
         A caller that is cancelled meanwhile stops waiting; its rows are written all the same.
         """
+        await self.write_all((sql, rows))
+
+    async def write_all(self, *statements: Statement) -> None:
+        """Do as `write` with several statements, which are applied all or none."""
         future = asyncio.get_running_loop().create_future()
-        self._submit(_Write(sql, rows, future))
+        self._submit(_Write(statements, future))
         await future
 
     def write_now(self, sql: str, *rows: Row) -> None:
         """Do as `write`, and stand still until it is done; for the start of a run."""
         future: Future[None] = Future()
-        self._submit(_Write(sql, rows, future))
+        self._submit(_Write([(sql, rows)], future))
         future.result()
 
     def write_soon(self, sql: str, *rows: Row) -> None:
         """Do as `write`, and wait for nothing; for what a task leaves behind that is cancelled."""
-        self._submit(_Write(sql, rows, Future()))
+        self._submit(_Write([(sql, rows)], Future()))
 
     def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:
         """Write what `row` gives with every commit from now on, which makes none of its own."""
@@ -125,20 +132,22 @@ class Writer:
         _deliver(outcomes)
 
     def _apply(self, write: _Write) -> StoreError | None:
-        execute = self._connection.execute
-        if len(write.rows) == 1:
+        execute, statements = self._connection.execute, write.statements
+        if len(statements) == len(statements[0][1]) == 1:
             # SQLite undoes a failing statement by itself, so one row needs no savepoint.
-            return self._attempt(lambda: execute(write.sql, write.rows[0]))
+            return self._attempt(statements)
         execute("SAVEPOINT several")
-        error = self._attempt(lambda: self._connection.executemany(write.sql, write.rows))
+        error = self._attempt(statements)
         if error:
             execute("ROLLBACK TO several")
         execute("RELEASE several")
         return error
 
-    def _attempt(self, statement: Callable[[], Any]) -> StoreError | None:
+    def _attempt(self, statements: Sequence[Statement]) -> StoreError | None:
         try:
-            statement()
+            for sql, rows in statements:
+                for row in rows:
+                    self._connection.execute(sql, row)
         except _REFUSALS as error:
             if not self._connection.in_transaction:
                 # A full disk ends the whole transaction: nobody's row has been kept.

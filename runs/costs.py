@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memory.evidence import TRIAL_SCOPE
-from memory.records import CallRow, Lost
+from memory.records import CallRow, Intent, Lost
 from runs.cached import CacheCount
 from runs.console import safe
 from runs.figures import dollars
@@ -14,6 +15,9 @@ from runs.reading import counted
 
 TRIAL = "trial"
 """Stands for the role of calls that put a case to a judge to learn about the judge."""
+
+NAMED_INTENTS = 5
+"""Tries without a reply that are named one by one for a person."""
 
 
 @dataclass
@@ -119,8 +123,31 @@ class Costs:
         ]
 
 
-def lost_line(lost: Lost) -> str:
-    """Return for a person what stopped calls may have cost."""
-    most = "cost nobody knows how much" if lost.usd is None else f"cost up to {dollars(lost.usd)}"
-    tries = "1 try" if lost.tries == 1 else f"{lost.tries:,} tries"
-    return f"besides: {tries} of calls that were stopped, which may have {most}"
+def possibly_paid_lines(lost: Lost, intents: Sequence[Intent]) -> list[str]:
+    """Return for a person what tries without a reply may have cost, the first few by name."""
+    if not lost.tries:
+        return []
+    named = [
+        f"  {intent.nonce.role} of {safe(intent.nonce.scope)}, {safe(intent.model)}: "
+        f"{_at_most(intent.usd)}"
+        for intent in intents[:NAMED_INTENTS]
+    ]
+    more = len(intents) - len(named)
+    rest = [f"  and {more:,} more: arena status --json"] if more else []
+    return [
+        f"possibly paid: {counted(lost.tries, 'attempt')} without a reply, which may have cost "
+        f"{_at_most(lost.usd)}; a cap counts them",
+        *named,
+        *rest,
+    ]
+
+
+def in_flight_line(intents: Sequence[Intent]) -> str:
+    """Return for a person what is under way now."""
+    usd = [intent.usd for intent in intents if intent.usd is not None]
+    most = _at_most(sum(usd) if len(usd) == len(intents) else None)
+    return f"in flight: {counted(len(intents), 'call')}, which may cost {most}"
+
+
+def _at_most(usd: float | None) -> str:
+    return "nobody knows how much" if usd is None else f"up to {dollars(usd)}"

@@ -15,7 +15,7 @@ from agents.models import Model, build_chat_model, check_keys
 from agents.retry import told
 from agents.tracing import is_traced, trace_host
 from memory.errors import ArenaError, BadInput, CallFailed
-from memory.records import CallRow, Lost
+from memory.records import CallRow, Intent
 from runs.reading import counted, named, one_line
 
 AT_ONCE = 4
@@ -63,8 +63,11 @@ class _Notes:
         """Keep a row."""
         self.rows[row.key] = row
 
-    def lose(self, model: str, lost: Lost) -> None:
-        """Keep nothing of a call that was stopped."""
+    async def intend(self, intent: Intent) -> None:
+        """Keep nothing of a try: nobody goes on with a visit."""
+
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Keep nothing either."""
 
 
 def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str]:

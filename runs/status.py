@@ -14,9 +14,9 @@ from typing import Any
 
 from agents.purse import Caps
 from memory.journal import NOTHING_LOST
-from memory.records import DECIDED, SCHEMA, TIES, Battle, Lost, Skipped
+from memory.records import DECIDED, SCHEMA, TIES, Battle, Intent, Lost, Skipped
 from runs.console import safe
-from runs.costs import Costs, lost_line
+from runs.costs import Costs, in_flight_line, possibly_paid_lines
 from runs.quarantine import Quarantined, quarantine
 from runs.reading import counted, damage, marks, named, one_line, open_run, problems, run_file
 from runs.repair import failed_slots
@@ -38,7 +38,9 @@ class Status:
     costs: Costs = field(default_factory=Costs)
     caps: Caps = NO_CAPS
     lost: Lost = NOTHING_LOST
-    """What calls may have cost that were stopped; in no other sum here."""
+    """What tries may have cost whose process is gone, and with it their reply; in no other sum."""
+    intents: list[Intent] = field(default_factory=list)
+    """Those tries one by one, and the ones that are in flight now."""
     skipped: list[Skipped] = field(default_factory=list)
     quarantine: list[Quarantined] = field(default_factory=list)
     """Files that are not used and why: those skipped, and the videos that gave no frames."""
@@ -91,6 +93,8 @@ class Status:
             "forfeits": dict(sorted(self.forfeits.items())),
             **self.costs.as_json(self.settled),
             "lost": self.lost._asdict(),
+            "possibly_paid": [_intent_json(intent) for intent in self._left_over],
+            "in_flight": [_intent_json(intent) for intent in self._in_flight],
             "max_usd": self.caps.usd,
             "max_tokens": self.caps.tokens,
             "models": _models(self.manifest),
@@ -113,7 +117,8 @@ class Status:
             *self._repair(),
             *([self.work.as_line()] if self.work.processes else []),
             *self.costs.as_lines(self.settled),
-            *([lost_line(self.lost)] if self.lost.tries else []),
+            *possibly_paid_lines(self.lost, self._left_over),
+            *([in_flight_line(self._in_flight)] if self._in_flight else []),
             *([f"cap on the whole run: {told_caps(self.caps)}"] if self.caps else []),
             *self._rule(),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
@@ -124,6 +129,16 @@ class Status:
             *(f"note: {mark}" for mark in marks(self.manifest)),
             f"next: {safe(self.next)}",
         ]
+
+    @property
+    def _left_over(self) -> list[Intent]:
+        return [intent for intent in self.intents if intent not in self._in_flight]
+
+    @property
+    def _in_flight(self) -> list[Intent]:
+        if self.process is None:
+            return []
+        return [intent for intent in self.intents if not intent.is_left_over]
 
     def _repair(self) -> list[str]:
         if not self.failed:
@@ -173,14 +188,29 @@ def status_of(folder: Path) -> Status:
         for row in run.store.journal.each_call():
             status.costs.add(row)
         status.caps = kept_caps(run.store)
-        status.lost = run.store.journal.lost(besides="offline:*")
         status.outlook = look_ahead(run.store)
         status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
         status.damage = [*problems(run.store), *damage(run.store)]
         status.quarantine = quarantine(run.store)
-    status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
+        status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
+        status.intents = run.store.journal.intents()
+        is_running = status.process is not None
+        status.lost = run.store.journal.lost(besides="offline:*", in_flight=not is_running)
     return status
+
+
+def _intent_json(intent: Intent) -> dict[str, Any]:
+    nonce = intent.nonce
+    return {
+        "key": intent.key,
+        "scope": nonce.scope,
+        "role": nonce.role,
+        "model": intent.model,
+        "attempt": intent.attempt,
+        "usd": intent.usd,
+        "tokens": intent.tokens,
+    }
 
 
 def _count(status: Status, battle: Battle) -> None:

@@ -246,7 +246,13 @@ def spent_line(finished: Finished) -> str:
     is_known = of_usd or spent.unknown < spent.calls or not spent.calls
     known = f"{dollars(spent.usd)}{of_usd}" if is_known else "unknown"
     tokens = spent.input_tokens + spent.output_tokens
-    return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{unknown}"
+    lost = ""
+    if spent.lost.tries:
+        most = "" if spent.lost.usd is None else f" of up to {dollars(spent.lost.usd)}"
+        lost = (
+            f"; besides, {counted(spent.lost.tries, 'attempt')}{most} without a reply: arena status"
+        )
+    return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{unknown}{lost}"
 
 
 def _more(caps: Caps) -> str:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from memory.bodies import read_body, write_body
 from memory.errors import StoreError
-from memory.records import Attempt, CallRow, Lost, Skipped, Usage
+from memory.records import Attempt, CallRow, Intent, Lost, Skipped, Usage
 from memory.store import Store
-from tests.support.runfiles import call, video
+from tests.support.runfiles import call, intent, video
 
 
 def test_a_recorded_call_is_found_by_its_key(store: Store) -> None:
@@ -122,14 +122,61 @@ def test_a_body_is_canonical() -> None:
     assert '"path":"é.mp4"' in body
 
 
-def test_what_stopped_calls_may_have_cost_is_summed_apart_from_calls(path: Path) -> None:
+def intend(store: Store, *intents: Intent) -> None:
+    for one in intents:
+        asyncio.run(store.journal.intend(one))
+
+
+def test_what_is_about_to_be_sent_stands_until_its_call_is_recorded(store: Store) -> None:
+    intend(store, intent("one"), intent("one", attempt=2), intent("two"))
+    assert store.journal.intents() == [intent("one"), intent("one", attempt=2), intent("two")]
+    asyncio.run(store.journal.record(call("one")))
+    assert store.journal.intents() == [intent("two")]
+
+
+def test_what_cost_nothing_for_sure_is_taken_back(store: Store) -> None:
+    intend(store, intent("one"), intent("one", attempt=2))
+    store.journal.withdraw(intent("one").key, 1)
+    # A write that is waited for comes after it.
+    store.put_file("after", "")
+    assert store.journal.intents() == [intent("one", attempt=2)]
+
+
+def test_what_a_process_left_over_stands_for_ever(store: Store, path: Path) -> None:
+    intend(store, intent("one"))
+    store.close()
+    with Store.open(path, write=True) as again:
+        assert again.journal.intents() == [intent("one")._replace(is_left_over=True)]
+        intend(again, intent("one"))
+        assert again.journal.lost() == Lost(2, 1.0, 200)
+        assert again.journal.lost(in_flight=False) == Lost(1, 0.5, 100)
+        asyncio.run(again.journal.record(call("one")))
+        again.journal.withdraw(intent("one").key, 1)
+    with Store.open(path, write=False) as at_last:
+        assert at_last.journal.intents() == [intent("one")._replace(is_left_over=True)]
+
+
+def test_what_tries_may_have_cost_is_summed_apart_from_calls(path: Path) -> None:
     with Store.create(path, {}) as store:
         assert store.journal.lost() == Lost()
-        for lost in (Lost(1, 0.5, 100), Lost(2, 0.25, 10), Lost(1, None, 1)):
-            store.journal.lose("openai:a", lost)
-        store.journal.lose("offline:hawk", Lost(9, 9.0, 9))
+        intend(store, intent("1", usd=0.5), intent("2", usd=None, tokens=1))
+        intend(store, intent("3", model="offline:hawk", usd=9.0, tokens=9))
     with Store.open(path, write=False) as store:
         told = store.journal.spent(besides="offline:*")
-        assert (told.lost, told.calls, told.usd) == (Lost(4, 0.75, 111), 0, 0.0)
+        assert (told.lost, told.calls, told.usd) == (Lost(2, 0.5, 101), 0, 0.0)
         with pytest.raises(StoreError, match="opened for reading"):
-            store.journal.lose("openai:a", Lost(1, 0.5, 1))
+            intend(store, intent())
+        with pytest.raises(StoreError, match="opened for reading"):
+            store.journal.withdraw(intent().key, 1)
+
+
+def test_what_an_older_version_lost_still_counts(path: Path) -> None:
+    with Store.create(path, {}):
+        pass
+    with closing(sqlite3.connect(path)) as file:
+        row = ("openai:a", 2, 0.25, 10)
+        file.execute("INSERT INTO lost (model, tries, usd, tokens) VALUES (?, ?, ?, ?)", row)
+        file.commit()
+    with Store.open(path, write=True) as store:
+        intend(store, intent("1", usd=0.5))
+        assert store.journal.lost() == Lost(3, 0.75, 110)

@@ -10,7 +10,8 @@ from sqlite_utils import Database
 
 from memory import migrations
 from memory.errors import StoreError, StoreTooNew
-from memory.migrations import MIGRATIONS, migrate
+from memory.migrations import MIGRATIONS, READABLE, migrate
+from memory.records import Lost
 from memory.store import Store
 
 
@@ -99,13 +100,32 @@ def test_a_run_of_a_newer_version_is_refused_and_left_alone(path: Path, write: b
     assert path.read_bytes() == before
 
 
-def test_reading_does_not_update_an_older_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Store.create(path, {}).close()
+def begin_in_layout(path: Path, number: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:number])
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            migrate(connection)
+            connection.execute("INSERT INTO manifest (id, body) VALUES (1, '{\"seed\":3}')")
+
+
+def test_reading_does_not_update_an_older_run(path: Path) -> None:
+    begin_in_layout(path, READABLE - 1)
     before = path.read_bytes()
-    become_newer(monkeypatch)
     with pytest.raises(StoreError, match="older layout"):
         Store.open(path, write=False)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("number", range(READABLE, len(MIGRATIONS) + 1))
+def test_a_run_of_the_version_before_is_read_as_it_is(path: Path, number: int) -> None:
+    begin_in_layout(path, number)
+    before = path.read_bytes()
+    with Store.open(path, write=False) as store:
+        assert store.manifest() == {"seed": 3}
+        assert (store.journal.intents(), store.journal.lost()) == ([], Lost())
+    assert path.read_bytes() == before
+    with Store.open(path, write=True) as store:
+        assert store.journal.intents() == []
 
 
 def test_continuing_updates_an_older_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

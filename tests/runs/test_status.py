@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from memory.records import Frames, Lost, Nonce, Skipped
+from memory.records import Frames, Intent, Nonce, Skipped
 from memory.store import Store
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
+from tests.support.runfiles import intent
+from tests.support.whole_runs import command, end_well
 
 HOLD = """
 import sys
@@ -69,19 +71,54 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lost", "words"),
+    ("usd", "words"),
     [
-        (Lost(2, 0.75, 900), "2 tries of calls that were stopped, which may have cost up to $0.75"),
-        (Lost(1, None, 900), "1 try of calls that were stopped, which may have cost nobody knows"),
+        (0.375, "possibly paid: 2 attempts without a reply, which may have cost up to $0.75"),
+        (None, "possibly paid: 2 attempts without a reply, which may have cost nobody knows how"),
     ],
 )
-def test_status_tells_what_stopped_calls_may_have_cost(mixed: Path, lost: Lost, words: str) -> None:
-    assert "stopped, which" not in invoke("status", mixed).output
-    with Store.open(mixed / "run.sqlite", write=True) as store:
-        store.journal.lose("openai:a", lost)
+def test_status_lists_what_may_have_been_paid_for_without_a_reply(
+    mixed: Path, usd: float | None, words: str
+) -> None:
+    assert "possibly paid" not in invoke("status", mixed).output
+    leave_over(mixed, [intent("one", usd=usd), intent("two", usd=usd)])
     status = told(mixed)
-    assert (status["lost"], status["cost_usd"]) == (lost._asdict(), 0.5)
-    assert words in " ".join(invoke("status", mixed).output.split())
+    most = None if usd is None else 0.75
+    assert (status["lost"], status["cost_usd"]) == ({"tries": 2, "usd": most, "tokens": 200}, 0.5)
+    keys = [intent(name).key for name in ("one", "two")]
+    assert [one["key"] for one in status["possibly_paid"]] == keys
+    lines = invoke("status", mixed).output
+    assert words in " ".join(lines.split())
+    assert lines.count("  judge of v-p1-r0, openai:a: ") == 2
+
+
+def test_only_the_first_attempts_without_a_reply_are_named_to_a_person(mixed: Path) -> None:
+    leave_over(mixed, [intent(str(number)) for number in range(8)])
+    lines = invoke("status", mixed).output
+    assert lines.count("  judge of v-p1-r0") == 5
+    assert "  and 3 more: arena status --json" in lines
+    assert len(told(mixed)["possibly_paid"]) == 8
+
+
+def test_what_is_in_flight_is_not_yet_possibly_paid(mixed: Path) -> None:
+    leave_over(mixed, [intent("left over", usd=0.25)])
+    with Store.open(mixed / "run.sqlite", write=True) as store:
+        asyncio.run(store.journal.intend(intent("under way", usd=0.5)))
+        # From outside: the holder of a lock loses it where it asks for itself.
+        line = command("arena", "status", mixed, "--json")
+        status = json.loads(end_well(line))
+        lines = end_well(command("arena", "status", mixed))
+    assert [one["key"] for one in status["in_flight"]] == [intent("under way").key]
+    assert [one["key"] for one in status["possibly_paid"]] == [intent("left over").key]
+    assert status["lost"]["usd"] == 0.25
+    assert "in flight: 1 call, which may cost up to $0.50" in lines
+
+
+def leave_over(run: Path, intents: list[Intent]) -> None:
+    """Let a process that is gone now have been about to send these."""
+    with Store.open(run / "run.sqlite", write=True) as store:
+        for one in intents:
+            asyncio.run(store.journal.intend(one))
 
 
 def test_the_first_line_says_how_far(mixed: Path) -> None:

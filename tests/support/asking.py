@@ -13,7 +13,7 @@ from agents.desk import Desk
 from agents.models import Model
 from agents.prompts import PromptSet
 from memory.digests import digest
-from memory.records import CallRow, Frame, Frames, Lost, Nonce, Usage
+from memory.records import CallRow, Frame, Frames, Intent, Nonce, Usage
 
 T = TypeVar("T")
 Line = str | Received | Exception
@@ -40,7 +40,8 @@ class Pages:
     """A journal without a file."""
 
     rows: dict[str, CallRow] = field(default_factory=dict)
-    lost: list[Lost] = field(default_factory=list)
+    intents: list[Intent] = field(default_factory=list)
+    """Of tries that have no reply."""
 
     def find(self, key: str) -> CallRow | None:
         """Return the row of a finished call."""
@@ -50,10 +51,16 @@ class Pages:
         """Keep a row."""
         assert row.key not in self.rows
         self.rows[row.key] = row
+        self.intents = [intent for intent in self.intents if intent.key != row.key]
 
-    def lose(self, model: str, lost: Lost) -> None:  # noqa: ARG002
-        """Keep what a call without a row may have come to."""
-        self.lost.append(lost)
+    async def intend(self, intent: Intent) -> None:
+        """Keep that a try is about to be sent."""
+        self.intents.append(intent)
+
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Take back the intent of a try."""
+        gone = (key, attempt)
+        self.intents = [i for i in self.intents if (i.key, i.attempt) != gone]
 
 
 class Script:

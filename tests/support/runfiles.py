@@ -9,6 +9,7 @@ from memory.records import (
     Draw,
     Frame,
     Frames,
+    Intent,
     Nonce,
     Slot,
     Video,
@@ -89,3 +90,16 @@ def call(name: str = "one", *, reply: str | None = "an answer", scope: str = "v-
         prompt=digest("prompt"),
         reply=reply,
     )
+
+
+def intent(
+    name: str = "one",
+    *,
+    model: str = "openai:a",
+    attempt: int = 1,
+    usd: float | None = 0.5,
+    tokens: int = 100,
+) -> Intent:
+    """Return a try of the call of that name, about to be sent."""
+    nonce = Nonce(scope="v-p1-r0", role="judge", ordinal=2)
+    return Intent(digest(name), nonce, model, attempt, usd, tokens)

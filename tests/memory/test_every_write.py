@@ -1,0 +1,195 @@
+"""A run goes on after a kill at any write, sync or truncation of its files, and after a power cut.
+
+The script of `tests/support/killed_runs.py` needs no model and no graph: store and journal alone.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.support.faulty_disk import Disk, Op, recorded
+from tests.support.killed_runs import Job, Program, cut_power, kept, program, promised
+
+PAGES = 12
+"""So small a log is put into the file a dozen times."""
+FEW = {"append": 3, "restart": 2, "page": 4, "truncate": 2, "sync": 3, "delete": 2, "close": 2}
+"""How many of each kind the fast suite is killed at."""
+SIZES = range(60_000, 1_260_000, 40_000)
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[Program]:
+    with program() as running:
+        yield running
+
+
+def script(out: Path, disk: Disk, *more: str) -> Job:
+    says = f"{out}.says"
+    return Job("script", [str(out / "run.sqlite"), *more], disk, checkpoint_pages=PAGES, says=says)
+
+
+def counted(ops: Iterable[Op]) -> list[str]:
+    """Return the kinds of the operations that a disk counts, in their order."""
+    return [op.kind for op in ops if op.kind not in ("open", "promise")]
+
+
+@pytest.fixture(scope="module")
+def calm(children: Program, tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], list[str]]:
+    """What the script leaves when nothing happens, and the kinds of what it does."""
+    out, ops = (tmp_path_factory.mktemp("calm") / name for name in ("out", "ops"))
+    assert children.run(script(out, Disk(record=str(ops)))) == 0
+    return kept(out / "run.sqlite"), counted(recorded(ops))
+
+
+def points(kinds: list[str]) -> dict[str, list[int]]:
+    """Return the numbers of the operations of each kind."""
+    found: dict[str, list[int]] = {}
+    for number, kind in enumerate(kinds, start=1):
+        found.setdefault(kind, []).append(number)
+    return found
+
+
+def goes_on(children: Program, out: Path, disk: Disk, whole: set[str]) -> int:
+    """Hold that a run loses nothing on a disk and goes on from it; return how it had ended."""
+    ops = out.with_name(f"{out.name}.ops")
+    code = children.run(script(out, replace(disk, record=str(ops))))
+    if (out / "run.sqlite").exists():
+        assert promised(ops) <= kept(out / "run.sqlite")
+    else:
+        assert not promised(ops)
+    assert children.run(script(out, Disk())) == 0, Path(f"{out}.says").read_text()
+    assert kept(out / "run.sqlite") == whole
+    return code
+
+
+def test_a_kill_at_some_of_each_kind_of_write_loses_nothing(
+    children: Program, calm: tuple[set[str], list[str]], tmp_path: Path
+) -> None:
+    whole, kinds = calm
+    by_kind = points(kinds)
+    assert set(by_kind) == set(FEW)
+    for kind, count in FEW.items():
+        for number in by_kind[kind][:: max(1, len(by_kind[kind]) // count)]:
+            disk = Disk(kill_at=number, is_torn=number % 2 == 0)
+            # Threads share commits as they come, so the last few may not be reached.
+            assert goes_on(children, tmp_path / str(number), disk, whole) in (-9, 0)
+
+
+@pytest.mark.slow
+def test_a_kill_at_every_write_sync_and_truncation_loses_nothing(
+    children: Program,
+    calm: tuple[set[str], list[str]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    whole, kinds = calm
+    ended = []
+    for number in range(1, len(kinds) + 1):
+        disk = Disk(kill_at=number, is_torn=number % 2 == 0)
+        ended.append(goes_on(children, tmp_path / str(number), disk, whole))
+    assert set(ended) <= {-9, 0}
+    with capsys.disabled():
+        print(f"\n{ended.count(-9)} kills at {len(kinds)} operations, all gone on with")  # noqa: T201
+    assert ended.count(-9) > 0.9 * len(kinds)
+
+
+def test_a_full_disk_of_any_size_loses_nothing(
+    children: Program, calm: tuple[set[str], list[str]], tmp_path: Path
+) -> None:
+    ended = [
+        goes_on(children, tmp_path / str(size), Disk(room=size), calm[0]) for size in SIZES[::6]
+    ]
+    assert ended[0] != 0
+    assert ended[-1] == 0
+
+
+@pytest.mark.slow
+def test_a_full_disk_of_thirty_sizes_loses_nothing(
+    children: Program, calm: tuple[set[str], list[str]], tmp_path: Path
+) -> None:
+    ended = [goes_on(children, tmp_path / str(size), Disk(room=size), calm[0]) for size in SIZES]
+    assert len(ended) == 30
+    assert 10 < ended.count(0) < 30
+
+
+@pytest.fixture(scope="module")
+def synced(children: Program, tmp_path_factory: pytest.TempPathFactory) -> list[Op]:
+    """What the script does where every commit waits for the disk."""
+    out, ops = (tmp_path_factory.mktemp("synced") / name for name in ("out", "ops"))
+    assert children.run(script(out, Disk(record=str(ops)), "fsync")) == 0
+    return recorded(ops)
+
+
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
+def test_with_fsync_a_power_cut_at_any_moment_loses_nothing(
+    synced: list[Op], tmp_path: Path, step: int
+) -> None:
+    """What was not synced is gone, or in part; see `cut_power`."""
+    for number in range(1, len(synced) + 1, step):
+        for seed in (None, number):
+            left = tmp_path / f"{number}-{seed}"
+            left.mkdir()
+            promises = cut_power(synced[:number], left, seed=seed)
+            there = kept(left / "run.sqlite") if (left / "run.sqlite").exists() else set()
+            assert promises <= there, f"operation {number}, seed {seed}"
+
+
+def test_without_fsync_a_power_cut_loses_commits_and_no_run(
+    children: Program, tmp_path: Path
+) -> None:
+    out, record = tmp_path / "out", tmp_path / "ops"
+    assert children.run(script(out, Disk(record=str(record)))) == 0
+    ops, losses = recorded(record), 0
+    for number in range(1, len(ops) + 1, 29):
+        left = tmp_path / str(number)
+        left.mkdir()
+        promises = cut_power(ops[:number], left, seed=None)
+        there = kept(left / "run.sqlite") if (left / "run.sqlite").exists() else set()
+        losses += not promises <= there
+    # Or this would not be able to find what `--fsync` is for.
+    assert losses
+
+
+@pytest.fixture
+def stopped_in_a_checkpoint(
+    children: Program, calm: tuple[set[str], list[str]], tmp_path: Path
+) -> Path:
+    """A run that was killed between two pages which went from its log into its file."""
+    page = points(calm[1])["page"][-3]
+    out = tmp_path / "stopped"
+    assert children.run(script(out, Disk(kill_at=page))) == -9
+    assert (out / "run.sqlite-wal").stat().st_size
+    (out / "run.sqlite-shm").unlink()
+    return out
+
+
+def test_where_nothing_can_be_written_a_run_with_a_log_is_read_from_a_copy(
+    children: Program, stopped_in_a_checkpoint: Path
+) -> None:
+    out = stopped_in_a_checkpoint
+    before = {file.name: file.read_bytes() for file in out.iterdir()}
+    left = set(Path(tempfile.gettempdir()).iterdir())
+    disk = Disk(unwritable=str(out))
+    says = out.with_name("said")
+    job = Job("read", [str(out / "run.sqlite")], disk, says=str(says))
+    assert children.run(job) == 0, says.read_text()
+    assert set(Path(tempfile.gettempdir()).iterdir()) == left
+    assert {file.name: file.read_bytes() for file in out.iterdir()} == before
+    read = int(says.read_text())
+    assert read == sum(len(key) == 64 for key in kept(out / "run.sqlite"))
+
+
+def test_where_nothing_can_be_written_a_run_with_an_empty_log_is_read_as_it_is(
+    children: Program, tmp_path: Path
+) -> None:
+    out, says = tmp_path / "out", tmp_path / "said"
+    assert children.run(script(out, Disk())) == 0
+    (out / "run.sqlite-wal").touch()
+    job = Job("read", [str(out / "run.sqlite")], Disk(unwritable=str(out)), says=str(says))
+    assert children.run(job) == 0, says.read_text()
+    assert int(says.read_text()) == 24

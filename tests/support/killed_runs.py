@@ -1,0 +1,269 @@
+"""Processes that write runs onto a disk that fails, and what is found when they are gone.
+
+A program that has imported everything forks a child for each line on its standard input, a job in
+JSON, and prints how the child ended. `script` writes a fixed run through store and journal alone,
+or goes on with it; `read` prints how many calls a run holds; `simulate` is the command itself, with
+the arguments of the job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import memory.connection
+from memory.records import Battle, CallRow, Draw
+from memory.store import Store
+from tests.support.faulty_disk import Disk, Op, recorded
+from tests.support.runfiles import battle, call, draw, frames, intent, slot, video
+
+ROOT = Path(__file__).parents[2]
+LIVES, CALLS = 2, 12
+"""How often the script opens its run, and how many calls it makes each time."""
+SLOTS = LIVES * CALLS // 3
+
+
+@dataclass
+class Job:
+    """What a child does, and on what disk."""
+
+    work: str
+    """`script`, `read` or `simulate`."""
+    arguments: list[str]
+    disk: Disk = field(default_factory=Disk)
+    checkpoint_pages: int = 1000
+    """Pages in the log from which they are put into the file; SQLite's own number."""
+    says: str = os.devnull
+    """File that takes what it prints."""
+
+
+class Program:
+    """The program whose children write."""
+
+    def __init__(self) -> None:
+        line = [sys.executable, "-m", "tests.support.killed_runs"]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(line, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+
+    def run(self, job: Job) -> int:
+        """Return how the child of a job ended: its exit code, or a signal's number below 0."""
+        told = vars(job) | {"disk": _settings(job.disk)}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(told) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """End the program."""
+        self._process.communicate()
+
+
+@contextmanager
+def program() -> Iterator[Program]:
+    """Give a program, and end it."""
+    with closing(Program()) as running:
+        yield running
+
+
+def _settings(disk: Disk) -> dict[str, Any]:
+    return {name: getattr(disk, name) for name, of in Disk.__dataclass_fields__.items() if of.init}
+
+
+def main() -> None:
+    """Fork one child for each line that comes in."""
+    _import_all()
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _work(json.loads(line))
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+def _import_all() -> None:
+    for name in (
+        "agents.offline.cast",
+        "graph.tournament",
+        "runs.commands.simulate",
+        "scoring.mix",
+    ):
+        import_module(name)
+
+
+def _work(told: dict[str, Any]) -> None:
+    """Do a job and end."""
+    code = 70
+    try:
+        said = os.open(told["says"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        job = Job(**told | {"disk": Disk(**told["disk"])})
+        job.disk.insert()
+        _checkpoint_at(job.checkpoint_pages)
+        _hear_promises(job.disk)
+        code = {"script": _script, "read": _read, "simulate": _simulate}[job.work](job)
+    except BaseException:  # noqa: BLE001 - nothing may come back to the program that forked it
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _checkpoint_at(pages: int) -> None:
+    """Let every connection put its log into the file so often."""
+    connect = memory.connection.connect
+
+    def connecting(path: Path, query: str) -> sqlite3.Connection:
+        connection = connect(path, query)
+        connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+        return connection
+
+    memory.connection.connect = connecting
+
+
+def _hear_promises(disk: Disk) -> None:
+    """Note what was told to be kept, at the moment at which it was."""
+    from memory.journal import Journal
+
+    record, put_battle, put_draw = Journal.record, Store.put_battle, Store.put_draw
+
+    async def recorded_(self: Journal, row: CallRow) -> None:
+        await record(self, row)
+        disk.promise(row.key)
+
+    async def settled(self: Store, of: Battle) -> None:
+        await put_battle(self, of)
+        disk.promise(of.id)
+
+    async def drawn(self: Store, of: Draw) -> None:
+        await put_draw(self, of)
+        disk.promise(f"draw {of.slot}")
+
+    Journal.record, Store.put_battle, Store.put_draw = recorded_, settled, drawn  # type: ignore[method-assign]
+
+
+def _simulate(job: Job) -> int:
+    from runs.cli import simulate_main
+
+    sys.argv = ["simulate", *job.arguments]
+    try:
+        simulate_main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def _script(job: Job) -> int:
+    path, fsync = Path(job.arguments[0]), job.arguments[1:] == ["fsync"]
+    for life in range(LIVES):
+        with _opened(path, fsync=fsync) as store:
+            store.add_videos([video()])
+            store.add_slots(slot(number) for number in range(SLOTS))
+            store.put_file("prompts/judge", "Judge." * 400)
+            store.put_manifest({"life": life})
+            asyncio.run(_write_on(store, range(life * CALLS, (life + 1) * CALLS)))
+    return 0
+
+
+def _read(job: Job) -> int:
+    with Store.open(Path(job.arguments[0]), write=False) as store:
+        os.write(1, f"{len(store.journal.calls())}\n".encode())
+    return 0
+
+
+def _opened(path: Path, *, fsync: bool) -> Store:
+    if path.exists():
+        return Store.open(path, write=True, fsync=fsync)
+    return Store.create(path, {"life": 0}, fsync=fsync)
+
+
+async def _write_on(store: Store, numbers: Sequence[int]) -> None:
+    """Make three calls at a time, and settle a battle after each three."""
+    await store.put_frames(frames())
+    for first in range(0, len(numbers), 3):
+        slot_id = slot(numbers[first] // 3).id
+        await store.put_draw(draw(slot_id))
+        await asyncio.gather(*(_ask(store, n) for n in numbers[first : first + 3]))
+        await store.put_battle(battle(slot_id))
+
+
+async def _ask(store: Store, number: int) -> None:
+    row = call(str(number), reply="an answer of some length, as they are. " * 60)
+    if store.journal.find(row.key) is None:
+        await store.journal.intend(intent(str(number)))
+        await store.journal.record(row)
+
+
+def kept(path: Path) -> set[str]:
+    """Return everything a run has that it may have promised; its file must be sound."""
+    with Store.open(path, write=True) as store:
+        found = {row.key for row in store.journal.calls()} | store.settled_ids()
+        found |= {f"draw {s.id}" for s in store.slots() if store.draw(s.id) is not None}
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    return found
+
+
+def promised(record: Path) -> set[str]:
+    """Return what a process that recorded was told to be kept."""
+    return {op.file for op in recorded(record) if op.kind == "promise"}
+
+
+def cut_power(ops: Sequence[Op], folder: Path, *, seed: int | None) -> set[str]:
+    """Write what is left in `folder` when the power goes after these operations.
+
+    What was not synced is gone; with a seed some of it, chosen by chance, has reached the disk all
+    the same, as disks may do in any order. Returns what had been promised by then.
+    """
+    chance = random.Random(seed)
+    synced: dict[str, bytearray] = {}
+    waiting: dict[str, list[Op]] = {}
+    promises = set()
+    for op in ops:
+        if op.kind == "promise":
+            promises.add(op.file)
+        elif op.kind == "open" and op.file not in synced:
+            # A run is laid out under another name first; that it has been renamed is known.
+            synced[op.file] = synced.pop(f"{op.file}.new", bytearray())
+            waiting[op.file] = waiting.pop(f"{op.file}.new", [])
+        elif op.kind == "sync":
+            _apply(waiting.pop(op.file, []), synced[op.file])
+        elif op.kind == "delete":
+            synced.pop(op.file, None)
+            waiting.pop(op.file, None)
+        elif op.kind not in ("open", "close"):
+            waiting.setdefault(op.file, []).append(op)
+    for name, content in synced.items():
+        late = waiting.get(name, []) if seed is not None else []
+        _apply([op for op in late if chance.random() < 0.5], content)
+        if content:
+            (folder / name).write_bytes(content)
+    return promises
+
+
+def _apply(ops: Sequence[Op], content: bytearray) -> None:
+    for op in ops:
+        if op.kind == "truncate":
+            del content[op.offset :]
+            continue
+        content.extend(bytes(max(0, op.offset - len(content))))
+        content[op.offset : op.offset + len(op.data)] = op.data
+
+
+if __name__ == "__main__":
+    main()
