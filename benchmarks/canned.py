@@ -17,7 +17,8 @@ from agents.prompts import PromptSet
 from benchmarks.shapes import ROUNDS
 from graph.context import Arena, Rules
 from memory.digests import digest
-from memory.records import CATEGORIES, Battle, Frame, Frames, Role, Usage, Video
+from memory.journal import Journal
+from memory.records import CATEGORIES, Battle, Frame, Frames, Intent, Role, Usage, Video
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.draws import Draws, WrittenDraws
@@ -25,6 +26,7 @@ from runs.slots import new_slots
 from runs.waves import Waves, ending_of
 
 FRAMES = 128
+NOWHERE = "http://127.0.0.1:9/v1"
 DEGREE = re.compile(r"degree (\d+)")
 WORDS = "The lamp goes from red to blue while the bird crosses the picture from the left. " * 20
 ANSWER, ANALYSIS, ACCOUNT, PERSON = 1500, 400, 1000, 300
@@ -116,14 +118,36 @@ def footage(number: int) -> tuple[Video, Frames]:
     return film(number), pictures(film(number))
 
 
+class NoIntents:
+    """A journal that lets tries go out without a word."""
+
+    def __init__(self, journal: Journal) -> None:
+        """Keep calls in another one."""
+        self.find, self.record = journal.find, journal.record
+
+    async def intend(self, intent: Intent) -> None:
+        """Keep nothing."""
+
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Keep nothing."""
+
+
 def _config() -> RunConfig:
     return resolve(Flags(rounds=ROUNDS, models=("offline:hawk", "offline:owl"))).config
 
 
+def _paid(name: str) -> Model:
+    """Return a model of that name which is not offline, so that its calls may be paid for."""
+    return parse_model(f"openai:{name.partition(':')[2]}", {"base_url": NOWHERE, "alias": name})
+
+
 @contextmanager
-def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
+def canned_arena(
+    folder: Path, videos: int, *, is_paid: bool = False, intents: bool = True
+) -> Iterator[Arena]:
     """Give an arena over `videos` videos, with a store and a journal in `folder`."""
     config, prompts = _config(), PromptSet.load(None)
+    model = _paid if is_paid else parse_model
     films = dict(map(footage, range(videos)))
     slots = new_slots(list(films), rounds=ROUNDS, block=21, existing=[])
     frames = {video.id: shown for video, shown in films.items()}
@@ -141,7 +165,8 @@ def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
     with Store.create(folder / "run.sqlite", config.manifest("0", prompts.digests)) as store:
         store.add_videos(films)
         store.add_slots(slots)
-        asker = Asker(store.journal, load, concurrency=16, make_client=Canned)
+        journal = store.journal if intents else NoIntents(store.journal)
+        asker = Asker(journal, load, concurrency=16, make_client=Canned)
         waves = Waves(slots, config.models)
         draws = Draws(config, {slot.id: slot for slot in slots}, waves)
 
@@ -151,9 +176,9 @@ def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
 
         yield Arena(
             desk=Desk(asker, prompts),
-            examiner=parse_model(config.examiner),
-            judges=tuple(map(parse_model, config.judges)),
-            cast={name: parse_model(name) for name in config.models},
+            examiner=model(config.examiner),
+            judges=tuple(map(model, config.judges)),
+            cast={name: model(name) for name in config.models},
             rules=Rules(rounds=ROUNDS),
             videos={video.id: video for video in films},
             prompts=prompts.digests,

@@ -6,14 +6,22 @@ The script of `tests/support/killed_runs.py` needs no model and no graph: store 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.support.faulty_disk import Disk, Op, recorded
-from tests.support.killed_runs import Job, Program, cut_power, kept, program, promised
+from tests.support.killed_runs import (
+    Job,
+    Program,
+    counted,
+    cut_power,
+    kept,
+    program,
+    promised,
+)
 
 PAGES = 12
 """So small a log is put into the file a dozen times."""
@@ -33,25 +41,12 @@ def script(out: Path, disk: Disk, *more: str) -> Job:
     return Job("script", [str(out / "run.sqlite"), *more], disk, checkpoint_pages=PAGES, says=says)
 
 
-def counted(ops: Iterable[Op]) -> list[str]:
-    """Return the kinds of the operations that a disk counts, in their order."""
-    return [op.kind for op in ops if op.kind not in ("open", "promise")]
-
-
 @pytest.fixture(scope="module")
 def calm(children: Program, tmp_path_factory: pytest.TempPathFactory) -> tuple[set[str], list[str]]:
     """What the script leaves when nothing happens, and the kinds of what it does."""
     out, ops = (tmp_path_factory.mktemp("calm") / name for name in ("out", "ops"))
     assert children.run(script(out, Disk(record=str(ops)))) == 0
     return kept(out / "run.sqlite"), counted(recorded(ops))
-
-
-def points(kinds: list[str]) -> dict[str, list[int]]:
-    """Return the numbers of the operations of each kind."""
-    found: dict[str, list[int]] = {}
-    for number, kind in enumerate(kinds, start=1):
-        found.setdefault(kind, []).append(number)
-    return found
 
 
 def goes_on(children: Program, out: Path, disk: Disk, whole: set[str]) -> int:
@@ -71,13 +66,13 @@ def test_a_kill_at_some_of_each_kind_of_write_loses_nothing(
     children: Program, calm: tuple[set[str], list[str]], tmp_path: Path
 ) -> None:
     whole, kinds = calm
-    by_kind = points(kinds)
-    assert set(by_kind) == set(FEW)
+    assert set(kinds) == set(FEW)
     for kind, count in FEW.items():
-        for number in by_kind[kind][:: max(1, len(by_kind[kind]) // count)]:
-            disk = Disk(kill_at=number, is_torn=number % 2 == 0)
-            # Threads share commits as they come, so the last few may not be reached.
-            assert goes_on(children, tmp_path / str(number), disk, whole) in (-9, 0)
+        for which in range(1, count + 1):
+            # Threads share commits as they come, so the very last one may not be reached.
+            number = which * kinds.count(kind) // (count + 1) or 1
+            disk = Disk(kill_at=number, of_kind=kind, is_torn=which % 2 == 0)
+            assert goes_on(children, tmp_path / f"{kind}-{which}", disk, whole) == -9
 
 
 @pytest.mark.slow
@@ -160,9 +155,8 @@ def stopped_in_a_checkpoint(
     children: Program, calm: tuple[set[str], list[str]], tmp_path: Path
 ) -> Path:
     """A run that was killed between two pages which went from its log into its file."""
-    page = points(calm[1])["page"][-3]
-    out = tmp_path / "stopped"
-    assert children.run(script(out, Disk(kill_at=page))) == -9
+    out, page = tmp_path / "stopped", calm[1].count("page") - 3
+    assert children.run(script(out, Disk(kill_at=page, of_kind="page"))) == -9
     assert (out / "run.sqlite-wal").stat().st_size
     (out / "run.sqlite-shm").unlink()
     return out

@@ -81,6 +81,8 @@ class Disk:
 
     kill_at: int = 0
     """The process is killed when it comes to this operation; 0 for none."""
+    of_kind: str = ""
+    """Only operations of this kind are counted; all of them, unless said."""
     is_torn: bool = False
     """Half of a write at which it is killed gets through."""
     room: int | None = None
@@ -191,8 +193,9 @@ class Disk:
 
     def _come_to(self, op: Op, half: Callable[[], object] = lambda: None) -> bool:
         """Count an operation, and return whether it may be done."""
-        self.count += 1
-        if self.count == self.kill_at:
+        is_counted = self.of_kind in ("", op.kind)
+        self.count += is_counted
+        if is_counted and self.count == self.kill_at:
             if self.is_torn:
                 half()
             os.kill(os.getpid(), signal.SIGKILL)

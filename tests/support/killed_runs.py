@@ -12,27 +12,32 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import memory.connection
 from memory.records import Battle, CallRow, Draw
 from memory.store import Store
+from tests.support.clips import draw_folder
 from tests.support.faulty_disk import Disk, Op, recorded
 from tests.support.runfiles import battle, call, draw, frames, intent, slot, video
+from tests.support.whole_runs import battles
 
 ROOT = Path(__file__).parents[2]
 LIVES, CALLS = 2, 12
 """How often the script opens its run, and how many calls it makes each time."""
 SLOTS = LIVES * CALLS // 3
+CHECKPOINT_PAGES = 60
+"""So small is the log of a whole run that it is put into the file several times."""
 
 
 @dataclass
@@ -217,6 +222,71 @@ def kept(path: Path) -> set[str]:
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     return found
+
+
+def counted(ops: Iterable[Op]) -> list[str]:
+    """Return the kinds of the operations that a disk counts, in their order."""
+    return [op.kind for op in ops if op.kind not in ("open", "promise")]
+
+
+@dataclass
+class Ground:
+    """A run of six battles that nothing happened to, and others that something does."""
+
+    children: Program
+    folder: Path
+    battles: dict[str, str]
+    """Each battle's bytes by its id."""
+    kinds: list[str]
+    """Of everything that was done to the run's file, in order."""
+    most_bytes: int
+    """What its files take at most where the log is as long as SQLite lets it grow."""
+
+    @classmethod
+    def prepared(cls, children: Program, folder: Path) -> Self:
+        """Play the run once for its frames, and once more to see what it does."""
+        draw_folder(folder / "videos", 1, seconds=4)
+        ground = cls(children, folder, {}, [], 0)
+        for name, room in (("warm", 10**9), ("calm", None)):
+            disk = Disk(record=str(folder / f"{name}.ops"), room=room)
+            assert ground.simulate(folder / name, disk) == 0, ground.said(folder / name)
+        ends: dict[str, int] = {}
+        for op in recorded(folder / "warm.ops"):
+            ends[op.file] = max(ends.get(op.file, 0), op.offset + len(op.data))
+        ground.most_bytes = sum(size for name, size in ends.items() if not name.endswith(".new"))
+        ground.battles = battles(folder / "calm")
+        ground.kinds = counted(recorded(folder / "calm.ops"))
+        assert len(ground.battles) == 6
+        return ground
+
+    def arguments(self, out: Path) -> list[str]:
+        """Return what `simulate` is told."""
+        return ["--videos", f"{self.folder / 'videos'}", "--rounds", "2", "--out", f"{out}", "-q"]
+
+    def simulate(self, out: Path, disk: Disk, *more: str) -> int:
+        """Play a run on a disk, or go on with it, and return how that ended."""
+        arguments, says = [*self.arguments(out), *more], f"{out}.says"
+        pages = CHECKPOINT_PAGES if disk.room is None else 1000
+        return self.children.run(Job("simulate", arguments, disk, pages, says))
+
+    def said(self, out: Path) -> str:
+        """Return what the last process of a run printed."""
+        return Path(f"{out}.says").read_text()
+
+    def goes_on(self, disk: Disk, name: str) -> int:
+        """Hold that a run which meets this disk goes on from it; return how it had ended."""
+        out, before, after = (self.folder / f"{name}{end}" for end in ("", ".before", ".after"))
+        ended = self.simulate(out, replace(disk, record=str(before)))
+        assert ended in (0, 1, -9), self.said(out)
+        self.goes_on_from(out, after)
+        assert not promised(before) & promised(after), "what was promised was done again"
+        shutil.rmtree(out)
+        return ended
+
+    def goes_on_from(self, out: Path, record: Path, *more: str) -> None:
+        """Hold that what is left of a run comes to the same end."""
+        assert self.simulate(out, Disk(record=str(record)), *more) == 0, self.said(out)
+        assert battles(out) == self.battles
 
 
 def promised(record: Path) -> set[str]:

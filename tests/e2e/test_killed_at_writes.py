@@ -1,0 +1,176 @@
+"""A whole `simulate` that is killed at a single write, meets a full disk or loses power goes on.
+
+The undisturbed run, the killed one and the one that goes on from it are the command itself, with
+stand-ins, on a disk that fails on command (`tests/support/faulty_disk.py`). Where the machine has
+them, strace kills at real system calls and a tmpfs is really full: each test says what it ran.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memory.digests import unit_interval
+from memory.store import Store
+from tests.support.faulty_disk import Disk, Op, recorded
+from tests.support.killed_runs import (
+    Ground,
+    Program,
+    cut_power,
+    program,
+    promised,
+)
+from tests.support.whole_runs import battles, command, environment
+
+pytestmark = pytest.mark.slow
+
+KINDS = ("append", "restart", "page", "truncate", "close")
+ANYWHERE = 12
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[Program]:
+    with program() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ground(children: Program, tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    return Ground.prepared(children, tmp_path_factory.mktemp("ground"))
+
+
+def say(capsys: pytest.CaptureFixture[str], words: str) -> None:
+    with capsys.disabled():
+        print(f"\n{words}")  # noqa: T201
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_killed_at_one_write_of_each_kind_goes_on(
+    ground: Ground, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = ground.kinds.count(kind)
+    disk = Disk(kill_at=(count + 1) // 2, of_kind=kind)
+    assert ground.goes_on(disk, kind) == -signal.SIGKILL
+    say(capsys, f"killed in process at {kind} {disk.kill_at} of {count}")
+
+
+@pytest.mark.parametrize("which", range(ANYWHERE))
+def test_a_run_killed_at_any_write_goes_on(ground: Ground, which: int) -> None:
+    number = 1 + int(unit_interval(0, "kill", which) * 0.95 * len(ground.kinds))
+    disk = Disk(kill_at=number, is_torn=which % 2 == 0)
+    assert ground.goes_on(disk, f"any-{number}") == -signal.SIGKILL
+
+
+def test_a_run_on_thirty_sizes_of_full_disk_goes_on(
+    ground: Ground, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = ground.most_bytes
+    ended = [ground.goes_on(Disk(room=whole * size // 30), f"room-{size}") for size in range(1, 31)]
+    assert set(ended) <= {0, 1}, "a full disk is told in one line and ends with 1"
+    assert ended.count(1) >= 25
+    say(capsys, f"full at thirty sizes up to {whole / 1e6:.1f} MB: {ended.count(1)} stopped")
+
+
+@pytest.fixture(scope="module")
+def synced(ground: Ground) -> list[Op]:
+    """What a run does that waits for the disk with every commit."""
+    record = ground.folder / "synced.ops"
+    assert ground.simulate(ground.folder / "synced", Disk(record=str(record)), "--fsync") == 0
+    return recorded(record)
+
+
+@pytest.mark.parametrize("part", range(1, 9))
+def test_with_fsync_a_run_goes_on_from_what_was_synced(
+    ground: Ground, synced: list[Op], tmp_path: Path, part: int
+) -> None:
+    left, again = tmp_path / "left", tmp_path / "again"
+    left.mkdir()
+    promises = cut_power(synced[: part * len(synced) // 8 - 3], left, seed=part)
+    ground.goes_on_from(left, again, "--fsync")
+    # What was promised is on the disk: nothing of it is asked, drawn or settled again.
+    assert not promises & promised(again)
+
+
+@contextmanager
+def mounted(folder: Path, size_kb: int) -> Iterator[Path]:
+    """Give a disk of so many KB; skips aloud where none can be made."""
+    folder.mkdir()
+    line = ["mount", "-t", "tmpfs", "-o", f"size={size_kb}k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("size_kb", [400, 600, 800, 1000])
+def test_a_run_on_a_disk_that_is_really_full_goes_on_when_it_grows(
+    ground: Ground, tmp_path: Path, size_kb: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with mounted(tmp_path / "disk", size_kb) as disk:
+        line = command("simulate", *ground.arguments(disk / "out"))
+        full = subprocess.run(line, env=environment(), capture_output=True, text=True)
+        assert full.returncode == 1, full.stderr[-2000:]
+        assert "disk is full" in full.stderr.splitlines()[-1]
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        again = subprocess.run(line, env=environment(), capture_output=True, text=True)
+        assert again.returncode == 0, again.stderr[-2000:]
+        assert battles(disk / "out") == ground.battles
+        say(capsys, f"full on a tmpfs of {size_kb} KB: gone on with")
+
+
+def test_a_run_on_media_that_cannot_be_written_is_read_with_its_log(
+    ground: Ground, tmp_path: Path
+) -> None:
+    out, twin = ground.folder / "stopped", tmp_path / "twin"
+    number = ground.kinds.count("page") - 8
+    assert ground.simulate(out, Disk(kill_at=number, of_kind="page")) == -signal.SIGKILL
+    shutil.copytree(out, twin)
+    with Store.open(twin / "run.sqlite", write=True) as store:
+        settled = len(store.settled_ids())
+    with mounted(tmp_path / "disk", 64_000) as disk:
+        for file in ("run.sqlite", "run.sqlite-wal"):
+            shutil.copy(out / file, disk / file)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        status = command("arena", "status", disk)
+        done = subprocess.run(status, env=environment(), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(f"{settled} of 6 slots settled")
+        assert sorted(file.name for file in disk.iterdir()) == ["run.sqlite", "run.sqlite-wal"]
+        resume = command("arena", "resume", disk)
+        refused = subprocess.run(resume, env=environment(), capture_output=True, text=True)
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1), refused.stderr
+
+
+def has_strace() -> bool:
+    """Return whether strace is there and may trace."""
+    if shutil.which("strace") is None:
+        return False
+    return (
+        subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
+    )
+
+
+@pytest.mark.parametrize("when", [5, 12, 20])
+def test_a_run_killed_by_strace_inside_a_checkpoint_goes_on(
+    ground: Ground, tmp_path: Path, when: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not has_strace():
+        pytest.skip("strace is not here, or may not trace")
+    out = tmp_path / "out"
+    line = command("simulate", *ground.arguments(out))
+    traced = ["strace", "-f", "-o", "/dev/null", "-e", "trace=pwrite64", "-P", f"{out}/run.sqlite"]
+    inject = ["-e", f"inject=pwrite64:signal=SIGKILL:when={when}"]
+    killed = subprocess.run([*traced, *inject, *line], env=environment(), capture_output=True)
+    assert killed.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), killed.stderr[-2000:]
+    again = subprocess.run(line, env=environment(), capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert battles(out) == ground.battles
+    say(capsys, f"killed by strace at its write {when} to run.sqlite: gone on with")
