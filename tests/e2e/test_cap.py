@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +14,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.offline.cast import KINDS
 from tests.support.clips import draw_folder
+from tests.support.lives import Life
 from tests.support.loopback import ask_offline, serving
+from tests.support.manners import Manners
 from tests.support.played import invoke
 from tests.support.whole_runs import battles, command, committed_keys, environment, run
 
@@ -106,6 +110,42 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
     assert battles(out) == battles(whole)
     assert status(out)["usd"] == pytest.approx(5.0)
     assert len(keys_sent) == len(set(keys_sent)) == cost["calls"]
+
+
+KILLS, CAP_USD = 2, 0.07
+
+
+def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path) -> None:
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    billed: list[float] = []
+
+    def billing(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        reply = brain(model, messages)
+        assert reply.usage_metadata
+        billed.append(reply.usage_metadata["total_tokens"] / 1e6)
+        return reply
+
+    with serving(tmp_path / "log", Manners(latency_s=(0.3, 0.6)), brain=billing) as server:
+        config, out = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0), tmp_path / "out"
+        typed = ["--videos", videos, "--config", config, "--rounds", "2", "--concurrency", "6"]
+        line = command("simulate", *typed, "--out", out, "--max-usd", str(CAP_USD), "-q")
+        for _ in range(KILLS):
+            before = len(server.events("sent"))
+            with Life(line) as life:
+                life.until(lambda so_far=before: len(server.events("sent")) >= so_far + 3)
+                life.interrupt(signal.SIGKILL)
+        at_last = subprocess.run(line, env=environment(), capture_output=True, text=True)
+        assert at_last.returncode == 4, at_last.stderr[-2000:]
+        arrived = Counter(row["key"] for row in server.events("arrived"))
+        server.after(arrived.total())
+    told = json.loads(invoke("status", out, "--json").stdout)
+    assert sum(billed) <= CAP_USD
+    assert sum(billed) <= told["cost_usd"] + told["lost"]["usd"] <= CAP_USD
+    # Each try without a reply is one that the server got, or was about to get.
+    open_ = Counter(one["key"] for one in told["possibly_paid"])
+    assert open_.total() == told["lost"]["tries"] >= KILLS
+    assert arrived.total() <= open_.total() + len(committed_keys(out))
+    assert "without a reply" in at_last.stderr
 
 
 def test_a_model_without_a_price_is_named_and_nothing_starts(tmp_path: Path) -> None:
