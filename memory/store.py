@@ -76,7 +76,7 @@ class Store:
             RunLocked: another process is at it.
         """
         body = canonical_json(manifest)
-        _make_folder(path.parent)
+        _make_folder(path.parent, fsync=fsync)
         return cls._writing(path, fsync=fsync, begin_with=body)
 
     @classmethod
@@ -297,9 +297,12 @@ class Store:
         return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: Path, *, fsync: bool) -> None:
     try:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
+        for made in missing if fsync else []:
+            _sync_folder(made.parent)
     except OSError as error:
         raise StoreError(
             f"{folder} cannot be made ({error.strerror}); pass another --out"

@@ -334,6 +334,21 @@ def test_fsync_waits_for_the_disk(path: Path, fsync: bool, level: int) -> None:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+def test_fsync_keeps_the_names_of_a_new_run_and_its_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, sync = [], os.fsync
+
+    def noting(number: int) -> None:
+        synced.append(os.fstat(number).st_ino)
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    Store.create(tmp_path / "new" / "out" / "run.sqlite", {}, fsync=True).close()
+    folders = (tmp_path, tmp_path / "new", tmp_path / "new" / "out")
+    assert set(synced) == {folder.stat().st_ino for folder in folders}
+
+
 def test_videos_with_damaged_frames_are_known_by_how_many(store: Store) -> None:
     asyncio.run(store.put_frames(frames()))
     assert store.damaged() == {}
