@@ -319,6 +319,7 @@ async def _play(
             stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), told)
         finally:
             await asker.aclose()
+    tally.lost = store.journal.lost(besides="offline:*")
     tally.is_capped = stopped and asker.is_broke
     tally.is_interrupted = stopped and not tally.is_capped and not tally.hopeless
     tally.complete = line.complete(ready.items, len(cast.players))

@@ -10,6 +10,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from agents.prompts import PromptSet
+from memory.journal import NOTHING_LOST
+from memory.records import Lost
 from runs.bench_cast import BenchCast
 from runs.bench_game import Outcome, Player, Settled
 from runs.benches import OpenBench
@@ -36,6 +38,8 @@ class BenchTally:
     """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
     complete: int = 0
     """So many questions, the first as they are drawn, are played by everybody."""
+    lost: Lost = NOTHING_LOST
+    """What tries without a reply may have cost, of all processes that played the bench."""
 
     def count(self, outcome: Settled) -> None:
         """Count one more."""
@@ -55,6 +59,7 @@ class BenchTally:
             "voids": self.voids,
             "interrupted": self.is_interrupted,
             "capped": self.is_capped,
+            "lost": self.lost._asdict(),
         }
 
 

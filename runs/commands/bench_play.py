@@ -213,10 +213,13 @@ def _ending(ran: Ran) -> int:
     """Say how it went and what to type next; return the exit code."""
     from runs.bench_game import NO_VIDEO
     from runs.bench_progress import told
+    from runs.costs import possibly_paid_lines
 
     tally = ran.tally
     for reason, count in tally.reasons.most_common(3):
         say(safe(f"lost, {count}: {reason[:300]}"))
+    for line in possibly_paid_lines(tally.lost, ()):
+        say(line)
     left = tally.total - tally.settled
     if tally.hopeless:
         say(safe(f"nothing more is asked, since {tally.hopeless[:300]}"))

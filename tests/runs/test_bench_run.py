@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from memory.store import Store
 from runs.bench_calls import CALLS
 from runs.benches import open_bench
 from runs.cli import arena, guarded
@@ -19,6 +21,7 @@ from runs.results import Result as Played
 from runs.results import write_result as write_played
 from tests.support.clips import draw_clip
 from tests.support.published_bench import published, write_published
+from tests.support.runfiles import intent
 from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.small_benches import run_bench as run
 
@@ -89,6 +92,16 @@ def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench:
     # What is left to be played needs the videos again.
     told = run(bench, "--model", "offline:blind", "--limit", 2)
     assert "pass their folder with --videos" in str(told.exception)
+
+
+def test_what_a_kill_cut_off_is_told_when_a_bench_goes_on(ground: Path, bench: Path) -> None:
+    films, few = ("--videos", ground / "videos"), ("--model", "offline:mole", "--limit", 1)
+    assert "possibly paid" not in run(bench, *films, *few).stderr
+    with Store.open(bench / "results" / CALLS, write=True) as store:
+        asyncio.run(store.journal.intend(intent(usd=0.25)))
+    again = run(bench, *films, *few, "--json")
+    assert "possibly paid: 1 attempt without a reply, which may have cost up to" in again.stderr
+    assert json.loads(again.stdout)["lost"] == {"tries": 1, "usd": 0.25, "tokens": 100}
 
 
 def test_another_model_uses_what_is_there(ground: Path, bench: Path) -> None:
