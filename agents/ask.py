@@ -274,7 +274,7 @@ def journal_key(model: Model, request: Request) -> str:
         str(SCHEMA),
         canonical_json(model.provider),
         canonical_json(model.name),
-        canonical_json(model.sampling(request.role)),
+        canonical_json(model.keyed(request.role)),
         _SYSTEM_JSON,
         fragment(request.frames),
         canonical_json(request.text),

@@ -133,8 +133,12 @@ class Model:
         return most if images is None else min(most, images)
 
     def sampling(self, role: Role) -> dict[str, Any]:
-        """Return what decides how a reply in `role` is drawn: part of the journal's key."""
+        """Return what decides how a reply in `role` is drawn, as it is sent."""
         return self.maker.sampling(self, role)
+
+    def keyed(self, role: Role) -> dict[str, Any]:
+        """Return what of its sampling is part of the journal's key."""
+        return self.maker.keyed(self, role)
 
     @property
     def key_names(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from memory.errors import BadInput
 from memory.records import SCHEMA, Slot
 from memory.store import Store
 from runs.arenafile import ArenaFile, read_arena_file
-from runs.cast import OFFLINE_EXAMINER, OFFLINE_JUDGE, CastEntry, entry_of
+from runs.cast import OFFLINE_EXAMINER, OFFLINE_JUDGE, CastEntry, as_in_paper, entry_of
 from runs.config import RunConfig
 from runs.console import safe
 from runs.events import Audience, Say
@@ -155,7 +155,8 @@ def _with_newcomer(kept: RunConfig, wish: Wish, *, generation: int) -> RunConfig
     if name in kept.models and name not in kept.guests:
         raise BadInput(f"{safe(name)} plays in this run already; more battles: simulate --rounds")
     known = kept.cast.get(name) if name in kept.guests else None
-    entry = known or entry_of(name, _file(wish.config))
+    found = entry_of(name, _file(wish.config))
+    entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
     first = {} if name in kept.joined else {name: generation}
     return kept.model_copy(

@@ -37,13 +37,19 @@ def audience(display: Display) -> Iterator[Audience]:
     """
     with ExitStack() as stack:
         speak, listeners = _shown(display, stack)
+        unwritten: list[str] = []
+
+        def miss(line: str) -> None:
+            unwritten.append(line)
+            speak(line)
+
         if display.trace not in (None, ON_TERMINAL):
             from runs.trace import TraceFile
 
-            file = TraceFile(Path(display.trace or ""))
+            file = TraceFile(Path(display.trace or ""), say=miss)
             stack.callback(file.close)
             listeners.append(file.hear)
-        yield Audience(speak, all_of(*listeners))
+        yield Audience(speak, all_of(*listeners), unwritten)
 
 
 def _shown(display: Display, stack: ExitStack) -> tuple[Say, list[Hear]]:

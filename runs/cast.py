@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from agents.models import Model, parse_model
+from agents.models import CONTESTANT_FRAMES, Model, parse_model
 from agents.prefix import needs_breakpoint
 from agents.providers import Declaration
 from memory.errors import BadInput
@@ -113,6 +113,13 @@ def entry_of(name: str, file: ArenaFile) -> CastEntry:
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     kept = {field: getattr(model, field) for field in _SHARED}
     return CastEntry(model=model.resolved, endpoint=model.endpoint, **kept)
+
+
+def as_in_paper(contestant: CastEntry) -> CastEntry:
+    """Return a contestant that is sent no more frames than in the paper; fewer stay fewer."""
+    if contestant.max_frames is None or contestant.max_frames <= CONTESTANT_FRAMES:
+        return contestant
+    return contestant.model_copy(update={"max_frames": CONTESTANT_FRAMES})
 
 
 def _check_url(table: str, url: str) -> None:

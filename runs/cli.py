@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from memory.errors import ArenaError
+from runs.streams import ResultsLost, lost_results, open_streams
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("simulate", "Run a tournament over a folder of videos, or continue one."),
@@ -49,10 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_BUG, EXIT_INTERRUPTED = 1, 2, 3, 4, 70, 130
 
 
-_THEIRS = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}
-    | {errno.ENOSPC, errno.EDQUOT}
-)
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_THEIRS = _FULL | {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
+}
 """What the system says of a path that a person can put right."""
 
 
@@ -89,18 +90,29 @@ def arena() -> None:
 
 def arena_main() -> None:
     """Run `arena`."""
-    _end_on_sigterm()
+    _begin()
     sys.exit(guarded(lambda: arena.main(prog_name="arena", standalone_mode=False)))
 
 
 def simulate_main() -> None:
     """Run `simulate`."""
-    _end_on_sigterm()
+    _begin()
     sys.exit(guarded(lambda: load("simulate").main(prog_name="simulate", standalone_mode=False)))
 
 
 def guarded(run: Callable[[], Any]) -> int:
-    """Return the exit code of `run`; print what a person can act on as one line."""
+    """Return the exit code of `run`; print what a person can act on as one line.
+
+    Results that nobody reads any more are no matter; those that could not be written are one.
+    """
+    code, lost = _code_of(run), lost_results()
+    if lost is None:
+        return code
+    _line(f"standard output cannot be written: {lost.strerror}; make room or send it elsewhere")
+    return code or EXIT_USER
+
+
+def _code_of(run: Callable[[], Any]) -> int:
     try:
         code = run()
     except click.exceptions.Exit as stop:
@@ -111,20 +123,27 @@ def guarded(run: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, click.Abort):
         _line("interrupted; nothing is lost: to go on, type the same command again")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
+    except ResultsLost:
         return 0
     except ArenaError as wrong:
         _line(str(wrong))
         return EXIT_USER
     except OSError as wrong:
-        if not isinstance(wrong.filename, str | bytes) or wrong.errno not in _THEIRS:
-            return _bug()
-        _line(f"{os.fsdecode(wrong.filename)} cannot be used: {wrong.strerror}")
-        return EXIT_USER
+        return _refused(wrong)
     except Exception:  # noqa: BLE001 - the one place where a bug becomes an exit code
         return _bug()
     return code if isinstance(code, int) else 0
+
+
+def _refused(wrong: OSError) -> int:
+    """Say what the system refused, where a person can put it right; else it is a bug."""
+    if isinstance(wrong.filename, str | bytes) and wrong.errno in _THEIRS:
+        _line(f"{os.fsdecode(wrong.filename)} cannot be used: {wrong.strerror}")
+        return EXIT_USER
+    if wrong.errno in _FULL:
+        _line(f"a file cannot be written: {wrong.strerror}; make room and type the same again")
+        return EXIT_USER
+    return _bug()
 
 
 def _bug() -> int:
@@ -138,9 +157,15 @@ def _bug() -> int:
     return EXIT_BUG
 
 
-def _end_on_sigterm() -> None:
-    """Let SIGTERM end a command as Ctrl-C does, so that it cleans up behind itself."""
+def _begin() -> None:
+    """Make the streams safe, and let SIGTERM and SIGHUP end a command as Ctrl-C does.
+
+    It then cleans up behind itself. Where nohup has a hang-up ignored it stays so.
+    """
+    open_streams()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
 
 
 def _line(text: str) -> None:

@@ -19,6 +19,7 @@ from runs.arenafile import ArenaFile, Pairing, read_arena_file
 from runs.cast import (
     OFFLINE_CAST,
     CastEntry,
+    as_in_paper,
     check_roster,
     check_stand_ins,
     entry_of,
@@ -29,6 +30,8 @@ from runs.cast import (
 from runs.sampling import choose_sampling
 from runs.until import parse_rule
 
+PAPER: Mapping[str, Any] = {"pairing": "keep-pair", "swap": 0.0, "subtitles": True}
+"""What the preset names of a run, besides its rules and its sampling."""
 MAX_VOID = 0.05
 BLOCK = 21
 """About so many videos are admitted together; 42 keeps 64 calls and more busy."""
@@ -177,6 +180,8 @@ def resolve(flags: Flags) -> Settings:
     assumed = not roster
     roster = tuple(roster or OFFLINE_CAST)
     cast = {name: entry_of(name, file) for name in roster}
+    if run["config"]["preset"] == "paper":
+        cast = {name: as_in_paper(entry) for name, entry in cast.items()}
     check_roster(roster, cast)
     examiner, judges = officials(flags.examiner, flags.judge, file=file, cast=cast)
     cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
@@ -215,21 +220,27 @@ def arena_file(config: Path | None) -> ArenaFile:
     return read_arena_file(found) if found.is_file() else ArenaFile()
 
 
+def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:
+    """Return the preset that was typed, else the file's."""
+    return flags.preset or file.run.preset
+
+
 def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
     """Return run settings in two groups: those of the run, those of this process."""
-    preset = flags.preset or file.run.preset
+    preset = preset_of(flags, file)
     paper = preset == "paper"
 
-    def pick(name: str, default: Any, *, in_paper: Any = None) -> Any:
-        layers = (getattr(flags, name), in_paper if paper else None, getattr(file.run, name))
+    def pick(name: str, default: Any) -> Any:
+        named = PAPER.get(name) if paper else None
+        layers = (getattr(flags, name), named, getattr(file.run, name))
         return next((value for value in layers if value is not None), default)
 
     prompts = flags.prompts or (Path(file.run.prompts) if file.run.prompts else None)
     config = {
         "seed": pick("seed", 0),
         "rounds": _at_least(1, pick("rounds", 3), "--rounds"),
-        "pairing": pick("pairing", "mix", in_paper="keep-pair"),
-        "swap": _share(pick("swap", 0.1, in_paper=0.0), "--swap"),
+        "pairing": pick("pairing", "mix"),
+        "swap": _share(pick("swap", 0.1), "--swap"),
         "preset": preset,
         "limit": _at_least(1, pick("limit", None), "--limit"),
         "block": _at_least(1, pick("block", BLOCK), "--block"),
@@ -243,7 +254,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "max_usd": pick("max_usd", None),
         "max_tokens": pick("max_tokens", None),
         "assumed_rounds": pick("rounds", None) is None,
-        "assumed_pairing": pick("pairing", None, in_paper="keep-pair") is None,
+        "assumed_pairing": pick("pairing", None) is None,
         "until": _rule(pick("until", None)),
     }
     return {"config": config, "process": process}

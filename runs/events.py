@@ -7,7 +7,7 @@ called in the event loop, at once and in order, and must be quick.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agents.ask import Event
@@ -102,6 +102,8 @@ class Audience:
 
     say: Say
     hear: Hear
+    unwritten: list[str] = field(default_factory=list)
+    """What of it could not be written down, as it was said."""
 
 
 def all_of(*listeners: Hear) -> Hear:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from agents.ask import Event
 from memory.records import CallRow
 from runs.config import RunConfig
 from runs.events import Audience, Begun, Drawn, Ended, Looked, Settled
+from runs.interrupts import heard
 from runs.reading import Run, open_run, run_file
 from runs.spending import kept_caps
 from runs.status import holder
+from runs.streams import is_chatter_unread
 from runs.until import kept_rule
 from runs.watch import Watch, look_ahead
 from runs.waves import Waves, ending_of
@@ -125,10 +125,13 @@ async def follow(folder: Path, told: Audience) -> str:
     lock = run_file(folder).with_name("run.sqlite.lock")
     follower = Follower(folder, told)
     left = asyncio.Event()
-    with _leaving(left):
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with heard(dict.fromkeys(signals, left.set)):
         while True:
             process = holder(lock)
             follower.look()
+            if is_chatter_unread():
+                left.set()
             if process is None or left.is_set():
                 break
             await _pause(left)
@@ -156,16 +159,3 @@ async def _pause(left: asyncio.Event) -> None:
         await asyncio.wait_for(left.wait(), EVERY_S)
     except TimeoutError:
         return
-
-
-@contextmanager
-def _leaving(left: asyncio.Event) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for number in signals:
-        loop.add_signal_handler(number, left.set)
-    try:
-        yield
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)

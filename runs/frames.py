@@ -11,7 +11,7 @@ from typing import Any
 
 from memory.errors import BadInput, UnusableVideo
 from memory.records import SCHEMA, Frames, Sampling, Video
-from runs.config import Flags, RunConfig, arena_file
+from runs.config import Flags, RunConfig, arena_file, preset_of
 from runs.console import safe
 from runs.opening import videos_folder
 from runs.reading import Run, open_run
@@ -51,7 +51,7 @@ def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
         BadInput: a value that cannot be, or a library that is not installed.
     """
     file, flags = arena_file(typed["config"]), Flags(**typed)
-    sampling = choose_sampling(flags, file.sampling, is_paper=False)
+    sampling = choose_sampling(flags, file.sampling, is_paper=preset_of(flags, file) == "paper")
     refuse_missing(sampling)
     return sampling
 

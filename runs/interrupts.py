@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Audien
     """Await `work`, all of whose calls go through `asker`; return whether it was ended early.
 
     The first interrupt lets calls under way finish and sends no other, a second one stops; a cap
-    that is reached does what the first one does.
+    that is reached and a terminal that hangs up do what the first one does.
     """
     _announce_the_cap(asker, told)
     main = asyncio.ensure_future(work)
@@ -50,8 +50,7 @@ def _announce_the_cap(asker: Asker, told: Audience) -> None:
 @contextmanager
 def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Iterator[None]:
     """Let the first interrupt drain the asker and the second one stop all work."""
-    loop = asyncio.get_running_loop()
-    is_asked = False
+    is_asked = is_hung_up = False
 
     def stop() -> None:
         nonlocal is_asked
@@ -60,19 +59,46 @@ def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Ite
             return
         # One interrupt costs no call that is paid for, not even where a cap has drained the run.
         is_asked = True
-        calls = counted(asker.under_way, "call")
-        told.say(
-            f"stopping: calls under way are being finished ({calls}); "
-            "interrupt again to stop at once"
-        )
-        told.hear(Draining(asker.under_way, is_capped=asker.is_broke))
-        asker.drain()
+        _drain(asker, told)
 
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for number in signals:
-        loop.add_signal_handler(number, stop)
+    def hang_up() -> None:
+        # Nobody is left to ask again: kernel, shell and service manager each send their own.
+        nonlocal is_hung_up
+        if not (is_hung_up or is_asked):
+            _drain(asker, told)
+        is_hung_up = True
+
+    with heard({signal.SIGINT: stop, signal.SIGTERM: stop, signal.SIGHUP: hang_up}):
+        yield
+    if is_hung_up:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _drain(asker: Asker, told: Audience) -> None:
+    """Say that calls under way are being finished, and send no other."""
+    calls = counted(asker.under_way, "call")
+    told.say(
+        f"stopping: calls under way are being finished ({calls}); interrupt again to stop at once"
+    )
+    told.hear(Draining(asker.under_way, is_capped=asker.is_broke))
+    asker.drain()
+
+
+@contextmanager
+def heard(handlers: Mapping[signal.Signals, Callable[[], None]]) -> Iterator[None]:
+    """Have each signal call its handler in the event loop; then let all be as it was.
+
+    A hang-up that is ignored, as under nohup, stays so.
+    """
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in handlers}
+    if before.get(signal.SIGHUP) == signal.SIG_IGN:
+        del before[signal.SIGHUP]
+    for number in before:
+        loop.add_signal_handler(number, handlers[number])
     try:
         yield
     finally:
-        for number in signals:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler or signal.SIG_DFL)

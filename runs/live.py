@@ -162,9 +162,12 @@ def _echo_keys(told: bool) -> bool:
         return False  # no terminal, or not the one whose keys interrupt this process
     if not is_ours:
         return False  # in the background the kernel stops who sets the modes of a terminal
-    modes = termios.tcgetattr(0)
-    if bool(modes[3] & termios.ECHOCTL) == told:
-        return False
-    modes[3] ^= termios.ECHOCTL
-    termios.tcsetattr(0, termios.TCSANOW, modes)
+    try:
+        modes = termios.tcgetattr(0)
+        if bool(modes[3] & termios.ECHOCTL) == told:
+            return False
+        modes[3] ^= termios.ECHOCTL
+        termios.tcsetattr(0, termios.TCSANOW, modes)
+    except termios.error:
+        return False  # it was hung up
     return True

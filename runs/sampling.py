@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 FPS = 1.0
 """Frames a second with `--policy fps` where nobody says how many."""
-PAPER = {"fit": "stretch"}
-"""What the preset turns back."""
+PAPER = {"policy": "uniform", "frames": 128, "size_px": 512, "fit": "stretch"}
+"""What the preset names; the paper says nothing of the JPEGs' quality, the decoder or OCR."""
 FLAG_OF = {"size_px": "size"}
 _SPREAD = {
     "uniform": "evenly over time",
@@ -35,11 +35,12 @@ def choose_sampling(flags: Flags, file: SamplingTable, *, is_paper: bool) -> Sam
         BadInput: a value that cannot be, or two that do not go together.
     """
     typed = _said(flags)
-    said = {**_said(file), **(PAPER if is_paper else {}), **typed}
+    chosen = {**(PAPER if is_paper else {}), **typed}
+    said = {**_said(file), **chosen}
     policy = said.get("policy", "uniform")
     if policy == "fps":
         said.setdefault("fps", FPS)
-    elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in typed):
+    elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in chosen):
         raise BadInput(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
     try:
         return Sampling.model_validate(said)

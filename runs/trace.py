@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -64,27 +66,63 @@ def _account(reply: str) -> str:
     return "\n".join([f"{brief.account} ({brief.category})", *scenes])
 
 
-class TraceFile:
-    """Writes every event as one line of JSON, flushed, behind what the file holds already."""
+def _unheard(_line: str) -> None:
+    """Let a line pass."""
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+
+class TraceFile:
+    """Writes every event as one line of JSON behind what the file holds already.
+
+    Where that fails it says so once and writes nothing more: a trace ends no run.
+    """
+
+    def __init__(
+        self, path: Path, *, clock: Callable[[], float] = time.time, say: Say = _unheard
+    ) -> None:
+        self._path = path
         self._clock = clock
+        self._say = say
         try:
-            self._file: TextIO = path.open("a", encoding="utf-8")
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise BadInput(
                 f"{safe(str(path))} cannot be written ({error.strerror}); pass another --trace"
             ) from error
 
     def hear(self, event: Happening) -> None:
-        """Write an event down."""
+        """Write an event down, for as long as the file takes them."""
+        if self._file.closed:
+            return
         line = {"schema": SCHEMA, "at_s": round(self._clock(), 3), **as_json(event)}
-        self._file.write(f"{json.dumps(line)}\n")
-        self._file.flush()
+        try:
+            self._append(f"{json.dumps(line)}\n".encode())
+        except OSError as error:
+            self._give_up(error)
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            self._give_up(error)
+
+    def _append(self, line: bytes) -> None:
+        """Write a line whole or, so that the next one stands on a line of its own, not at all."""
+        end, rest = os.fstat(self._file.fileno()).st_size, memoryview(line)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError:
+            if len(rest) < len(line):
+                with suppress(OSError):  # a pipe keeps what it was given
+                    self._file.truncate(end)
+            raise
+
+    def _give_up(self, error: OSError) -> None:
+        with suppress(OSError):
+            self._file.close()
+        path, why = safe(str(self._path)), error.strerror
+        self._say(f"{path} cannot be written ({why}): the trace ends here, and the run goes on")
 
 
 def as_json(event: Happening) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class Seating(NamedTuple):
         """The id of its first trial; it follows from all that is put to the judge."""
         case, model = self.case, self.model
         frames = [(frame.time_s, frame.digest) for frame in case.frames.frames]
-        judge = [model.resolved, model.sampling("judge"), model.frame_limit("judge")]
+        judge = [model.resolved, model.keyed("judge"), model.frame_limit("judge")]
         content = digest(canonical_json([judge, case.case.texts(self.seats), frames]))
         return f"{case.kind}:{case.id}:{model.alias}:{self.seats}:{content[:16]}"
 

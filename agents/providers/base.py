@@ -71,16 +71,17 @@ class Provider:
         return {}
 
     def sampling(self, model: Model, role: Role) -> dict[str, Any]:
-        """Return what decides how a reply in `role` is drawn, the client's own defaults included.
-
-        It is part of the journal's key: what is not in it can change without a call being new.
-        """
+        """Return what decides how a reply in `role` is drawn, as it is sent."""
         chosen = dict(model.parameters)
         if role == "contestant":
             chosen.setdefault("max_tokens", CONTESTANT_TOKENS)
         if model.detail is not None and self.has_part_detail:
             chosen["detail"] = model.detail
         return chosen
+
+    def keyed(self, model: Model, role: Role) -> dict[str, Any]:
+        """Return what of that is part of the journal's key: what is not never makes a call new."""
+        return self.sampling(model, role)
 
     async def close(self, chat: Any) -> None:
         """Close the connections that a chat model holds."""

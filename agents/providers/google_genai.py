@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
     from agents.models import Model
 
-TEMPERATURE = 0.7
-"""What LangChain sends to Gemini before version 3 where nothing is set."""
+KEYED_TEMPERATURE = 0.7
+"""Stands in the keys of models before Gemini 3 for which nobody set one, and is sent to none.
+
+LangChain's client would send it, and once did: with another key, calls of that time would be paid
+again.
+"""
 _RESOLUTIONS = {"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"}
 _OTHER_BACKENDS = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 _MAJOR = re.compile(r"gemini-(\d+)")
@@ -37,7 +41,8 @@ class _GoogleGenAI(Provider):
             vertexai=False,
             # With a transport of ours its client also stays with httpx where aiohttp is there.
             client_args={"transport": SplicingTransport(model.url)},
-            **self.sampling(model, "judge"),
+            # Left out, LangChain would send one of its own; None leaves it to the provider.
+            **{"temperature": None, **self.sampling(model, "judge")},
         )
 
     def check(self, model: Model) -> None:
@@ -57,9 +62,11 @@ class _GoogleGenAI(Provider):
         chosen = super().sampling(model, role)
         if model.detail is not None:
             chosen.setdefault("media_resolution", _RESOLUTIONS[model.detail])
-        if not _is_gemini_3(model.name):
-            chosen.setdefault("temperature", TEMPERATURE)
         return chosen
+
+    def keyed(self, model: Model, role: Role) -> dict[str, Any]:
+        known = {} if _is_gemini_3(model.name) else {"temperature": KEYED_TEMPERATURE}
+        return {**known, **self.sampling(model, role)}
 
     async def close(self, chat: Any) -> None:
         await chat.client.aio.aclose()

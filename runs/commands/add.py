@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES, capped, ending, going_on, run_async, shown
+from runs.commands.endings import EXIT_CODES, capped, ending, going_on, if_whole, run_async, shown
 
 if TYPE_CHECKING:
     from runs.add import Wish
@@ -84,7 +84,7 @@ def command(
         return 0
     with audience(Display(**typed)) as told:
         finished = run_async(add(out, wish, limits=Limits(concurrency, max_void, caps), told=told))
-    return ending(finished, out, as_json=as_json)
+    return if_whole(ending(finished, out, as_json=as_json), told)
 
 
 def _tell_plan(out: Path, wish: Wish, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from runs.commands.endings import ending, run_async, shown
+from runs.commands.endings import ending, if_whole, run_async, shown
 
 NEXT = (
     ("arena leaderboard {out}", "the table again"),
@@ -68,7 +68,7 @@ def command(out: Path, clips: Path, **typed: Any) -> int:
         places = f"The run lies in {safe(str(out))}; the clips in {safe(str(clips))}."
         tell(f"\n{places} What to type next:")
         tell("\n".join(["", *next_lines(out, battle), "", LAST]))
-    return code
+    return if_whole(code, told)
 
 
 def next_lines(out: Path, battle: str) -> list[str]:

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_VOIDS
+from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_USER, EXIT_VOIDS
 from runs.console import safe, say, tell
+from runs.streams import finish_though_unread
 
 if TYPE_CHECKING:
     from agents.purse import Caps
+    from runs.events import Audience
     from runs.playing import Finished
 
 T = TypeVar("T")
@@ -37,6 +39,8 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     from agents.logs import keep_keys_out_of_logs
 
     keep_keys_out_of_logs()
+    # What was paid for is worth more than the lines that tell of it, and so is how it ended.
+    finish_though_unread()
     # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
     gc.freeze()
     return asyncio.run(work)  # noqa: TID251 - this is the one place
@@ -215,6 +219,11 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         )
         return EXIT_VOIDS
     return 0
+
+
+def if_whole(code: int, told: Audience) -> int:
+    """Return the exit code of a run; 1 for a good one of which not all could be written down."""
+    return code or (EXIT_USER if told.unwritten else 0)
 
 
 def rule_lines(finished: Finished, shown: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from runs.commands.endings import (
     cared_for,
     ending,
     going_on,
+    if_whole,
     run_async,
     shown,
     stopped,
@@ -67,4 +68,4 @@ def command(
         limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens))
         care = Care(retry_failed, fsync, until=until)
         finished = run_async(resume(out, videos=videos, limits=limits, told=told, care=care))
-    return ending(finished, out, as_json=as_json)
+    return if_whole(ending(finished, out, as_json=as_json), told)

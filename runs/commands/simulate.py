@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES, capped, cared_for, ending, run_async, shown, stopped
+from runs.commands.endings import (
+    EXIT_CODES,
+    capped,
+    cared_for,
+    ending,
+    if_whole,
+    run_async,
+    shown,
+    stopped,
+)
 from runs.commands.sampling_options import sampled
 
 PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
@@ -162,7 +171,7 @@ def command(videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **
     with audience(display) as told:
         game = simulate(videos, out, flags=flags, say=told.say, hear=told.hear, care=care)
         finished = run_async(game)
-    return ending(finished, out, as_json=as_json)
+    return if_whole(ending(finished, out, as_json=as_json), told)
 
 
 def _goes_on(
@@ -176,7 +185,10 @@ def _goes_on(
     from runs.console import tell
     from runs.plan_text import as_lines
     from runs.planning import plan_ahead
+    from runs.streams import finish_though_unread
 
+    if yes:
+        finish_though_unread()
     plan = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
     if as_json:
         tell(json.dumps(plan.as_json(), indent=2))

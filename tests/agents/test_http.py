@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from langchain_core.messages.ai import UsageMetadata
 
 from agents.ask import Asker, Request, journal_key
 from agents.contracts import SYSTEM
-from agents.models import Model
+from agents.models import Model, parse_model
 from memory.errors import CallFailed, EmptyReply, ProviderFailed
 from memory.records import CallRow, Usage
 from tests.support.asking import Pages, frames_of, load_bytes, request_of
@@ -114,6 +115,22 @@ def test_each_call_carries_a_key_of_its_own(
     with serving(tmp_path / "log", brain=parrot) as server:
         keys = asyncio.run(ask_many(model_at(provider, server)))
         assert {event["key"] for event in server.events("arrived")} == keys
+
+
+@pytest.mark.parametrize("name", ["gemini-2.5-flash", "gemini-2.0-flash", "gemini-3-pro"])
+@pytest.mark.parametrize("role", ["contestant", "judge"])
+@pytest.mark.parametrize("said", [{}, {"temperature": 0.0}, {"temperature": 0.7}])
+def test_gemini_is_sent_the_temperature_that_somebody_set_and_no_other(
+    name: str, role: Any, said: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with serving(tmp_path / "log", brain=parrot) as server:
+        settings = {"base_url": server.gemini_url, "key_env": "TEST_KEY", "parameters": said}
+        model = parse_model(f"google_genai:{name}", settings)
+        asyncio.run(_ask(model, replace(request_of(), role=role), server))
+        (sent,) = server.events("arrived")
+    drawn = {key: value for key, value in sent["sampling"].items() if key != "candidateCount"}
+    assert drawn == said | ({"maxOutputTokens": 4096} if role == "contestant" else {})
 
 
 def test_one_failing_try_is_one_request(ask: Ask) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
+from agents.ask import journal_key
+from agents.contracts import SYSTEM
 from agents.models import (
     CONTESTANT_FRAMES,
     Model,
@@ -16,9 +19,10 @@ from agents.models import (
     parse_model,
 )
 from agents.offline.cast import KINDS
-from agents.providers.google_genai import TEMPERATURE
+from memory.digests import canonical_json
 from memory.errors import BadInput
-from memory.records import CallLimits
+from memory.records import SCHEMA, CallLimits
+from tests.support.asking import request_of
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_an_unknown_setting_is_named() -> None:
     [
         ("openai:gpt-4o", "contestant", {"max_tokens": 4096}),
         ("openai:gpt-4o", "judge", {}),
-        ("google_genai:gemini-2.5-pro", "judge", {"temperature": TEMPERATURE}),
+        ("google_genai:gemini-2.5-pro", "judge", {}),
         ("google_genai:models/gemini-3-pro", "judge", {}),
         ("offline:hawk", "contestant", {}),
     ],
@@ -137,14 +141,20 @@ def test_a_detail_is_not_said_twice() -> None:
         parse_model("google_genai:gemini-2.5-pro", twice)
 
 
-@pytest.mark.parametrize("name", ["gemini-2.5-flash", "gemini-3-pro", "gemma-3-27b-it"])
-def test_the_client_sends_the_temperature_that_is_keyed(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GEMINI_API_KEY", "k" * 20)
-    model = parse_model(f"google_genai:{name}")
-    chat: Any = build_chat_model(model)
-    assert chat.temperature == model.sampling("judge").get("temperature")
+@pytest.mark.parametrize(
+    ("name", "keyed"),
+    [
+        ("google_genai:gemini-2.5-flash", {"temperature": 0.7, "max_tokens": 4096}),
+        ("google_genai:gemini-3-pro", {"max_tokens": 4096}),
+        ("openai:gpt-4o", {"max_tokens": 4096}),
+    ],
+)
+def test_a_key_stays_the_one_of_calls_that_were_paid_for(name: str, keyed: dict[str, Any]) -> None:
+    provider, _, model = name.partition(":")
+    nonce = ["0123456789ab-p1-r0", "contestant", 0, 0]
+    parts = [SCHEMA, provider, model, keyed, SYSTEM, [], "Look.", nonce]
+    expected = hashlib.sha256(canonical_json(parts).encode()).hexdigest()
+    assert journal_key(parse_model(name), request_of("Look.")) == expected
 
 
 @pytest.mark.parametrize(

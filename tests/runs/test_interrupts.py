@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,14 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     return Ground(videos, battles(place / "out"))
 
 
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Let commands hear a hang-up even where these tests run under nohup, which has it ignored."""
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def simulation(videos: Path, config: Path, out: Path) -> list[str]:
     fixed = ("--rounds", "1", "--config", config, "--concurrency", "4")
     return command("simulate", "--videos", videos, "--out", out, *fixed)
@@ -77,7 +86,7 @@ def last_before_answers(server: Loopback, said_at: float) -> bool:
     return all(row["at"] < answers[0] for row in arrived(server))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
     number: int, ground: Ground, tmp_path: Path
 ) -> None:
@@ -127,6 +136,30 @@ def test_a_second_interrupt_stops_at_once(ground: Ground, tmp_path: Path) -> Non
         assert life.end() == 130
     assert "arena resume" in life.last_line
     assert (life.noise, life.children) == ([], [])
+
+
+def test_a_second_hang_up_cuts_no_call_off(ground: Ground, tmp_path: Path) -> None:
+    with (
+        serving(tmp_path / "log", SLOW) as server,
+        over_http(ground, tmp_path, server) as life,
+    ):
+        life.until(lambda: len(arrived(server)) >= 6)
+        life.interrupt(signal.SIGHUP)
+        life.until(life.has_said("stopping"))
+        life.interrupt(signal.SIGHUP)
+        assert life.end() == 130
+        assert committed_keys(tmp_path / "out") == {row["key"] for row in arrived(server)}
+
+
+def test_under_nohup_a_hang_up_is_ignored(ground: Ground, tmp_path: Path) -> None:
+    with serving(tmp_path / "log") as server:
+        config = write_config(tmp_path / "arena.toml", "openai", server)
+        line = simulation(ground.videos, config, tmp_path / "out")
+        with Life(["nohup", *line]) as life:
+            life.until(lambda: arrived(server))
+            life.interrupt(signal.SIGHUP)
+            assert life.end() == 0
+    assert battles(tmp_path / "out") == ground.battles
 
 
 def test_one_interrupt_while_a_cap_drains_a_run_cuts_no_call_off() -> None:
@@ -183,7 +216,7 @@ def huge(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_path: Path) -> None:
     with Life(command("simulate", "--videos", huge.parent, "--out", tmp_path / "out")) as life:
         life.until(lambda: is_reading(life, huge))

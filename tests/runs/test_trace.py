@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,24 @@ def test_every_event_is_one_harmless_line_that_holds_the_words(tmp_path: Path) -
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path, path: str) -> None:
     with pytest.raises(BadInput, match="cannot be written"):
         TraceFile(tmp_path / path)
+
+
+def test_a_file_that_is_full_holds_whole_lines_and_is_told_once(tmp_path: Path) -> None:
+    path, said = tmp_path / "trace", list[str]()
+    file = TraceFile(path, clock=lambda: 12.0, say=said.append)
+    file.hear(Watched("v0"))
+    whole = path.read_bytes()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 9, before[1]))
+    try:
+        file.hear(Watched("v1"))
+        file.hear(Watched("v2"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    file.hear(Watched("v3"))
+    file.close()
+    assert path.read_bytes() == whole
+    assert [line.partition(" cannot be written")[0] for line in said] == [str(path)]
 
 
 def told(*events: object) -> list[str]:

@@ -132,7 +132,8 @@ class Conversation(BaseHTTPRequestHandler):
         key = self.headers.get("Idempotency-Key", "")
         number = next(self.server.numbers)
         facts = {"number": number, "key": key, "model": request.model}
-        self.server.ledger.write("arrived", **facts, images=request.images)
+        more = {"images": request.images, "sampling": request.sampling}
+        self.server.ledger.write("arrived", **facts, **more)
         mishap, attempt = self.server.door.come(request.model, key, images=request.images)
         try:
             status = self._answer(request, key, mishap, attempt)

@@ -66,6 +66,11 @@ class OnTerminal:
             assert self._read(0.05), f"it ended by itself:\n{self.raw.decode()}"
             assert time.monotonic() < end, "\n".join(self.lines)
 
+    def hang_up(self) -> None:
+        """Take the terminal away; nobody sees what it says from here on."""
+        os.close(self._ours)
+        self._ours = os.open(os.devnull, os.O_RDONLY)
+
     def interrupt(self, number: int = signal.SIGINT) -> None:
         """Send it a signal."""
         self.process.send_signal(number)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -53,6 +53,8 @@ class Request:
     protocol: Protocol
     model: str
     messages: tuple[BaseMessage, ...]
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    """What decides how the reply is drawn, by the protocol's own names."""
 
     @property
     def images(self) -> int:
@@ -74,9 +76,12 @@ def read(path: str, body: dict[str, Any]) -> Request:
         ValueError: neither protocol, or a part that no model here reads.
     """
     if path == "/v1/chat/completions":
-        return Request("openai", body["model"], tuple(map(_openai_message, body["messages"])))
+        sampling = {name: body[name] for name in body if name not in ("model", "messages")}
+        messages = tuple(map(_openai_message, body["messages"]))
+        return Request("openai", body["model"], messages, sampling)
     if match := GEMINI_PATH.fullmatch(path):
-        return Request("gemini", match["model"], tuple(_gemini_messages(body)))
+        sampling = body.get("generationConfig", {})
+        return Request("gemini", match["model"], tuple(_gemini_messages(body)), sampling)
     raise ValueError(f"{path} is no path of this server")
 
 
