@@ -65,14 +65,16 @@ def open_streams() -> None:
     """Put the streams of this module in the place of the standard ones; closed ones lead nowhere.
 
     Without that, the next file to be opened would take the number of a closed one, and with it
-    whatever is printed.
+    whatever is printed. What a program has put in place of a standard one is left alone.
     """
     for number in (0, 1, 2):
         _open_if_closed(number)
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process lasts
-    sys.stdout = _text(Results(1, "w", closefd=False), sys.stdout)
-    sys.stderr = _text(Chatter(2, "w", closefd=False), sys.stderr)
+    if sys.stdout is None or sys.stdout is sys.__stdout__:
+        sys.stdout = _text(Results(1, "w", closefd=False), sys.stdout)
+    if sys.stderr is None or sys.stderr is sys.__stderr__:
+        sys.stderr = _text(Chatter(2, "w", closefd=False), sys.stderr)
 
 
 def finish_though_unread() -> None:
