@@ -15,6 +15,8 @@ from scoring.threads import one_blas_thread
 
 _RIVALS = 5
 _ROUNDS = 40
+_EVEN = 1e-8
+"""Nats by which equals may differ, since a fit ends within 1e-10."""
 
 
 class Fall(NamedTuple):
@@ -59,7 +61,7 @@ def _take_away(cells: Cells, theta: Floats, leader: Ints, rival: int) -> Fall | 
                 return None
             less = _remove(counts, queue, needed)
             theta = _refit(cells, less)
-            if theta[top] < theta[rival]:
+            if theta[rival] > theta[top] + _EVEN:
                 fewest = _fewest(cells, counts, queue, (top, rival, needed))
                 return Fall(taken + fewest, int(rival))
             counts, taken = less, taken + needed
@@ -110,7 +112,7 @@ def _fewest(cells: Cells, counts: Floats, queue: Ints, case: tuple[int, int, int
     while enough - low > 1:
         middle = (low + enough) // 2
         theta = _refit(cells, _remove(counts, queue, middle))
-        if theta[top] < theta[rival]:
+        if theta[rival] > theta[top] + _EVEN:
             enough = middle
         else:
             low = middle
