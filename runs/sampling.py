@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FPS = 1.0
 """Frames a second with `--policy fps` where nobody says how many."""
 PAPER = {"policy": "uniform", "frames": 128, "size_px": 512, "fit": "stretch", "quality": 85}
-"""What the preset names. The paper sends pictures as they are, so ours lose as little as by default;
+"""What the preset names. The paper sends pictures as they are, so ours lose little;
 it says nothing of the decoder or OCR."""
 FLAG_OF = {"size_px": "size"}
 _SPREAD = {
