@@ -136,6 +136,19 @@ def test_the_same_run_and_seed_freeze_to_the_same_bytes(big: Path, tmp_path: Pat
     assert (tmp_path / "three" / "questions.jsonl").read_bytes() != one["questions.jsonl"]
 
 
+def test_without_a_seed_of_its_own_a_bench_is_drawn_by_that_of_its_run(
+    big: Path, tmp_path: Path
+) -> None:
+    frozen = {
+        seed: freeze(big, tmp_path / str(seed), Wishes(size=20, seed=seed)) for seed in (None, 7, 0)
+    }
+    # The run's seed is 7, as tests/support/played.py has it.
+    assert open_bench(tmp_path / "None").manifest.selection["seed"] == 7
+    assert frozen[None].bench == frozen[7].bench
+    chosen = {seed: {item.qid for item in items(tmp_path / str(seed))} for seed in frozen}
+    assert chosen[None] == chosen[7] != chosen[0]
+
+
 def test_a_length_matched_bench_gives_length_half(big: Path, tmp_path: Path) -> None:
     invoke("freeze", big, "--to", tmp_path / "bench", *ALL)
     found = items(tmp_path / "bench")
