@@ -96,7 +96,9 @@ def test_a_body_comes_back_as_it_was(reply: str, latency_s: float) -> None:
         assert read_body(CallRow, write_body(row, defaults=defaults)) == row
 
 
-def test_a_row_is_not_made_longer_by_what_nobody_said_or_a_column_says(store: Store, path: Path) -> None:
+def test_a_row_is_not_made_longer_by_what_nobody_said_or_a_column_says(
+    store: Store, path: Path
+) -> None:
     asyncio.run(store.journal.record(call()))
     with closing(sqlite3.connect(path)) as file:
         (body,) = file.execute("SELECT body FROM calls").fetchone()
