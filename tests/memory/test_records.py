@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from memory.base import Record
-from memory.bodies import read_body
+from memory.bodies import read_body, write_body
 from memory.evidence import Sample
 from memory.limits import CallLimits, Price
-from memory.records import CallRow, Nonce, Persona, Sampling, Usage
+from memory.records import Battle, Borrowed, CallRow, Nonce, Persona, Sampling, Usage
+from tests.support.runfiles import battle
 
 SAMPLE = {"seed": 0, "of": ("v",), "drawn": ()}
 PRICE = {"input_usd": 0.0, "output_usd": 0.0}
@@ -70,6 +72,15 @@ def test_what_the_body_of_a_call_leaves_out_is_nothing() -> None:
         "latency_s": 0.0,
         "attempts": (),
     }
+
+
+def test_only_a_borrowed_answer_is_spoken_of() -> None:
+    plain = battle("v-p1-r0~1")
+    lent = plain.model_copy(update={"borrowed": Borrowed(battle="v-p1-r0", seat="b")})
+    assert "borrowed" not in json.loads(write_body(plain))
+    assert json.loads(write_body(lent))["borrowed"] == {"battle": "v-p1-r0", "seat": "b"}
+    for one in (plain, lent):
+        assert read_body(Battle, write_body(one)) == one
 
 
 def test_as_it_stands_a_sampling_is_the_one_that_runs_without_a_word_were_made_with() -> None:
