@@ -109,8 +109,20 @@ def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
     )
     with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
         freeze(out, tmp_path / "bench", Wishes(leak_filter=True))
+    with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
+        freeze(out, tmp_path / "bench", Wishes(leak_filter=True, distinct=True))
     freeze(out, tmp_path / "bench")
     assert [item.battle for item in items(tmp_path / "bench")] == [place.id]
+
+
+def test_a_battle_over_a_stored_answer_ends_nothing_that_comes_after_it(tmp_path: Path) -> None:
+    first, second = slot(video(), 0), slot(video(), 1, ordinal=2, generation=2)
+    guest = first.model_copy(update={"id": f"{first.id}+1", "generation": 1, "ordinal": 1})
+    stored = Borrowed(battle=first.id, seat="b")
+    battles = [battle(first), battle(guest, borrowed=stored), battle(second)]
+    play(tmp_path / "out", battles, slots=[first, guest, second])
+    freeze(tmp_path / "out", tmp_path / "bench")
+    assert [item.battle for item in items(tmp_path / "bench")] == [first.id, second.id]
 
 
 @pytest.fixture(scope="module")
