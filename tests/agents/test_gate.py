@@ -56,6 +56,26 @@ def test_a_refusal_among_many_calls_costs_a_tenth_of_the_places() -> None:
     assert gate.places == 28
 
 
+@pytest.mark.parametrize(("used", "kept"), [(16, 15), (20, 19), (32, 31), (40, 38.8)])
+def test_after_a_refusal_all_used_places_but_one_or_three_in_a_hundred_come_back_at_once(
+    used: int, kept: float
+) -> None:
+    gate = Gate(64)
+    gate.limit = used
+    round_of(gate, 0)
+    gate.limit = used
+    tickets = [gate.enter(1) for _ in range(used)]
+    gate.leave(tickets[0], "refused", 1.05)
+    for ticket in tickets[1:]:
+        gate.leave(ticket, "unknown", 2)
+    round_of(gate, 3)
+    assert gate.limit == pytest.approx(kept)
+    for second in range(4, 9):
+        round_of(gate, second)
+    # What was refused is tried again after some rounds of replies.
+    assert gate.limit == pytest.approx(kept + 1)
+
+
 def test_refusals_of_calls_sent_at_once_are_one_refusal() -> None:
     one, many = Gate(32), Gate(32)
     for gate, refusals in ((one, 1), (many, 16)):

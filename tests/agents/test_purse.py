@@ -78,6 +78,22 @@ def test_a_call_waits_for_one_under_way_and_goes_when_that_was_cheap() -> None:
     run(play())
 
 
+def test_who_was_cancelled_in_line_just_when_money_came_back_holds_up_nobody() -> None:
+    async def play() -> None:
+        of = purse(15)
+        first = await of.hold(MODEL, request_of())
+        assert first is not None
+        gone, next_ = (asyncio.ensure_future(of.hold(MODEL, request_of())) for _ in range(2))
+        assert not await soon(next_)
+        gone.cancel()
+        of.settle(first, row(3))
+        assert await soon(next_)
+        assert next_.result() is not None
+        assert gone.cancelled()
+
+    run(play())
+
+
 def test_a_call_that_never_can_fit_is_told_at_once_and_so_is_everybody_after_it() -> None:
     async def play() -> None:
         of = purse(15)

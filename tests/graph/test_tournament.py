@@ -55,6 +55,17 @@ def test_an_evolved_question_names_the_pair_it_was_made_from() -> None:
     assert battle.evolution[0].battle == f"{VIDEO}-p1-r0"
 
 
+def test_an_evolver_reads_question_user_and_both_answers_of_the_last_battle() -> None:
+    answers = count()
+    stage = Stage({"contestant": lambda _: f"Answer {next(answers)}."})
+    battles = stage.play()
+    firsts = [battles[f"p{persona}-r0"] for persona in (1, 2, 3)]
+    told = {(b.persona_text, b.question, b.answer_a, b.answer_b) for b in firsts}
+    names = ("persona", "question", "answer_a", "answer_b")
+    assert {tuple(map(texts.__getitem__, names)) for texts in stage.texts("evolver")} == told
+    assert len({answer for one in told for answer in one[2:]}) == 6
+
+
 def test_a_question_refused_once_is_evolved_again_with_both_scores() -> None:
     turns = count()
 
@@ -126,6 +137,15 @@ def test_a_video_that_cannot_be_examined_voids_all_its_slots(role: str) -> None:
     battles = Stage({role: "nothing"}).play()
     assert len(battles) == 6
     assert {b.verdict for b in battles.values()} == {"void"}
+
+
+def test_of_a_video_that_is_void_no_more_is_said_than_is_known() -> None:
+    unseen = Stage({"examiner": "nothing"}).play()["p3-r1"]
+    seen = Stage({"persona": "nothing"}).play()["p3-r1"]
+    assert (unseen.category, seen.category) == (None, "Cooking Recipes")
+    for battle in (unseen, seen):
+        assert (battle.persona, battle.persona_text, battle.round) == (3, None, 1)
+        assert (battle.question, battle.model_a, battle.duration_s) == (None, None, 10.4)
 
 
 def test_a_video_without_frames_voids_all_its_slots_with_the_reason() -> None:

@@ -96,12 +96,15 @@ def test_a_body_comes_back_as_it_was(reply: str, latency_s: float) -> None:
         assert read_body(CallRow, write_body(row, defaults=defaults)) == row
 
 
-def test_a_row_is_not_made_longer_by_what_nobody_said(store: Store, path: Path) -> None:
+def test_a_row_is_not_made_longer_by_what_nobody_said_or_a_column_says(
+    store: Store, path: Path
+) -> None:
     asyncio.run(store.journal.record(call()))
     with closing(sqlite3.connect(path)) as file:
         (body,) = file.execute("SELECT body FROM calls").fetchone()
     assert "reply" in json.loads(body)
     assert not {"failure", "attempts", "cost_usd", "usage"} & json.loads(body).keys()
+    assert not {"key", "nonce", "model"} & json.loads(body).keys()
 
 
 @given(st.binary().map(lambda name: name.decode("utf-8", "surrogateescape")))
@@ -180,3 +183,24 @@ def test_what_an_older_version_lost_still_counts(path: Path) -> None:
     with Store.open(path, write=True) as store:
         intend(store, intent("1", usd=0.5))
         assert store.journal.lost() == Lost(3, 0.75, 110)
+
+
+def test_answered_calls_are_counted_by_scope_alias_and_role(store: Store) -> None:
+    rows = [
+        call("one"),
+        call("two"),
+        call("three", scope="w"),
+        call("four", reply=None),
+        call("five").model_copy(update={"alias": "other"}),
+        call("six").model_copy(
+            update={"nonce": call().nonce.model_copy(update={"role": "grader"})}
+        ),
+    ]
+    for row in rows:
+        asyncio.run(store.journal.record(row))
+    assert sorted(store.journal.counts()) == [
+        ("v-p1-r0", "judge", "grader", 1),
+        ("v-p1-r0", "judge", "judge", 2),
+        ("v-p1-r0", "other", "judge", 1),
+        ("w", "judge", "judge", 1),
+    ]

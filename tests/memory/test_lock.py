@@ -24,6 +24,15 @@ def test_one_process_cannot_take_a_lock_twice(path: Path) -> None:
     lock.release()
 
 
+def test_one_process_may_hold_the_locks_of_several_runs(path: Path) -> None:
+    locks = [RunLock(path.with_name(name)) for name in ("one", "two")]
+    locks[0].release()
+    with pytest.raises(RunLocked):
+        RunLock(path.with_name("two"))
+    RunLock(path.with_name("one")).release()
+    locks[1].release()
+
+
 def test_letting_go_twice_does_not_open_the_lock_of_the_next(path: Path) -> None:
     first = RunLock(path)
     first.release()

@@ -51,6 +51,54 @@ def test_an_empty_file_becomes_a_run(connection: sqlite3.Connection) -> None:
     assert {"manifest", "videos", "slots", "draws", "battles", "calls"} <= tables(connection)
 
 
+LAYOUT = """\
+battles: id TEXT PRIMARY KEY REFERENCES slots(id), body TEXT
+calls: place INTEGER PRIMARY KEY, key TEXT NOT NULL, scope TEXT NOT NULL, role TEXT NOT NULL, \
+generation INTEGER NOT NULL, ordinal INTEGER NOT NULL, model TEXT NOT NULL, body TEXT NOT NULL
+draws: slot TEXT PRIMARY KEY REFERENCES slots(id), body TEXT
+files: name TEXT PRIMARY KEY, digest TEXT, text TEXT
+frames: video TEXT PRIMARY KEY REFERENCES videos(id), body TEXT
+idx_calls_key: UNIQUE calls (key)
+idx_calls_scope: calls (scope)
+idx_labels_battle_labeller: UNIQUE labels (battle, labeller)
+idx_skipped_body: UNIQUE skipped (body)
+idx_slots_id: UNIQUE slots (id)
+idx_videos_id: UNIQUE videos (id)
+labels: place INTEGER PRIMARY KEY, battle TEXT NOT NULL, labeller TEXT NOT NULL, body TEXT NOT NULL
+lost: place INTEGER PRIMARY KEY, model TEXT NOT NULL, tries INTEGER NOT NULL, usd REAL, \
+tokens INTEGER NOT NULL
+manifest: id INTEGER PRIMARY KEY, body TEXT NOT NULL
+samples: place INTEGER PRIMARY KEY, body TEXT NOT NULL
+sessions: place INTEGER PRIMARY KEY, began_at_s REAL NOT NULL, worked_s REAL NOT NULL
+skipped: place INTEGER PRIMARY KEY, body TEXT
+slots: ordinal INTEGER PRIMARY KEY, id TEXT, video TEXT REFERENCES videos(id), body TEXT
+trials: id TEXT PRIMARY KEY, body TEXT NOT NULL
+videos: place INTEGER PRIMARY KEY, id TEXT NOT NULL, sha256 TEXT NOT NULL, body TEXT NOT NULL
+"""
+"""What the first three steps make of a file, which they have done to files that are about."""
+
+
+def test_steps_that_are_done_to_files_that_are_about_do_what_they_always_did(
+    connection: sqlite3.Connection,
+) -> None:
+    migrate(connection, MIGRATIONS[:3])
+    assert (layout(connection), connection.execute("PRAGMA application_id").fetchone()) == (
+        3,
+        (0x56414121,),
+    )
+    found = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    assert "".join(sorted(f"{name}: {_told(sql)}\n" for name, sql in found)) == LAYOUT
+
+
+def _told(sql: str) -> str:
+    """Return what a statement says after the name of what it makes."""
+    words = " ".join(sql.replace('"', "").split())
+    if words.startswith("CREATE TABLE"):
+        return words.partition("( ")[2].removesuffix(" )")
+    unique = "UNIQUE " if "UNIQUE" in words else ""
+    return unique + words.partition(" ON ")[2]
+
+
 def test_the_newest_layout_is_left_alone(connection: sqlite3.Connection) -> None:
     migrate(connection)
     before = connection.execute("PRAGMA schema_version").fetchone()

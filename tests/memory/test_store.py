@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -347,6 +349,20 @@ def test_fsync_keeps_the_names_of_a_new_run_and_its_folders(
     Store.create(tmp_path / "new" / "out" / "run.sqlite", {}, fsync=True).close()
     folders = (tmp_path, tmp_path / "new", tmp_path / "new" / "out")
     assert set(synced) == {folder.stat().st_ino for folder in folders}
+
+
+def test_a_run_has_pages_that_calls_fill(store: Store, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA page_size").fetchone() == (8192,)
+
+
+def test_a_process_that_never_closes_its_run_ends_all_the_same(path: Path) -> None:
+    code = "import pathlib, sys; from memory.store import Store; "
+    code += "held = Store.create(pathlib.Path(sys.argv[1]), {})"
+    done = subprocess.run([sys.executable, "-c", code, path], timeout=60)
+    assert done.returncode == 0
+    with Store.open(path, write=False) as store:
+        assert store.manifest() == {}
 
 
 def test_videos_with_damaged_frames_are_known_by_how_many(store: Store) -> None:

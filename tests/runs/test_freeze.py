@@ -156,6 +156,21 @@ def test_an_unfinished_run_freezes_what_is_there_and_says_so(tmp_path: Path) -> 
     assert "the run is not finished: 1 slot to go" in result.output
 
 
+def test_battles_without_a_winner_are_left_out_and_said_to_be_by_their_reasons(
+    tmp_path: Path,
+) -> None:
+    ends = ("a", "split", "tie_good", "tie_bad", "tie", "forfeit_a", "void")
+    places = [slot(video(), round_) for round_ in range(len(ends))]
+    battles = [battle(place, verdict=end) for place, end in zip(places, ends, strict=True)]
+    out = play(tmp_path / "out", battles)
+    result = invoke("freeze", out, "--to", tmp_path / "bench")
+    told = json.loads((tmp_path / "bench" / "manifest.json").read_bytes())
+    reasons = {"split: the seatings disagreed": 1, "tie": 3, "forfeit": 1, "void": 1}
+    assert told["selection"]["without_winner"] == reasons
+    assert "left out: 6 battles without a winner (card.md)" in result.output
+    assert "split: the seatings disagreed | 1 |" in (tmp_path / "bench" / "card.md").read_text()
+
+
 def test_a_superseded_battle_is_no_question(tmp_path: Path) -> None:
     places = [slot(video(), 0), slot(video(), 0, ordinal=1, generation=1)]
     out = play(tmp_path / "out", [battle(place) for place in places], slots=places)

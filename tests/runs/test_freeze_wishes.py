@@ -109,8 +109,20 @@ def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
     )
     with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
         freeze(out, tmp_path / "bench", Wishes(leak_filter=True))
+    with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
+        freeze(out, tmp_path / "bench", Wishes(leak_filter=True, distinct=True))
     freeze(out, tmp_path / "bench")
     assert [item.battle for item in items(tmp_path / "bench")] == [place.id]
+
+
+def test_a_battle_over_a_stored_answer_ends_nothing_that_comes_after_it(tmp_path: Path) -> None:
+    first, second = slot(video(), 0), slot(video(), 1, ordinal=2, generation=2)
+    guest = first.model_copy(update={"id": f"{first.id}+1", "generation": 1, "ordinal": 1})
+    stored = Borrowed(battle=first.id, seat="b")
+    battles = [battle(first), battle(guest, borrowed=stored), battle(second)]
+    play(tmp_path / "out", battles, slots=[first, guest, second])
+    freeze(tmp_path / "out", tmp_path / "bench")
+    assert [item.battle for item in items(tmp_path / "bench")] == [first.id, second.id]
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +146,19 @@ def test_the_same_run_and_seed_freeze_to_the_same_bytes(big: Path, tmp_path: Pat
     assert one == two
     invoke("freeze", big, "--to", tmp_path / "three", *ALL, "--seed", "4")
     assert (tmp_path / "three" / "questions.jsonl").read_bytes() != one["questions.jsonl"]
+
+
+def test_without_a_seed_of_its_own_a_bench_is_drawn_by_that_of_its_run(
+    big: Path, tmp_path: Path
+) -> None:
+    frozen = {
+        seed: freeze(big, tmp_path / str(seed), Wishes(size=20, seed=seed)) for seed in (None, 7, 0)
+    }
+    # The run's seed is 7, as tests/support/played.py has it.
+    assert open_bench(tmp_path / "None").manifest.selection["seed"] == 7
+    assert frozen[None].bench == frozen[7].bench
+    chosen = {seed: {item.qid for item in items(tmp_path / str(seed))} for seed in frozen}
+    assert chosen[None] == chosen[7] != chosen[0]
 
 
 def test_a_length_matched_bench_gives_length_half(big: Path, tmp_path: Path) -> None:

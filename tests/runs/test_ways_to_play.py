@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
@@ -23,8 +24,9 @@ from runs.playing import Limits, play_run
 from runs.progress import plain_lines
 from runs.reading import RUN_FILE
 from tests.support.asking import Script, frames_of, run
+from tests.support.canned import STANDARDS, canned
 from tests.support.clips import draw_folder
-from tests.support.loopback import ask_offline, serving
+from tests.support.loopback import Brain, ask_offline, serving
 from tests.support.runfiles import video
 from tests.support.small_runs import battles_of, play, play_again, toml
 from tests.support.stage import Stage
@@ -107,6 +109,59 @@ def test_the_papers_preset_stretches_frames_keeps_seats_and_hides_analyses(
     evolving = [open_fences(text)[1] for text in heard if "Reply format: evolver" in text]
     assert evolving
     assert {fences["analyses"] for fences in evolving} == {""}
+
+
+EVOLVED = "and which the next?"
+"""What `tests/support/canned.py` asks in every evolved question, and in no other."""
+
+
+def grading(*, overall: float, others: float) -> Brain:
+    """Return an examiner that grades evolved questions so, and all others 3 throughout."""
+
+    def brain(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        said = canned(model, messages)
+        _, texts = open_fences(messages[-1].content[-1]["text"])  # type: ignore[index, arg-type]
+        if "question_1" not in texts:
+            return said
+        names = [name for name in ("question_1", "question_2") if EVOLVED in texts[name]]
+        grades = dict.fromkeys(
+            ("question_1", "question_2"), dict.fromkeys((*STANDARDS, "overall"), 3.0)
+        )
+        for name in names:
+            grades[name] = {**dict.fromkeys(STANDARDS, others), "overall": overall}
+        return said.model_copy(update={"content": json.dumps(grades)})
+
+    return brain
+
+
+@pytest.mark.parametrize(
+    ("overall", "others", "preset", "origin"),
+    [
+        (3.0, 5.0, "paper", "fresh"),
+        (3.0, 5.0, None, "evolved"),
+        (3.1, 1.0, "paper", "evolved"),
+        (2.9, 5.0, None, "fresh"),
+    ],
+)
+def test_by_the_papers_rule_the_overall_grade_alone_lets_a_question_pass(
+    videos: Path, tmp_path: Path, overall: float, others: float, preset: str | None, origin: str
+) -> None:
+    with serving(tmp_path / "log", brain=grading(overall=overall, others=others)) as server:
+        remote = {"model": "openai:examiner", "base_url": server.openai_url}
+        (tmp_path / "arena.toml").write_text(toml({"examiner": remote}))
+        given = {"config": tmp_path / "arena.toml", "preset": preset, "limit": 1}
+        play(videos, tmp_path / "out", examiner="examiner", judge=("offline:judge",), **given)
+    first, second = (
+        [battle for battle in battles_of(tmp_path / "out") if battle.round == round_]
+        for round_ in (0, 1)
+    )
+    assert {battle.verdict for battle in first}.isdisjoint({"void"})
+    assert {battle.origin for battle in second} == {origin}
+    for battle in second:
+        grades = [(attempt.new.overall, attempt.new.accuracy) for attempt in battle.evolution]
+        assert grades == [(overall, others)] * (1 if origin == "evolved" else 2)
+        assert [attempt.accepted for attempt in battle.evolution][-1] == (origin == "evolved")
+    assert play_again(tmp_path / "out").battles == 6
 
 
 def many(count: int) -> list[Video]:

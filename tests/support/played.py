@@ -24,13 +24,15 @@ from memory.records import (
     Video,
 )
 from memory.store import Store
+from runs import console
 from runs.cli import arena
 
 CLIP_BYTES = b"no video, but its bytes are what counts"
 
 
 def invoke(*args: object, width: int = 80) -> Result:
-    """Return what `arena` says to these arguments."""
+    """Return what `arena` says to these arguments, as in a process of its own."""
+    console.out.cache_clear()
     return CliRunner(env={"COLUMNS": str(width)}).invoke(arena, [str(arg) for arg in args])
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.clients import Sending
 from agents.fences import open_fences
 from graph.context import Arena, Rules
+from graph.guest import play_guest
 from graph.tournament import play
 from memory.errors import UnusableVideo
-from memory.records import Battle, Draw, Frames, Video
-from tests.support.asking import MODEL, Line, Script, desk_of, frames_of, run
+from memory.records import Battle, Borrowed, Draw, Frames, Video
+from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
 
 VIDEO = "0123456789ab"
 GRADE = dict.fromkeys(
@@ -83,6 +84,9 @@ class Stage:
     settled: dict[str, Battle] = field(default_factory=dict)
     unusable: str | None = None
     unwanted: str | None = None
+    borrowed: Borrowed | None = None
+    """The stored answer that every battle is fought against."""
+    journal: Pages = field(default_factory=Pages)
     script: Script = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,6 +98,11 @@ class Stage:
         self.ids = run(play(self._arena(), VIDEO))
         return {battle.removeprefix(f"{VIDEO}-"): found for battle, found in self.settled.items()}
 
+    def meet(self, slot: str, source: Battle) -> Battle:
+        """Play a guest slot over a battle and return what it came to."""
+        assert run(play_guest(self._arena(), slot, source)) == slot
+        return self.settled[slot]
+
     def texts(self, role: str) -> list[dict[str, str]]:
         """Return the fenced texts that a role was sent, in order."""
         return [open_fences(s.text)[1] for s in self.script.seen if s.role == role]
@@ -104,12 +113,12 @@ class Stage:
         return json.dumps(said) if isinstance(said, Mapping) else said
 
     def _arena(self) -> Arena:
-        desk = desk_of(self.script)
+        desk = desk_of(self.script, journal=self.journal)
         return Arena(
             desk=desk,
             examiner=MODEL,
             judges=(MODEL,),
-            cast={"left": MODEL, "right": MODEL},
+            cast={name: replace(MODEL, alias=name) for name in ("left", "right")},
             rules=Rules(rounds=self.rounds, **self.rules),
             videos={VIDEO: _video()},
             prompts=desk.prompts.digests,
@@ -126,7 +135,14 @@ class Stage:
         return frames_of(8, video=video)
 
     async def _draw(self, slot: str) -> Draw:
-        return Draw(slot=slot, model_a="left", model_b="right", propensity=1.0, swap=self.swap)
+        return Draw(
+            slot=slot,
+            model_a="left",
+            model_b="right",
+            propensity=1.0,
+            swap=self.swap,
+            borrowed=self.borrowed,
+        )
 
     async def _settle(self, battle: Battle) -> None:
         assert battle.id not in self.settled

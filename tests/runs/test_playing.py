@@ -1,0 +1,125 @@
+"""What a run tells is on disk before it is told, and before anything follows from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.ask import Event
+from agents.prompts import PromptSet
+from memory.bodies import write_body
+from memory.records import Slot
+from runs.commands.endings import run_async
+from runs.config import Flags, resolve
+from runs.events import Drawn, Happening, Settled
+from runs.opening import Care, Opened, begin
+from runs.playing import Game, playing
+from runs.simulate import simulate
+from runs.spending import Budget
+from tests.support.clips import draw_folder
+from tests.support.runfiles import battle, video
+from tests.support.small_runs import TRIO
+from tests.support.witness import kept_from_writing, stored
+from video.find import Findings
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Opened]:
+    """Begin a run of one video and one round, that may stop after a battle."""
+    config = resolve(Flags(models=TRIO, rounds=1)).config
+    found, care = Findings([video()], [], []), Care(until="battles=1")
+    ready = begin(
+        tmp_path, config, prompts=PromptSet.load(), found=found, folder=tmp_path, care=care
+    )
+    with ready.store:
+        yield ready
+
+
+class Ears:
+    """Hears of a run, and looks each time whether its file tells it, too."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.heard = Counter[str]()
+        self.settled = set[str]()
+
+    def __call__(self, event: Happening) -> None:
+        self.heard[type(event).__name__] += 1
+        if isinstance(event, Settled):
+            assert stored(self.out, "battles", event.battle.id) == write_body(event.battle)
+            self.settled.add(event.battle.id)
+        elif isinstance(event, Drawn):
+            assert stored(self.out, "draws", event.draw.slot) == write_body(event.draw)
+        elif isinstance(event, Event) and event.nonce.role == "contestant":
+            assert stored(self.out, "draws", event.nonce.scope) is not None
+
+
+def until_idle(work: Callable[[Game], Awaitable[None]], ready: Opened, hear: Ears) -> Game:
+    """Put a run together, do something with it, and return it."""
+
+    async def do() -> Game:
+        budget = Budget.of(ready.store, ready.config)
+        async with playing(ready, budget, concurrency=1, hear=hear) as game:
+            await work(game)
+        return game
+
+    return asyncio.run(do())
+
+
+async def turn_often() -> None:
+    """Let everybody go on who does not wait for the disk."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+def test_battles_and_draws_are_on_disk_when_anybody_hears_of_them(tmp_path: Path) -> None:
+    videos, out = draw_folder(tmp_path / "videos", 2, seconds=2), tmp_path / "out"
+    ears, flags = Ears(out), Flags(models=TRIO, rounds=2, block=1, until="battles=999")
+    run_async(simulate(videos, out, flags=flags, say=lambda _line: None, hear=ears))
+    assert (ears.heard["Settled"], ears.heard["Drawn"]) == (12, 12)
+    assert ears.heard["Looked"] > 0
+    assert len(ears.settled) == 12
+
+
+def test_a_battle_is_heard_of_and_counted_when_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    slots = [slot.id for slot in run.store.slots()]
+    ears = Ears(tmp_path)
+
+    async def settle_all(game: Game) -> None:
+        assert game.watch is not None
+        with kept_from_writing(tmp_path):
+            tasks = [asyncio.ensure_future(game.arena.settle(battle(slot))) for slot in slots]
+            await turn_often()
+            game.watch.look()
+            assert (game.watch.latest, ears.heard, game.arena.settled(slots[0])) == (None, {}, None)
+        await asyncio.gather(*tasks)
+        game.watch.look()
+        assert game.watch.latest is not None
+
+    until_idle(settle_all, run, ears)
+    assert ears.heard == {"Settled": 3, "Looked": 1}
+
+
+def test_nobody_goes_on_with_a_draw_before_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    slot: Slot = run.store.slots()[0]
+    ears = Ears(tmp_path)
+
+    async def draw(game: Game) -> None:
+        with kept_from_writing(tmp_path):
+            task = asyncio.ensure_future(game.arena.draw(slot.id))
+            await turn_often()
+            assert (task.done(), ears.heard) == (False, {})
+        drawn = await task
+        assert stored(tmp_path, "draws", slot.id) == write_body(drawn)
+        assert await game.arena.draw(slot.id) == drawn
+
+    until_idle(draw, run, ears)
+    assert ears.heard == {"Drawn": 2}
