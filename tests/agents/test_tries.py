@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from agents.ask import Asker, Request
+from agents.ask import Asker, Request, journal_key
 from agents.clients import Received, Sending
 from agents.contestant import answer
 from agents.layout import thinned
 from agents.models import Model
+from agents.retry import pause_s
 from memory.errors import CallFailed, ContentFiltered, ProviderFailed
 from memory.records import CallLimits, CallRow
 from tests.support.asking import (
@@ -55,6 +56,40 @@ def test_a_request_that_is_too_large_is_sent_again_with_half_its_frames() -> Non
     (row,) = journal.rows.values()
     assert (row.frames, [(a.kind, a.waited_s) for a in row.attempts]) == (32, [("too-large", 0.0)])
     assert len({sending.key for sending in server.script.seen}) == 1
+
+
+def test_a_limit_that_a_request_keeps_to_says_nothing_of_what_would_fit() -> None:
+    model = replace(REMOTE, limits=CallLimits(images_per_request=100))
+    server = Picky(40)
+    assert (server.ask(model), server.counts) == ("32 seen", [64, 32])
+
+
+def test_pauses_follow_from_the_runs_seed_and_the_call_alone() -> None:
+    async def waited(seed: int) -> list[float]:
+        found: list[float] = []
+
+        async def pause(seconds: float) -> None:
+            found.append(seconds)
+
+        script = Script([*[TimeoutError()] * 2, "words"])
+        asker = Asker(Pages(), load_bytes, make_client=script, seed=seed, pause=pause)
+        await asker.ask(REMOTE, request_of())
+        return found
+
+    key = journal_key(REMOTE, request_of())
+    for seed in (0, 7):
+        told = [pause_s(seed, key, tries=tries, hint_s=None) for tries in (1, 2)]
+        assert run(waited(seed)) == told
+    assert run(waited(0)) != run(waited(7))
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_call_is_tried_no_more_often_than_it_may_be(most: int) -> None:
+    script = Script(lambda _: TimeoutError("nothing came back"))
+    asker = Asker(Pages(), load_bytes, make_client=script, most_tries=most)
+    with pytest.raises(ProviderFailed):
+        run_virtual(asker.ask(REMOTE, request_of()))
+    assert len(script.seen) == most
 
 
 def test_frames_are_left_out_evenly() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memory.bodies import read_body, write_body
 from memory.errors import StoreError
+from memory.journal import NOTHING_SPENT
 from memory.records import Attempt, CallRow, Intent, Lost, Skipped, Usage
 from memory.store import Store
 from tests.support.runfiles import call, intent, video
@@ -204,3 +205,8 @@ def test_answered_calls_are_counted_by_scope_alias_and_role(store: Store) -> Non
         ("v-p1-r0", "other", "judge", 1),
         ("w", "judge", "judge", 1),
     ]
+
+
+def test_a_run_without_a_call_came_to_nothing(store: Store) -> None:
+    nothing = (0, 0.0, 0, 0, 0, (0, 0.0, 0))
+    assert tuple(store.journal.spent()) == nothing == tuple(NOTHING_SPENT)

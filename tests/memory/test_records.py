@@ -33,7 +33,7 @@ PRICE = {"input_usd": 0.0, "output_usd": 0.0}
         (CallLimits, {}, "tokens_per_minute", (0.01,), (0.0, float("inf"))),
         (CallLimits, {}, "images_per_request", (0,), (-1,)),
         (CallLimits, {}, "body_bytes", (1,), (0,)),
-        (Price, PRICE, "input_usd", (0.0,), (-0.1, float("nan"))),
+        (Price, PRICE, "input_usd", (0.0,), (-0.1, float("inf"), float("nan"))),
         (Price, PRICE, "output_usd", (0.0,), (-0.1, float("inf"))),
         (Price, PRICE, "cached_usd", (0.0,), (-0.1, float("inf"))),
         (Price, PRICE, "written_usd", (0.0,), (-0.1, float("inf"))),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import sqlite3
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.connection import open_writing
+from memory.connection import blaming, open_writing
 from memory.errors import StoreError
 from memory.records import Skipped
 from memory.store import Ending, Store
@@ -349,6 +350,17 @@ def test_fsync_keeps_the_names_of_a_new_run_and_its_folders(
     Store.create(tmp_path / "new" / "out" / "run.sqlite", {}, fsync=True).close()
     folders = (tmp_path, tmp_path / "new", tmp_path / "new" / "out")
     assert set(synced) == {folder.stat().st_ino for folder in folders}
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(errno.ENOSPC, "make room on its disk"), (errno.EACCES, "pass the --out of a run")],
+)
+def test_what_to_do_about_an_error_is_told_by_what_it_was(
+    path: Path, number: int, remedy: str
+) -> None:
+    with pytest.raises(StoreError, match=remedy), blaming(path):
+        raise OSError(number, "it did not work")
 
 
 def test_a_run_has_pages_that_calls_fill(store: Store, path: Path) -> None:

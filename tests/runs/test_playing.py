@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.ask import Event
+from agents.ask import Asker, Event, journal_key
 from agents.prompts import PromptSet
 from memory.bodies import write_body
 from memory.records import Slot
@@ -20,6 +20,7 @@ from runs.opening import Care, Opened, begin
 from runs.playing import Game, playing
 from runs.simulate import simulate
 from runs.spending import Budget
+from tests.support.asking import MODEL, REMOTE, Script, load_bytes, request_of
 from tests.support.clips import draw_folder
 from tests.support.runfiles import battle, video
 from tests.support.small_runs import TRIO
@@ -123,3 +124,49 @@ def test_nobody_goes_on_with_a_draw_before_its_write_has_come_back(
 
     until_idle(draw, run, ears)
     assert ears.heard == {"Drawn": 2}
+
+
+async def settle(task: asyncio.Task[str]) -> bool:
+    """Return whether a call has come back once everybody has had many turns."""
+    await turn_often()
+    return task.done()
+
+
+def test_no_try_that_may_be_paid_is_sent_before_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    script = Script(["words"])
+    asker = Asker(run.store.journal, load_bytes, make_client=script)
+
+    async def ask() -> None:
+        with kept_from_writing(tmp_path):
+            task = asyncio.create_task(asker.ask(REMOTE, request_of()))
+            assert not await settle(task)
+            assert not script.seen
+        assert await task == "words"
+
+    asyncio.run(ask())
+    assert len(script.seen) == 1
+
+
+def test_no_reply_is_given_or_told_before_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    heard: list[str] = []
+    asker = Asker(
+        run.store.journal,
+        load_bytes,
+        make_client=Script(["words"]),
+        on_event=lambda event: heard.append(event.kind),
+    )
+
+    async def ask() -> None:
+        with kept_from_writing(tmp_path):
+            task = asyncio.create_task(asker.ask(MODEL, request_of()))
+            assert not await settle(task)
+            assert heard == ["started"]
+        assert await task == "words"
+
+    asyncio.run(ask())
+    assert heard == ["started", "finished"]
+    assert stored(tmp_path, "calls", journal_key(MODEL, request_of())) is not None
