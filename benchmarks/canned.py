@@ -143,7 +143,7 @@ def canned_arena(folder: Path, videos: int) -> Iterator[Arena]:
         store.add_slots(slots)
         asker = Asker(store.journal, load, concurrency=16, make_client=Canned)
         waves = Waves(slots, config.models)
-        draws = Draws(config, {slot.id: slot for slot in slots}, waves)
+        draws = Draws(config, slots, waves)
 
         async def settle(battle: Battle) -> None:
             await store.put_battle(battle)

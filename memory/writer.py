@@ -10,7 +10,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ _MOST_AT_ONCE = 512
 
 class _Write(NamedTuple):
     sql: str
-    rows: Sequence[Row]
+    rows: Iterable[Row]
     future: asyncio.Future[None] | Future[None]
 
 
@@ -60,6 +60,10 @@ class Writer:
 
     def write_now(self, sql: str, *rows: Row) -> None:
         """Do as `write`, and stand still until it is done; for the start of a run."""
+        self.write_each_now(sql, rows)
+
+    def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
+        """Do as `write_now` with rows that are made, in another thread, as they are written."""
         future: Future[None] = Future()
         self._submit(_Write(sql, rows, future))
         future.result()
@@ -126,9 +130,10 @@ class Writer:
 
     def _apply(self, write: _Write) -> StoreError | None:
         execute = self._connection.execute
-        if len(write.rows) == 1:
+        if isinstance(write.rows, tuple) and len(write.rows) == 1:
             # SQLite undoes a failing statement by itself, so one row needs no savepoint.
-            return self._attempt(lambda: execute(write.sql, write.rows[0]))
+            (row,) = write.rows
+            return self._attempt(lambda: execute(write.sql, row))
         execute("SAVEPOINT several")
         error = self._attempt(lambda: self._connection.executemany(write.sql, write.rows))
         if error:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from memory.records import Slot
+from memory.slots import Slots
 
 OPEN_BLOCKS = 2
 T = TypeVar("T")
@@ -25,15 +28,19 @@ class Visit(NamedTuple):
     generation: int
 
 
-def blocks_of(slots: Sequence[Slot]) -> list[list[Visit]]:
+def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
     """Return the visits of each block, in the order in which blocks are admitted.
 
     A generation begins when all blocks of those before it have begun.
     """
-    by_block = sorted(slots, key=lambda slot: (slot.generation, slot.block, slot.ordinal))
+    slots = Slots.of(slots)
+    generation, block, video = slots.generations, slots.columns.block, slots.columns.video
+    order = np.lexsort((slots.columns.ordinal, block, generation))
+    rows = np.stack((generation, block, video), axis=1)[order]
+    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
     return [
-        list(dict.fromkeys(Visit(slot.video, slot.generation) for slot in members))
-        for _, members in groupby(by_block, key=lambda slot: (slot.generation, slot.block))
+        [Visit(slots.videos[video], generation) for generation, _, video in members]
+        for _, members in groupby(rows[first].tolist(), key=lambda row: row[:2])
     ]
 
 

@@ -141,8 +141,7 @@ def look(folder: Path, say: Say) -> Findings:
 def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
     """Say what will be done, and what leaves the machine."""
     config, slots = run.config, Lineup(run.store.slots()).slots
-    settled = run.store.settled_ids()
-    open_slots = [slot for slot in slots if slot.id not in settled]
+    open_slots = slots.without(run.store.settled_ids())
     if assumed_cast:
         say("no models were named: the offline cast plays, stand-ins that measure pictures;")
         say("name real ones with --models provider:model,provider:model (see --help)")
@@ -164,7 +163,7 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say(f"may stop early: --until {rule}; it holds until another is given")
     for line in remote_notice(
         config,
-        videos=len({slot.video for slot in open_slots}),
+        videos=len(open_slots.videos_of()),
         open_slots=len(open_slots),
         has_subtitles=has_subtitles(run.store),
     ):

@@ -14,7 +14,8 @@ from typing import Any
 
 from agents.purse import Caps
 from memory.journal import NOTHING_LOST
-from memory.records import DECIDED, SCHEMA, TIES, Battle, Lost, Skipped
+from memory.records import DECIDED, SCHEMA, TIES, Lost, Skipped
+from memory.store import Ending, Store
 from runs.console import safe
 from runs.costs import Costs, lost_line
 from runs.quarantine import Quarantined, quarantine
@@ -168,8 +169,9 @@ def status_of(folder: Path) -> Status:
     """Return how far the run in `folder` is."""
     with open_run(folder) as run:
         status = Status(folder, run.manifest, len(run.slots), skipped=run.store.skipped())
-        for battle in run.each_battle:
-            _count(status, battle)
+        for ending in run.store.each_ending():
+            if ending.id in run.lineup.ids:
+                _count(status, run.store, ending)
         for row in run.store.journal.each_call():
             status.costs.add(row)
         status.caps = kept_caps(run.store)
@@ -183,13 +185,17 @@ def status_of(folder: Path) -> Status:
     return status
 
 
-def _count(status: Status, battle: Battle) -> None:
-    status.verdicts[battle.verdict] += 1
-    if battle.verdict == "void":
-        status.void_reasons[battle.reason or "no reason recorded"] += 1
-    elif battle.verdict in ("forfeit_a", "forfeit_b"):
-        loser = battle.model_a if battle.verdict == "forfeit_a" else battle.model_b
-        status.forfeits[loser or "?"] += 1
+def _count(status: Status, store: Store, ending: Ending) -> None:
+    """Count a battle, which is read whole only where it has no answers to be judged by."""
+    if ending.verdict in DECIDED:
+        status.verdicts[ending.verdict] += 1
+    elif battle := store.battle(ending.id):
+        status.verdicts[battle.verdict] += 1
+        if battle.verdict == "void":
+            status.void_reasons[battle.reason or "no reason recorded"] += 1
+        elif battle.verdict in ("forfeit_a", "forfeit_b"):
+            loser = battle.model_a if battle.verdict == "forfeit_a" else battle.model_b
+            status.forfeits[loser or "?"] += 1
 
 
 def _models(manifest: dict[str, Any]) -> dict[str, str]:
