@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple, TypeVar, overload
 
@@ -31,6 +31,10 @@ class Kind(NamedTuple):
     generation: int
     persona: int
     round: int
+
+
+K = TypeVar("K", bound=Hashable)
+Row = tuple[int, str, int, K]
 
 
 class Columns(NamedTuple):
@@ -67,35 +71,37 @@ class Slots(Sequence[Slot]):
         """Return a table of slots; one that is a table already stays what it is."""
         if isinstance(slots, Slots):
             return slots
-        rows = (
-            (s.id, s.video, s.ordinal, s.block, s.generation, s.persona, s.round) for s in slots
-        )
-        return cls.read(rows)
+        rows = [(s.ordinal, s.video, s.block, _kind_of(s)) for s in slots]
+        return cls.read([rows] if rows else [], kind_of=Kind._make)
 
     @classmethod
-    def read(cls, rows: Iterable[tuple[str, str, int, int, int, int, int]]) -> Slots:
-        """Return a table of rows: id, video, ordinal, block, generation, persona, round.
+    def read(cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], Kind]) -> Slots:
+        """Return a table of rows: ordinal, video, block, and what `kind_of` makes a kind of.
 
         Raises:
-            StoreError: one is no slot, or its id does not begin with its video.
+            StoreError: one is no slot.
         """
         videos: dict[str, int] = {}
-        kinds: dict[tuple[str, int, int, int], int] = {}
-        ordinal, video_at, kind_at, blocks = (array("i") for _ in range(4))
-        for id_, video, place, block, generation, persona, round_ in rows:
+        kinds: dict[K, int] = {}
+        known: list[Kind] = []
+        ordinal, video_at, kind_at, block = (array("i") for _ in range(4))
+        for page in pages:
+            ordinals, of_video, blocks, of_kind = zip(*page, strict=True)
+            for video in dict.fromkeys(of_video):
+                videos.setdefault(video, len(videos))
             try:
-                key = (_behind(id_, video), generation, persona, round_)
-                if key not in kinds:
-                    # Once for all that are alike: a record refuses what is no number.
-                    _slot(video, Kind(*key), ordinal=place, block=block)
-                ordinal.append(place)
-                blocks.append(block)
+                for kind in dict.fromkeys(of_kind):
+                    if kind not in kinds:
+                        known.append(_checked(kind_of(kind)))
+                        kinds[kind] = len(kinds)
+                ordinal.extend(ordinals)
+                block.extend(blocks)
             except (ValueError, TypeError, OverflowError) as error:
-                raise StoreError(f"the run holds a Slot that cannot be read ({id_!r})") from error
-            video_at.append(videos.setdefault(video, len(videos)))
-            kind_at.append(kinds.setdefault(key, len(kinds)))
-        columns = Columns(*map(_ints, (ordinal, video_at, kind_at, blocks)))
-        return cls(list(videos), [Kind(*key) for key in kinds], columns)
+                raise StoreError("the run holds a Slot that cannot be read") from error
+            video_at.extend(map(videos.__getitem__, of_video))
+            kind_at.extend(map(kinds.__getitem__, of_kind))
+        columns = Columns(*map(_ints, (ordinal, video_at, kind_at, block)))
+        return cls(list(videos), known, columns)
 
     def __len__(self) -> int:
         return len(self.columns.ordinal)
@@ -171,7 +177,9 @@ class Slots(Sequence[Slot]):
 
     def where(self, rows: Mask | Ints | Longs) -> Slots:
         """Return some of them: those of a mask, or of rows in their order."""
-        if rows.dtype == np.bool_ and rows.all():
+        if len(rows) == len(self) and (
+            rows.all() if rows.dtype == np.bool_ else np.array_equal(rows, np.arange(len(self)))
+        ):
             return self
         return Slots(self.videos, self.kinds, Columns(*(one[rows] for one in self.columns)))
 
@@ -222,9 +230,9 @@ class Slots(Sequence[Slot]):
         is_there = (video >= 0) & (tail >= 0) & (known[places] == codes)
         return np.where(is_there, self._index.rows[places], -1)
 
-    def rows_of(self, ordinals: Sequence[int]) -> Longs:
+    def rows_of(self, ordinals: Ints) -> Longs:
         """Return the rows of slots by their ordinals, where slots stand by their ordinals."""
-        return np.searchsorted(self.columns.ordinal, np.array(ordinals, dtype=np.int32))
+        return np.searchsorted(self.columns.ordinal, ordinals)
 
     def about(self, video: str) -> Mask:
         """Return which of them are about a video."""
@@ -283,10 +291,18 @@ class Ids(Set[str]):
         return len(self.slots)
 
 
-def _behind(id_: str, video: str) -> str:
-    if not id_.startswith(video) or len(id_) == len(video):
-        raise ValueError(f"{id_} is no slot of {video}")
-    return id_[len(video) :]
+def _kind_of(slot: Slot) -> Kind:
+    if not slot.id.startswith(slot.video):
+        raise StoreError(f"slot {slot.id} is not about {slot.video}")
+    suffix = slot.id[len(slot.video) :]
+    return Kind(suffix, slot.generation, slot.persona, slot.round)
+
+
+def _checked(kind: Kind) -> Kind:
+    """Return a kind whose numbers are numbers, as a record makes sure of."""
+    if not kind.suffix:
+        raise ValueError("the id of a slot says no more than its video")
+    return _kind_of(_slot("", kind, ordinal=0, block=0))
 
 
 def _slot(video: str, kind: Kind, *, ordinal: int, block: int) -> Slot:

@@ -184,6 +184,18 @@ class Store:
         """Return how many slots there are, without reading any."""
         return self._rows.count()
 
+    def count_settled(self) -> int:
+        """Return how many slots have a battle, likewise."""
+        return self._rows.count_settled()
+
+    def superseding(self) -> list[str]:
+        """Return the ids of the slots that are played in place of others, likewise."""
+        return self._rows.superseding()
+
+    def has_battle(self, battle: str) -> bool:
+        """Return whether there is a battle with this id."""
+        return self._reader.row("SELECT 1 FROM battles WHERE id = ?", battle) is not None
+
     def settled(self) -> Slots:
         """Return the slots that have a battle, by their ordinals."""
         return self._rows.settled()

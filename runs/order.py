@@ -14,8 +14,8 @@ from memory.store import Store
 from runs.config import RunConfig
 from runs.plan import plan_of
 from runs.planning import guests_left, work_left
-from runs.schedule import Visit, blocks_of
-from runs.slots import Lineup, guests_among
+from runs.schedule import numbers_of_visits
+from runs.slots import Lineup, guests_among, numbered
 
 
 def course_of(
@@ -77,15 +77,9 @@ def _order(left: Slots, *, in_waves: bool) -> Longs:
     if in_waves:
         keys = [left.generations, left.columns.block, left.rounds]
     else:
-        visits = [visit for block in blocks_of(left) for visit in block]
-        at = {visit: k for k, visit in enumerate(visits)}
-        pairs = zip(left.columns.video.tolist(), left.generations.tolist(), strict=True)
-        keys = [
-            np.fromiter(
-                (at[Visit(left.videos[video], generation)] for video, generation in pairs),
-                dtype=np.int32,
-                count=len(left),
-            )
-        ]
+        in_turn = np.lexsort((ordinal, left.columns.block, left.generations))
+        visits = np.empty(len(left), dtype=np.int32)
+        visits[in_turn] = numbered(numbers_of_visits(left)[in_turn])
+        keys = [visits]
     keys = [np.where(of_guest, 0, key) for key in keys]
     return np.lexsort((ordinal, *reversed(keys), of_guest))

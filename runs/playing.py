@@ -41,7 +41,7 @@ from runs.opening import Opened
 from runs.order import course_of
 from runs.reading import Run, damage
 from runs.schedule import Visit, blocks_of, one_after_another, play_blocks
-from runs.slots import Lineup, guests_among
+from runs.slots import Lineup, Tally, guests_among
 from runs.spending import NO_CAPS, Budget
 from runs.until import Reading, keep_met, kept_rule
 from runs.watch import NOTHING_LEFT, Outlook, Watch, look_ahead
@@ -137,7 +137,8 @@ async def play_run(
             told.hear(Ended(stopped, is_capped, store.journal.spent()))
         for line in damage(store):
             told.say(line)
-        verdicts = Counter(v for battle, v in store.each_verdict() if battle in lineup.ids)
+        superseded = Tally.of(store).superseded
+        verdicts = Counter(v for battle, v in store.each_verdict() if battle not in superseded)
         return Finished(
             total=len(lineup.slots),
             settled=verdicts.total(),

@@ -12,7 +12,7 @@ from memory.slots import Ids
 from memory.store import Store
 from runs.quarantine import pardon
 from runs.reading import counted
-from runs.slots import Lineup, guests_among, superseding_slots
+from runs.slots import Lineup, Tally, guests_among, superseding_slots
 
 
 def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
@@ -21,9 +21,9 @@ def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
     Not those where every judge abstained: to play them again would come to the same. And of videos
     that gave no frames those alone whose ids are `at_hand`, to be tried once more.
     """
-    standing = Lineup(store.slots()).ids
+    superseded = Tally.of(store).superseded
     undecided = [id_ for id_, verdict in store.each_verdict() if verdict not in DECIDED]
-    battles = [store.battle(id_) for id_ in undecided if id_ in standing]
+    battles = [store.battle(id_) for id_ in undecided if id_ not in superseded]
     has_frames = {b.video: False for b in battles if b}
     for video in has_frames:
         has_frames[video] = video in at_hand or store.frames(video) is not None

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from memory.records import Slot
-from memory.slots import Slots
+from memory.slots import Longs, Slots
 
 OPEN_BLOCKS = 2
 T = TypeVar("T")
@@ -34,14 +33,25 @@ def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
     A generation begins when all blocks of those before it have begun.
     """
     slots = Slots.of(slots)
-    generation, block, video = slots.generations, slots.columns.block, slots.columns.video
-    order = np.lexsort((slots.columns.ordinal, block, generation))
-    rows = np.stack((generation, block, video), axis=1)[order]
-    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
-    return [
-        [Visit(slots.videos[video], generation) for generation, _, video in members]
-        for _, members in groupby(rows[first].tolist(), key=lambda row: row[:2])
-    ]
+    order = np.lexsort((slots.columns.ordinal, slots.columns.block, slots.generations))
+    blocks: dict[tuple[int, int], list[Visit]] = {}
+    for row in order[_first_of_each(numbers_of_visits(slots)[order])].tolist():
+        slot = slots[row]
+        visits = blocks.setdefault((slot.generation, slot.block), [])
+        visits.append(Visit(slot.video, slot.generation))
+    return list(blocks.values())
+
+
+def numbers_of_visits(slots: Slots) -> Longs:
+    """Return a number for generation, block and video of each slot; all three order it."""
+    columns, blocks = slots.columns, 1 + int(slots.columns.block.max(initial=0))
+    visits = (slots.generations.astype(np.int64) * blocks + columns.block) * len(slots.videos)
+    return visits + columns.video
+
+
+def _first_of_each(numbers: Longs) -> Longs:
+    """Return where each number comes first, in the order of their coming."""
+    return np.sort(np.unique(numbers, return_index=True)[1])
 
 
 def one_after_another(

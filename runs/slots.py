@@ -5,15 +5,18 @@ Slots are a table of numbers (`memory/slots.py`), and stay one here: a run may h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graph.state import PERSONAS, base_of, generation_of, is_guest, slot_id, superseding_id
 from memory.digests import derive
 from memory.records import Slot, Video
-from memory.slots import NO_SLOTS, Columns, Kind, Longs, Mask, Slots
+from memory.slots import NO_SLOTS, Columns, Ints, Kind, Longs, Mask, Slots
+from memory.store import Store
 
 _NEVER = np.iinfo(np.int32).max
 
@@ -81,6 +84,34 @@ class Lineup:
         return {video: tuple(sorted(found)) for video, found in played.items()}
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How many slots count and are settled, told by a run's file without a table of them."""
+
+    superseded: Set[str]
+    """Ids of slots that do not count, since another is played in their place."""
+    slots: int
+    settled: int
+
+    @classmethod
+    def of(cls, store: Store) -> Tally:
+        """Return the tally of a run."""
+        played: dict[str, set[str]] = {}
+        for id_ in store.superseding():
+            played.setdefault(base_of(id_), {base_of(id_)}).add(id_)
+        superseded = {id_ for ids in played.values() for id_ in ids - {max(ids, key=generation_of)}}
+        return cls(
+            superseded,
+            slots=store.count_slots() - len(superseded),
+            settled=store.count_settled() - sum(map(store.has_battle, superseded)),
+        )
+
+    @property
+    def left(self) -> int:
+        """How many of those that count are not settled."""
+        return self.slots - self.settled
+
+
 def _latest(slots: Slots) -> Slots:
     """Return of each place the slot of the latest generation, the first of equal ones."""
     if not any(generation_of(kind.suffix) for kind in slots.kinds):
@@ -110,6 +141,14 @@ def lineages_of(slots: Slots) -> Longs:
     personas = slots.personas
     lineages: Longs = slots.columns.video.astype(np.int64) * (1 + int(personas.max(initial=0)))
     return lineages + personas
+
+
+def numbered(names: NDArray[np.signedinteger]) -> Ints:
+    """Return a number for each name, the same for equal ones, in the order of their coming."""
+    _, first, name = np.unique(names, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int32)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[name]
 
 
 def guests_among(slots: Slots) -> Mask:

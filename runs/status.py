@@ -21,6 +21,7 @@ from runs.costs import Costs, lost_line
 from runs.quarantine import Quarantined, quarantine
 from runs.reading import counted, damage, marks, named, one_line, open_run, problems, run_file
 from runs.repair import failed_slots
+from runs.slots import Tally
 from runs.spending import NO_CAPS, kept_caps, told_caps
 from runs.watch import NOTHING_LEFT, Outlook, look_ahead
 from runs.working import NO_WORK, Work, work_on
@@ -168,9 +169,10 @@ class Status:
 def status_of(folder: Path) -> Status:
     """Return how far the run in `folder` is."""
     with open_run(folder) as run:
-        status = Status(folder, run.manifest, len(run.slots), skipped=run.store.skipped())
+        tally = Tally.of(run.store)
+        status = Status(folder, run.manifest, tally.slots, skipped=run.store.skipped())
         for ending in run.store.each_ending():
-            if ending.id in run.lineup.ids:
+            if ending.id not in tally.superseded:
                 _count(status, run.store, ending)
         for row in run.store.journal.each_call():
             status.costs.add(row)

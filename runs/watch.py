@@ -14,7 +14,7 @@ from typing import NamedTuple
 from memory.slots import Slots
 from memory.store import Store
 from runs.config import RunConfig
-from runs.slots import Lineup, guests_among
+from runs.slots import Lineup, Tally, guests_among
 from runs.until import Reading, Rule, kept_rule
 from runs.waves import LAG, Waves
 from scoring.stopping import measure_separation
@@ -102,16 +102,16 @@ NOTHING_LEFT = Outlook(0, 0)
 
 def look_ahead(store: Store) -> Outlook:
     """Return what is left of a run; with a rule that was not met yet its waves are looked at."""
-    kept = kept_rule(store)
-    left = Lineup(store.slots()).slots.without(store.settled_ids())
-    if kept.rule is None or (kept.met and not left):
-        return Outlook(len(left), len(left), kept.rule, kept.met)
+    kept, count = kept_rule(store), Tally.of(store).left
+    if kept.rule is None or (kept.met and not count):
+        return Outlook(count, count, kept.rule, kept.met)
     config = RunConfig.of_manifest(store.manifest())
     waves, reading = Waves.of(store, config.models), kept.met
     if reading is None:
         watch = Watch(kept.rule, config, waves, lambda _reading: None)
         watch.look()
         reading = watch.latest
+    left = Lineup(store.slots()).slots.without(store.settled_ids())
     return Outlook(len(left), _due(left, waves, reading), kept.rule, reading)
 
 

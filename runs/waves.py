@@ -13,14 +13,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graph.state import base_of
 from memory.records import TIES, Battle, Slot
 from memory.slots import Ints as Numbers
 from memory.slots import Slots
 from memory.store import Ending, Store
-from runs.slots import Lineup, guests_among, places_of
+from runs.slots import Lineup, guests_among, numbered, places_of
 from scoring.cells import Cells, Ints, count_cells
 from scoring.mix import mix_weights
 
@@ -59,8 +58,8 @@ class Waves:
         self.order, self._wave = _numbered_waves([part[ordered] for part in parts])
         self._models = {model: index for index, model in enumerate(models)}
         self._rows = np.full((len(slots), 5), _NOBODY, dtype=np.int32)
-        self._rows[:, _PLACE] = _numbered(places_of(slots))
-        self._rows[:, _VIDEO] = _numbered(slots.columns.video)
+        self._rows[:, _PLACE] = numbered(places_of(slots))
+        self._rows[:, _VIDEO] = numbered(slots.columns.video)
         self._is_open = slots.among(Lineup(slots).ids)
         self._left = np.bincount(self._wave[self._is_open], minlength=len(self.order))
         self._settled = 0
@@ -181,11 +180,3 @@ def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:
     told = (part[first].tolist() for part in (generation, block, round_))
     number = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
     return [Wave(*wave) for wave in zip(*told, strict=True)], number
-
-
-def _numbered(names: NDArray[np.signedinteger]) -> Numbers:
-    """Return a number for each name, the same for equal ones, in the order of their coming."""
-    _, first, name = np.unique(names, return_index=True, return_inverse=True)
-    numbers = np.empty(len(first), dtype=np.int32)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    return numbers[name]
