@@ -8,7 +8,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-labels bench-pairing bench-latency bench-memory bench-kills bench-resume bench-freeze bench-playing bench-decode bench-overlap pictures schemas clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-overlap pictures schemas clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,9 @@ bench-memory: $(STAMP) ## memory over 10,000 lineages, and KB a battle of the ru
 
 bench-kills: $(STAMP) ## a run killed at each of its writes, on thirty full disks, without power: does it go on?
 	$(BIN)/python -m benchmarks.kills
+
+bench-slots: $(STAMP) ## memory and status of a run of 750,000 slots
+	$(BIN)/python -m benchmarks.slots
 
 bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to read
 	$(BIN)/python -m benchmarks.resume

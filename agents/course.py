@@ -6,6 +6,7 @@ would also pay for all that stand before it, and for the rest of those that are 
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, insort
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ class Course:
     """What a battle is expected to come to, before any has ended."""
     begun: dict[int, Sum] = field(default_factory=dict, init=False)
     """By place, what was spent; without those that have ended."""
-    _ended: list[int] = field(default_factory=list, init=False, repr=False)
+    _ended: array[int] = field(default_factory=lambda: array("i"), init=False, repr=False)
     """Places, ascending."""
     _dearest: Sum = field(default=NOTHING, init=False)
     _paid_for: int = field(default=0, init=False)

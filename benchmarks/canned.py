@@ -168,7 +168,7 @@ def canned_arena(
         journal = store.journal if intents else NoIntents(store.journal)
         asker = Asker(journal, load, concurrency=16, make_client=Canned)
         waves = Waves(slots, config.models)
-        draws = Draws(config, {slot.id: slot for slot in slots}, waves)
+        draws = Draws(config, slots, waves)
 
         async def settle(battle: Battle) -> None:
             await store.put_battle(battle)

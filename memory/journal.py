@@ -33,6 +33,10 @@ _ANSWERS = (
     "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.reasoning_tokens'), "
     "json_extract(body, '$.failure_kind') FROM calls WHERE role = 'contestant' ORDER BY place"
 )
+_ANSWERED = (
+    "SELECT place, scope, json_extract(body, '$.alias'), role FROM calls "
+    "WHERE place > ? AND json_extract(body, '$.reply') IS NOT NULL ORDER BY place LIMIT ?"
+)
 _LOOSE = (
     "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
     "json_extract(body, '$.usage.input_tokens') IS NULL OR "
@@ -194,13 +198,12 @@ class Journal:
         sql = f"SELECT {_COLUMNS} FROM calls ORDER BY place DESC LIMIT ?"
         return [_call(row) for row in self._reader.rows(sql, count)]
 
-    def counts(self) -> list[tuple[str, str, str, int]]:
-        """Return how many calls were answered: scope, alias, role, count."""
-        alias = "json_extract(body, '$.alias')"
-        answered = "json_extract(body, '$.reply') IS NOT NULL"
-        sql = f"SELECT scope, {alias}, role, count(*) FROM calls WHERE {answered} GROUP BY 1, 2, 3"
-        found = self._reader.rows(sql)
-        return [(scope, alias, role, int(count)) for scope, alias, role, count in found]
+    def each_answered(self) -> Iterator[tuple[str, str, str]]:
+        """Give scope, alias and role of every call that was answered, a few in memory at a time."""
+        found: list[Any] = self._reader.rows(_ANSWERED, 0, _AT_ONCE)
+        while found:
+            yield from ((scope, alias, role) for _, scope, alias, role in found)
+            found = self._reader.rows(_ANSWERED, found[-1][0], _AT_ONCE)
 
     def answers(self) -> list[Said]:
         """Return what came of every contestant's call, in the order in which they were recorded."""

@@ -19,15 +19,14 @@ from memory.lock import RunLock
 from memory.migrations import migrate
 from memory.records import Battle, Draw, Frames, Record, Skipped, Slot, Video
 from memory.sessions import Sessions
+from memory.slot_rows import SlotRows
+from memory.slots import Ids, Slots
 from memory.writer import Writer
 
 R = TypeVar("R", bound=Record)
 
 PAGE_BYTES = 8192
 """A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
-
-_AT_ONCE = 256
-"""Battles that are read in one go."""
 
 
 class StoredFile(NamedTuple):
@@ -66,6 +65,7 @@ class Store:
         self._reader = reader
         self._writer = writer
         self._lock = lock
+        self._rows = SlotRows(reader)
 
     @classmethod
     def create(cls, path: Path, manifest: dict[str, Any], *, fsync: bool = False) -> Self:
@@ -166,16 +166,39 @@ class Store:
         return self._all(Skipped, "SELECT body FROM skipped ORDER BY place")
 
     def add_slots(self, slots: Iterable[Slot]) -> None:
-        """Append the slots that are not there yet; their videos must be."""
-        self._writing_only.write_now(
+        """Append the slots that are not there yet, all or none; their videos must be.
+
+        They are gone through once and never held.
+        """
+        self._writing_only.write_each_now(
             "INSERT INTO slots (id, ordinal, video, body) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (id) DO NOTHING",
-            *((slot.id, slot.ordinal, slot.video, write_body(slot)) for slot in slots),
+            ((slot.id, slot.ordinal, slot.video, write_body(slot)) for slot in slots),
         )
 
-    def slots(self) -> list[Slot]:
-        """Return all slots by their ordinals."""
-        return self._all(Slot, "SELECT body FROM slots ORDER BY ordinal")
+    def slots(self) -> Slots:
+        """Return all slots by their ordinals, which only ever grow: none is read twice."""
+        return self._rows.all()
+
+    def count_slots(self) -> int:
+        """Return how many slots there are, without reading any."""
+        return self._rows.count()
+
+    def count_settled(self) -> int:
+        """Return how many slots have a battle, likewise."""
+        return self._rows.count_settled()
+
+    def superseding(self) -> list[str]:
+        """Return the ids of the slots that are played in place of others, likewise."""
+        return self._rows.superseding()
+
+    def has_battle(self, battle: str) -> bool:
+        """Return whether there is a battle with this id."""
+        return self._reader.row("SELECT 1 FROM battles WHERE id = ?", battle) is not None
+
+    def settled(self) -> Slots:
+        """Return the slots that have a battle, by their ordinals."""
+        return self._rows.settled()
 
     def put_file(self, name: str, text: str, *, replace: bool = False) -> None:
         """Copy a text into the run, unless it has one of that name that is not to be replaced."""
@@ -246,38 +269,48 @@ class Store:
 
     def each_battle(self) -> Iterator[Battle]:
         """Give all battles by the ordinals of their slots, a few in memory at a time."""
-        sql = (
-            "SELECT s.ordinal, b.body FROM slots s JOIN battles b ON b.id = s.id "
-            f"WHERE s.ordinal > ? ORDER BY s.ordinal LIMIT {_AT_ONCE}"
-        )
-        found = self._reader.rows(sql, -1)
-        while found:
-            yield from (read_body(Battle, body) for _, body in found)
-            found = self._reader.rows(sql, int(found[-1][0]))
+        return (read_body(Battle, body) for (body,) in self._rows.each_settled("b.body"))
+
+    def each_verdict(self) -> Iterator[tuple[str, str]]:
+        """Give id and verdict of every battle by the ordinals of their slots, likewise."""
+        return ((row[0], row[1]) for row in self._rows.each_settled("b.id", _field("verdict")))
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict of every battle by its id, without reading the battles into memory."""
-        found = self._reader.rows("SELECT id, json_extract(body, '$.verdict') FROM battles")
-        return dict((battle, verdict) for battle, verdict in found)
+        return dict(self.each_verdict())
 
-    def endings(self) -> list[Ending]:
-        """Return how all battles ended, by the ordinals of their slots; those hold no text.
+    def each_ending(self) -> Iterator[Ending]:
+        """Give how all battles ended, by the ordinals of their slots; those hold no text.
 
         One that cannot be read has ended in no way.
         """
         fields = (
-            f"CASE WHEN json_valid(b.body) THEN json_extract(b.body, '$.{name}') END"
+            f"CASE WHEN json_valid(b.body) THEN {_field(name)} END"
             for name in ("model_a", "model_b", "verdict")
         )
-        found = self._reader.rows(
-            f"SELECT b.id, {', '.join(fields)} FROM slots s JOIN battles b ON b.id = s.id "
-            "ORDER BY s.ordinal"
-        )
-        return [Ending(*row) for row in found]
+        return (Ending(*row) for row in self._rows.each_settled("b.id", *fields))
 
-    def settled_ids(self) -> set[str]:
+    def settled_ids(self) -> Ids:
         """Return the ids of all battles."""
-        return {row[0] for row in self._reader.rows("SELECT id FROM battles")}
+        return self.settled().ids
+
+    def astray(self) -> list[str]:
+        """Return the ids of battles that have no slot, as only a file has that was changed."""
+        sql = "SELECT id FROM battles WHERE id NOT IN (SELECT id FROM slots) ORDER BY id"
+        return [row[0] for row in self._reader.rows(sql)]
+
+    def last_settled(self) -> int:
+        """Return the place of the battle that was settled last, 0 where there is none."""
+        return int((self._reader.row("SELECT max(rowid) FROM battles") or (None,))[0] or 0)
+
+    def settled_after(self, place: int) -> tuple[int, list[str]]:
+        """Return the ids of the battles settled after a place, and the place of the last of them.
+
+        The place before the first is 0.
+        """
+        sql = "SELECT rowid, id FROM battles WHERE rowid > ? ORDER BY rowid"
+        found = self._reader.rows(sql, place)
+        return int(found[-1][0]) if found else place, [id_ for _, id_ in found]
 
     @property
     def _writing_only(self) -> Writer:
@@ -295,6 +328,10 @@ class Store:
 
     def _all(self, kind: type[R], sql: str) -> list[R]:
         return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
+
+
+def _field(name: str) -> str:
+    return f"json_extract(b.body, '$.{name}')"
 
 
 def _make_folder(folder: Path, *, fsync: bool) -> None:

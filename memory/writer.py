@@ -10,7 +10,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ _REFUSALS = (sqlite3.Error, OverflowError, UnicodeError)
 _MOST_AT_ONCE = 512
 
 
-Statement = tuple[str, Sequence[Row]]
+Statement = tuple[str, Iterable[Row]]
 """SQL, and the rows that it is applied to."""
 
 
@@ -67,6 +67,10 @@ class Writer:
 
     def write_now(self, sql: str, *rows: Row) -> None:
         """Do as `write`, and stand still until it is done; for the start of a run."""
+        self.write_each_now(sql, rows)
+
+    def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
+        """Do as `write_now` with rows that are made, in another thread, as they are written."""
         future: Future[None] = Future()
         self._submit(_Write([(sql, rows)], future))
         future.result()
@@ -133,7 +137,7 @@ class Writer:
 
     def _apply(self, write: _Write) -> StoreError | None:
         execute, statements = self._connection.execute, write.statements
-        if len(statements) == len(statements[0][1]) == 1:
+        if len(statements) == 1 and _is_one(statements[0][1]):
             # SQLite undoes a failing statement by itself, so one row needs no savepoint.
             return self._attempt(statements)
         execute("SAVEPOINT several")
@@ -146,8 +150,10 @@ class Writer:
     def _attempt(self, statements: Sequence[Statement]) -> StoreError | None:
         try:
             for sql, rows in statements:
-                for row in rows:
-                    self._connection.execute(sql, row)
+                if _is_one(rows):
+                    self._connection.execute(sql, *rows)
+                else:
+                    self._connection.executemany(sql, rows)
         except _REFUSALS as error:
             if not self._connection.in_transaction:
                 # A full disk ends the whole transaction: nobody's row has been kept.
@@ -171,6 +177,10 @@ class Writer:
             if write:
                 rest.append(write)
         return rest
+
+
+def _is_one(rows: Iterable[Row]) -> bool:
+    return isinstance(rows, Sequence) and len(rows) == 1
 
 
 def _not_written(error: Exception) -> StoreError:

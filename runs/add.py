@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.models import check_keys
 from agents.purse import Caps
-from graph.state import is_guest, joining_of, place_of
+from graph.state import joining_of, place_of
 from memory.errors import BadInput
 from memory.records import SCHEMA, Slot
 from memory.store import Store
@@ -25,7 +25,7 @@ from runs.plan import Plan, Work, plan_of
 from runs.planning import guests_left
 from runs.playing import Limits, Play, play_run
 from runs.reading import counted, run_file
-from runs.slots import Lineup, next_generation
+from runs.slots import Lineup, guests_among, next_generation
 from runs.spending import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps, priced, told_caps
 from runs.subtitles import has_subtitles
 
@@ -131,9 +131,11 @@ def _addition(store: Store, wish: Wish) -> Addition:
     kept, existing = RunConfig.of_manifest(store.manifest()), store.slots()
     config = _with_newcomer(kept, wish, generation=next_generation(existing))
     added = set(config.guests[wish.model])
-    mine = [s for s in Lineup(existing).slots if is_guest(s.id) and joining_of(s.id) in added]
-    known, past = {place_of(slot.id) for slot in mine}, past_battles(store)
-    open_to = [one for one in past if place_of(one.slot.id) not in known]
+    standing = Lineup(existing).slots
+    guests = standing.where(guests_among(standing)).ids
+    mine = [slot for slot in guests if joining_of(slot) in added]
+    known, past = {place_of(slot) for slot in mine}, past_battles(store)
+    open_to = (one for one in past if place_of(one.slot.id) not in known)
     missing = max(wish.battles - len(mine), 0)
     slots = guest_slots(wish.model, missing, seed=config.seed, past=open_to, existing=existing)
     if not mine and not slots:

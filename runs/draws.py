@@ -7,12 +7,13 @@ any concurrency.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from graph.state import base_of, is_guest, slot_id
 from memory.digests import unit_interval
 from memory.errors import StoreError
 from memory.records import Draw, Slot
+from memory.slots import Slots
 from memory.store import Store
 from runs.config import RunConfig
 from runs.guests import GuestDraws
@@ -27,12 +28,12 @@ class Draws:
     def __init__(
         self,
         config: RunConfig,
-        slots: Mapping[str, Slot],
+        slots: Iterable[Slot],
         waves: Waves,
         guests: GuestDraws | None = None,
     ) -> None:
         self._config = config
-        self._slots = slots
+        self._slots = Slots.of(slots)
         self._waves = waves
         self._guests = guests
         self._decks: dict[tuple[int, int], list[float]] = {}
@@ -61,7 +62,7 @@ class Draws:
         """
         if self._guests is not None and is_guest(slot):
             return self._guests.of(slot)
-        place, basis = self._slots[base_of(slot)], self.basis_of(slot)
+        place, basis = self._slots.called(base_of(slot)), self.basis_of(slot)
         models = self._config.roster(self._joining(place))
         pick = self._pick(place, len(models), basis)
         seats = take_seats(pick.pair, len(models), u=self._u("seats", self._seat_key(place)))
@@ -86,7 +87,7 @@ class Draws:
     def _joining(self, slot: Slot) -> int:
         """Return the generation whose models play in a slot; a pair that is kept gets no other."""
         if self._config.pairing == "keep-pair":
-            return self._slots[slot_id(slot.video, slot.persona, 0)].generation
+            return self._slots.called(slot_id(slot.video, slot.persona, 0)).generation
         return slot.generation
 
     def _deck(self, deck: int, n: int) -> list[float]:

@@ -71,10 +71,8 @@ def _label(label: Label) -> dict[str, object]:
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:
-    for slot in run.store.slots():
-        battle = run.store.battle(slot.id)
-        if battle is not None:
-            yield {**as_json(battle), "superseded": slot.id not in run.lineup.ids}
+    for battle in run.store.each_battle():
+        yield {**as_json(battle), "superseded": battle.id not in run.lineup.ids}
 
 
 def write_whole(to: Path, lines: Iterable[str]) -> int:

@@ -11,12 +11,15 @@ import signal
 import time
 from pathlib import Path
 
+import numpy as np
+
 from agents.ask import Event
 from memory.records import CallRow
 from runs.config import RunConfig
 from runs.events import Audience, Begun, Drawn, Ended, Looked, Settled
 from runs.interrupts import heard
 from runs.reading import Run, open_run, run_file
+from runs.slots import Lineup
 from runs.spending import kept_caps
 from runs.status import holder
 from runs.streams import is_chatter_unread
@@ -34,8 +37,11 @@ class Follower:
         self._folder = folder
         self._told = told
         self._place = 0
-        self._slots: set[str] = set()
-        self._battles: set[str] = set()
+        self._lineup = Lineup(())
+        self._is_settled = np.zeros(0, dtype=np.bool_)
+        """Of the slots that count, which have been told or were there before."""
+        self._latest = 0
+        self._slots = -1
         self._drawn: set[str] = set()
         self._waves: Waves | None = None
         self._watch: Watch | None = None
@@ -45,29 +51,29 @@ class Follower:
     @property
     def settled(self) -> int:
         """How many battles have been told or were there before."""
-        return len(self._battles)
+        return int(self._is_settled.sum())
 
     def look(self) -> None:
         """Tell what is new since the last look."""
         with open_run(self._folder) as run:
-            if not self.has_begun or run.lineup.ids != self._slots:
+            # Slots are only ever added.
+            if run.store.count_slots() != self._slots:
                 self._begin(run)
             self._place, rows = run.store.journal.after(self._place)
             for row in rows:
                 self._call(run, row)
-            new = (run.store.settled_ids() & run.lineup.ids) - self._battles
-            found = [b for b in map(run.store.battle, new) if b is not None]
-            for battle in sorted(found, key=lambda battle: battle.id):
-                self._battles.add(battle.id)
-                self._told.hear(Settled(battle))
-                if self._waves is not None:
-                    self._waves.note(ending_of(battle))
+            self._latest, new = run.store.settled_after(self._latest)
+            for id_ in sorted(new):
+                self._settle(run, id_)
             self._look_for_rule(run)
 
     def _begin(self, run: Run) -> None:
         manifest = run.manifest
-        self.has_begun, self.total, self._slots = True, len(run.slots), run.lineup.ids
-        self._battles = set(run.settled)
+        # First: what is settled from here on may be told with the beginning, and is passed over.
+        self._latest = run.store.last_settled()
+        self.has_begun, self.total = True, len(run.slots)
+        self._lineup, self._slots = run.lineup, len(run.store.slots())
+        self._is_settled = run.slots.among(run.settled)
         self._watch = self._waves = None
         self._told.hear(
             Begun(
@@ -85,6 +91,17 @@ class Follower:
             )
         )
 
+    def _settle(self, run: Run, id_: str) -> None:
+        row = self._lineup.slots.find(id_)
+        battle = run.store.battle(id_) if row is not None and not self._is_settled[row] else None
+        if battle is None:
+            return
+        self._is_settled[row] = True
+        self._drawn.discard(id_)
+        self._told.hear(Settled(battle))
+        if self._waves is not None:
+            self._waves.note(ending_of(battle))
+
     def _look_for_rule(self, run: Run) -> None:
         """Tell what the rule that may stop the run sees by now."""
         rule = kept_rule(run.store).rule
@@ -98,8 +115,8 @@ class Follower:
         self._watch.look()
 
     def _call(self, run: Run, row: CallRow) -> None:
-        slot = run.lineup.current(row.nonce.scope)
-        if row.nonce.role == "contestant" and slot not in self._drawn | self._battles:
+        slot = self._lineup.current(row.nonce.scope)
+        if row.nonce.role == "contestant" and slot not in self._drawn and self._is_open(slot):
             self._drawn.add(slot)
             draw = run.store.draw(slot)
             if draw is not None:
@@ -118,6 +135,10 @@ class Follower:
                 text=text,
             )
         )
+
+    def _is_open(self, slot: str) -> bool:
+        row = self._lineup.slots.find(slot)
+        return row is None or not self._is_settled[row]
 
 
 async def follow(folder: Path, told: Audience) -> str:

@@ -9,51 +9,54 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from heapq import nsmallest
 from typing import NamedTuple
 
 from graph.context import Arena
-from graph.state import guest_id, is_guest, joining_of, place_of
+from graph.state import guest_id, joining_of, place_of
 from memory.digests import derive, unit_interval
 from memory.errors import StoreError
 from memory.records import DECIDED, Battle, Borrowed, Draw, Slot
-from memory.store import Store
+from memory.slots import Slots
+from memory.store import Ending, Store
 from runs.config import RunConfig
-from runs.slots import Lineup, next_generation
+from runs.slots import Lineup, guests_among, next_generation
 
 AT_ONCE = 256
 """Guest slots under way; most of them wait for a call."""
 
 
 class Past(NamedTuple):
-    """A decided battle that counts, and its slot."""
+    """A decided battle that counts: its slot, and how it ended."""
 
     slot: Slot
-    battle: Battle
+    ending: Ending
 
 
-def past_battles(store: Store, *, before: int | None = None) -> list[Past]:
-    """Return the decided battles of a run in slot order, without those of guests.
+def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
+    """Give the decided battles of a run in slot order, without those of guests.
 
     Args:
         store: the run.
         before: the first generation of slots to leave out; None for none.
     """
-    slots = [
-        slot
-        for slot in store.slots()
-        if not is_guest(slot.id) and (before is None or slot.generation < before)
-    ]
-    standing = {slot.id: slot for slot in Lineup(slots).slots}
-    return [
-        Past(standing[battle.id], battle)
-        for battle in store.each_battle()
-        if battle.id in standing and battle.verdict in DECIDED
-    ]
+    slots = store.slots()
+    slots = slots.where(~guests_among(slots))
+    if before is not None:
+        slots = slots.where(slots.generations < before)
+    standing = Lineup(slots).slots
+    for ending in store.each_ending():
+        if ending.verdict is None:
+            # Whoever reads it whole says what is wrong with it.
+            store.battle(ending.id)
+        if ending.verdict in DECIDED and (row := standing.find(ending.id)) is not None:
+            yield Past(standing[row], ending)
 
 
 def guest_slots(
-    newcomer: str, count: int, *, seed: int, past: Sequence[Past], existing: Sequence[Slot]
+    newcomer: str, count: int, *, seed: int, past: Iterable[Past], existing: Slots
 ) -> list[Slot]:
     """Return `count` slots for a newcomer, or as many as there are battles that it did not meet.
 
@@ -64,10 +67,11 @@ def guest_slots(
         past: battles to draw from.
         existing: every slot the run has.
     """
-    open_to = [one for one in past if newcomer not in (one.battle.model_a, one.battle.model_b)]
-    chosen = sorted(open_to, key=lambda one: derive(seed, "guest", newcomer, one.battle.id))
+    open_to = (one for one in past if newcomer not in (one.ending.model_a, one.ending.model_b))
+    chosen = nsmallest(
+        count, open_to, key=lambda one: derive(seed, "guest", newcomer, one.ending.id)
+    )
     generation = next_generation(existing)
-    in_order = sorted(chosen[:count], key=lambda one: one.slot.ordinal)
     return [
         one.slot.model_copy(
             update={
@@ -76,7 +80,7 @@ def guest_slots(
                 "ordinal": len(existing) + number,
             }
         )
-        for number, one in enumerate(in_order)
+        for number, one in enumerate(sorted(chosen, key=lambda one: one.slot.ordinal))
     ]
 
 
@@ -87,7 +91,6 @@ class GuestDraws:
         self._config = config
         self._store = store
         self._newcomers = {g: name for name, added in config.guests.items() for g in added}
-        self._lineups: dict[int, Lineup] = {}
         self._shares: dict[int, Mapping[str, float]] = {}
 
     def source_of(self, slot: str) -> Battle:
@@ -96,12 +99,8 @@ class GuestDraws:
         Raises:
             StoreError: it is not there, or it has no answers.
         """
-        generation = joining_of(slot)
-        if generation not in self._lineups:
-            self._lineups[generation] = Lineup(
-                s for s in self._store.slots() if s.generation < generation and not is_guest(s.id)
-            )
-        battle = self._store.battle(self._lineups[generation].current(place_of(slot)))
+        current = self._lineup.current(place_of(slot), before=joining_of(slot))
+        battle = self._store.battle(current)
         if battle is None or battle.answer_a is None or battle.answer_b is None:
             raise StoreError(f"the run lacks the answers that slot {slot} borrows; was it changed?")
         return battle
@@ -125,15 +124,19 @@ class GuestDraws:
             borrowed=Borrowed(battle=source.id, seat="a" if keeps_a else "b"),
         )
 
+    @cached_property
+    def _lineup(self) -> Lineup:
+        return Lineup(self._store.slots())
+
     def _share(self, generation: int, kept: str) -> float:
         """How likely a model's answer was to be the one that is met, in whole millionths."""
         if generation not in self._shares:
             newcomer = self._newcomers[generation]
             seats = Counter(
                 name or ""
-                for _, battle in past_battles(self._store, before=generation)
-                if newcomer not in (battle.model_a, battle.model_b)
-                for name in (battle.model_a, battle.model_b)
+                for _, ending in past_battles(self._store, before=generation)
+                if newcomer not in (ending.model_a, ending.model_b)
+                for name in (ending.model_a, ending.model_b)
             )
             self._shares[generation] = {
                 name: round(count / seats.total(), 6) for name, count in seats.items()
@@ -150,27 +153,35 @@ def _first(slot: str) -> str:
 
 async def write_draws(store: Store, draws: GuestDraws, slots: Iterable[Slot]) -> None:
     """Write down who is met in slots that have no draw yet, before anybody acts on it."""
-    missing = [slot.id for slot in slots if store.draw(slot.id) is None]
-    await asyncio.gather(*(store.put_draw(draws.of(slot)) for slot in missing))
+
+    async def write(slot: Slot) -> None:
+        if store.draw(slot.id) is None:
+            await store.put_draw(draws.of(slot.id))
+
+    await _each(write, slots)
 
 
 async def play_guests(
-    arena: Arena, slots: Sequence[Slot], source_of: Callable[[str], Battle]
+    arena: Arena, slots: Iterable[Slot], source_of: Callable[[str], Battle]
 ) -> None:
     """Play guest slots side by side; the first exception ends all others."""
     from graph.guest import play_guest
 
-    places = asyncio.Semaphore(AT_ONCE)
-
     async def play(slot: Slot) -> None:
-        async with places:
-            await play_guest(arena, slot.id, source_of(slot.id))
+        await play_guest(arena, slot.id, source_of(slot.id))
 
-    await _all(play(slot) for slot in slots)
+    await _each(play, slots)
 
 
-async def _all(works: Iterable[Awaitable[None]]) -> None:
-    tasks = [asyncio.ensure_future(work) for work in works]
+async def _each(work: Callable[[Slot], Awaitable[None]], slots: Iterable[Slot]) -> None:
+    """Do something with each slot in order, with so many at once; no others are looked at."""
+    left = iter(slots)
+
+    async def go_on() -> None:
+        for slot in left:
+            await work(slot)
+
+    tasks = [asyncio.ensure_future(go_on()) for _ in range(AT_ONCE)]
     try:
         await asyncio.gather(*tasks)
     except BaseException:

@@ -7,6 +7,7 @@ and a model's losses are one filter away. A battle stands in the logs of both it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,7 +86,7 @@ def export_run(
         pictures = Frames(run.store, run.manifest.get("sampling") or {}, frames)
         began_s, ended_s = span_of(run.store, folder / RUN_FILE)
         about = _about(run, board)
-        source = digest_of([run.manifest, sorted(run.lineup.ids)[:1]])
+        source = digest_of([run.manifest, nsmallest(1, run.lineup.ids)])
         logs = [
             Log(
                 task=f"arena {folder.resolve().name}",

@@ -14,7 +14,8 @@ from agents.prompts import PromptSet
 from agents.purse import Caps
 from graph.state import PERSONAS, slot_id
 from memory.errors import BadInput, ForeignRun
-from memory.records import Slot, Video
+from memory.records import Video
+from memory.slots import Slots
 from memory.store import Store
 from runs.config import RunConfig, Settings
 from runs.console import safe
@@ -232,7 +233,7 @@ def added_videos(config: RunConfig, before: Sequence[Video], found: Iterable[Vid
     return ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
 
 
-def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> list[Slot]:
+def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> Slots:
     return new_slots(videos, rounds=config.rounds, block=config.block, existing=store.slots())
 
 
@@ -296,7 +297,7 @@ def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Finding
     slots = _missing(now, store, [*there, *added_videos(now, there, found.videos)])
     if now.pairing == "keep-pair":
         # A lineage keeps its pair, so whoever is new plays in new lineages only.
-        slots = [slot for slot in slots if slot.round == 0]
+        slots = slots.where(slots.rounds == 0)
     if newcomers and not slots:
         more = "add videos" if now.pairing == "keep-pair" else "raise --rounds or add videos"
         raise BadInput(
@@ -335,11 +336,12 @@ def _refuse_lost(
     store: Store, videos: Sequence[Video], *, folder: Path, rounds: int, failed: Collection[str]
 ) -> None:
     lineup, here = Lineup(store.slots()), {video.id for video in videos}
-    done = store.settled_ids().difference(failed)
+    settled = store.settled_ids()
 
     def is_done(video: str) -> bool:
         places = (slot_id(video, p, r) for p in PERSONAS for r in range(rounds))
-        return all(lineup.current(place) in done for place in places)
+        current = (lineup.current(place) for place in places)
+        return all(slot in settled and slot not in failed for slot in current)
 
     lost = [video for video in store.videos() if video.id not in here and not is_done(video.id)]
     if lost:

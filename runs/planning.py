@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Container, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from graph.state import base_of, generation_of, is_guest, joining_of
+import numpy as np
+
+from graph.state import generation_of, is_guest, joining_of
 from memory.journal import Journal
 from memory.records import Role, Slot, Video
+from memory.slots import NO_SLOTS, Ids, Mask, Slots
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.opening import added_videos, configured, holds_run
 from runs.plan import SAMPLE, Plan, Work, plan_of
 from runs.reading import run_file
 from runs.repair import failed_slots, with_unsettled
-from runs.slots import Lineup, new_slots, next_generation, superseding_slots
+from runs.slots import (
+    Lineup,
+    guests_among,
+    lineages_of,
+    new_slots,
+    next_generation,
+    superseding_slots,
+)
 from runs.spending import priced
 from video.find import Findings, find_videos
 
@@ -54,68 +64,85 @@ def work_left(
     existing, settled = store.slots(), store.settled_ids()
     failed = with_unsettled(failed, existing, settled)
     existing += superseding_slots(failed, existing=existing)
-    slots = _slots(config, [*videos, *new], existing)
-    left = [slot for slot in Lineup(slots).slots if slot.id not in settled]
-    guests = [slot for slot in left if is_guest(slot.id)]
-    main = [slot for slot in left if not is_guest(slot.id)]
-    scopes = _known_scopes(main) | {slot.video for slot in main} | {base_of(s.id) for s in guests}
+    left = _left(_slots(config, [*videos, *new], existing), settled)
+    of_guest = guests_among(left)
+    main, guests = left.where(~of_guest), left.where(of_guest)
+    answered = main.where(_keep_answers(main)) + guests
+    scopes = _Scopes(Lineup(answered), main.videos_of())
     return _work(main, store.journal, scopes, guests=_newcomers(config, guests))
 
 
 def guests_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:
     """Return what newcomers have left over stored answers, with slots that would be added."""
-    settled = store.settled_ids()
-    there = [slot for slot in Lineup(store.slots()).slots if is_guest(slot.id)]
-    guests = [slot for slot in (*there, *added) if slot.id not in settled]
-    scopes = {base_of(slot.id) for slot in guests}
-    work = _work([], store.journal, scopes, guests=_newcomers(config, guests))
-    return replace(work, guest_videos=len({slot.video for slot in guests}))
+    there = Lineup(store.slots()).slots
+    guests = _left(there.where(guests_among(there)) + added, store.settled_ids())
+    scopes = _Scopes(Lineup(guests), set())
+    work = _work(NO_SLOTS, store.journal, scopes, guests=_newcomers(config, guests))
+    return replace(work, guest_videos=len(guests.videos_of()))
 
 
-def _newcomers(config: RunConfig, guests: Iterable[Slot]) -> Counter[str]:
+def _left(slots: Slots, settled: Ids) -> Slots:
+    return Lineup(slots).slots.without(settled)
+
+
+def _newcomers(config: RunConfig, guests: Slots) -> Counter[str]:
     names = {generation: name for name, added in config.guests.items() for generation in added}
-    return Counter(names.get(joining_of(slot.id), "") for slot in guests)
+    joined = guests.by_kind(lambda kind: joining_of(kind.suffix) if is_guest(kind.suffix) else -1)
+    found: Counter[str] = Counter()
+    for generation, count in zip(*np.unique(joined, return_counts=True), strict=True):
+        found[names.get(int(generation), "")] += int(count)
+    return found
 
 
-def _known_scopes(left: list[Slot]) -> set[str]:
-    """Return the scopes whose answers still hold: not those whose question will be another."""
-    first: dict[tuple[str, int], int] = {}
-    for slot in left:
-        lineage = (slot.video, slot.persona)
-        first[lineage] = min(slot.round, first.get(lineage, slot.round))
-    return {
-        base_of(slot.id)
-        for slot in left
-        if not generation_of(slot.id) or slot.round == first[slot.video, slot.persona]
-    }
+def _keep_answers(left: Slots) -> Mask:
+    """Return which slots' answers still hold: not those whose question will be another."""
+    lineage, round_ = lineages_of(left), left.rounds
+    first = np.full(lineage.max(initial=-1) + 1, np.iinfo(np.int32).max, dtype=np.int32)
+    np.minimum.at(first, lineage, round_)
+    is_again = left.are(lambda suffix: bool(generation_of(suffix)))
+    keeps: Mask = ~is_again | (round_ == first[lineage])
+    return keeps
+
+
+@dataclass(frozen=True)
+class _Scopes(Container[str]):
+    """Scopes of calls: of the places of some slots, and of some videos."""
+
+    places: Lineup
+    videos: Container[str]
+
+    def __contains__(self, scope: object) -> bool:
+        is_known = isinstance(scope, str) and self.places.find(scope) is not None
+        return is_known or scope in self.videos
+
+
+_NO_SCOPES = _Scopes(Lineup(()), ())
 
 
 def _before(config: RunConfig, found: Findings) -> Work:
-    slots = _slots(config, added_videos(config, [], found.videos), [])
-    return _work(slots, None, set())
+    return _work(_slots(config, added_videos(config, [], found.videos), NO_SLOTS), None, _NO_SCOPES)
 
 
-def _slots(config: RunConfig, videos: list[Video], existing: list[Slot]) -> list[Slot]:
-    added = new_slots(videos, rounds=config.rounds, block=config.block, existing=existing)
-    return [*existing, *added]
+def _slots(config: RunConfig, videos: list[Video], existing: Slots) -> Slots:
+    return existing + new_slots(videos, rounds=config.rounds, block=config.block, existing=existing)
 
 
 def _work(
-    left: list[Slot],
+    left: Slots,
     journal: Journal | None,
-    scopes: set[str],
+    scopes: Container[str],
     *,
     guests: Counter[str] | None = None,
 ) -> Work:
     done: Counter[tuple[str, Role]] = Counter()
-    for scope, alias, role, count in journal.counts() if journal else []:
+    for scope, alias, role in journal.each_answered() if journal else ():
         if scope in scopes:
-            done[(alias, cast("Role", role))] += count
-    first = sum(slot.round == 0 for slot in left)
+            done[(alias, cast("Role", role))] += 1
+    first = int((left.rounds == 0).sum())
     return Work(
         first=first,
         later=len(left) - first,
-        videos=len({slot.video for slot in left}),
+        videos=len(left.videos_of()),
         rows=tuple(journal.latest(SAMPLE)) if journal else (),
         done=done,
         spent_usd=journal.spent().usd if journal else 0.0,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,9 +13,10 @@ from typing import NamedTuple
 from agents.ask import Asker
 from agents.purse import CappedPurse, Caps
 from graph.context import Arena, always
-from graph.state import base_of, is_guest
+from graph.state import base_of
 from memory.journal import NOTHING_SPENT, Spent
-from memory.records import Battle, Draw, Frames, Slot
+from memory.records import Battle, Draw, Frames
+from memory.slots import Slots
 from memory.store import Store
 from runs.ahead import Ahead
 from runs.alarm import Alarm
@@ -39,7 +41,7 @@ from runs.opening import Opened
 from runs.order import course_of
 from runs.reading import Run, damage
 from runs.schedule import Visit, blocks_of, one_after_another, play_blocks
-from runs.slots import Lineup
+from runs.slots import Lineup, Tally, guests_among
 from runs.spending import NO_CAPS, Budget
 from runs.until import Reading, keep_met, kept_rule
 from runs.watch import NOTHING_LEFT, Outlook, Watch, look_ahead
@@ -120,9 +122,9 @@ async def play_run(
         rule = kept_rule(store).rule
         in_waves = rule is not None or run.config.pairing == "mix"
         course = partial(course_of, run.config, store, in_waves=in_waves, guests_only=guests_only)
-        budget, settled = Budget.of(store, run.config, course=course), store.settled_ids()
-        slots = [slot for slot in lineup.slots if slot.id not in settled]
-        if slots := [slot for slot in slots if is_guest(slot.id) or not guests_only]:
+        budget = Budget.of(store, run.config, course=course)
+        slots = lineup.slots.without(store.settled_ids())
+        if slots := slots.where(guests_among(slots)) if guests_only else slots:
             store.sessions.begin()
             told.hear(_beginning(run, out, budget))
             places = limits.concurrency
@@ -135,11 +137,12 @@ async def play_run(
             told.hear(Ended(stopped, is_capped, store.journal.spent()))
         for line in damage(store):
             told.say(line)
-        verdicts = [v for battle, v in store.verdicts().items() if battle in lineup.ids]
+        superseded = Tally.of(store).superseded
+        verdicts = Counter(v for battle, v in store.each_verdict() if battle not in superseded)
         return Finished(
             total=len(lineup.slots),
-            settled=len(verdicts),
-            voids=verdicts.count("void"),
+            settled=verdicts.total(),
+            voids=verdicts["void"],
             interrupted=stopped and not is_capped,
             max_void=limits.max_void,
             is_capped=is_capped,
@@ -172,8 +175,8 @@ class Game:
 
     arena: Arena
     asker: Asker
-    slots: Mapping[str, Slot]
-    """Every slot by its id."""
+    slots: Slots
+    """Every slot."""
     watch: Watch | None
     """Present where a rule may stop the run."""
     guests: GuestDraws
@@ -194,7 +197,7 @@ async def playing(
     if isinstance(budget.purse, CappedPurse):
         hear = all_of(_ends_for(budget.purse), hear)
     videos = {video.id: video for video in store.videos()}
-    slots = {slot.id: slot for slot in store.slots()}
+    slots = store.slots()
     async with Decoders(FrameCache()) as decoders:
         footage = Footage(store, decoders, files=run.files, sampling=config.sampling, videos=videos)
         asker = Asker(
@@ -209,11 +212,12 @@ async def playing(
         waves, rule = Waves.of(store, config.models), kept_rule(store).rule
         watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
         guests = GuestDraws(config, store)
-        await write_draws(store, guests, Lineup(s for s in slots.values() if is_guest(s.id)).slots)
+        lineup = Lineup(slots)
+        await write_draws(store, guests, lineup.slots.where(guests_among(lineup.slots)))
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ahead = Ahead(footage.foresee)
         parts = _Parts(footage, draws, store, waves, watch, ahead)
-        ways = _heard(parts, Lineup(slots.values()), hear)
+        ways = _heard(parts, lineup, hear)
         try:
             arena = assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways)
             yield Game(arena, asker, slots, watch, guests, ahead)
@@ -275,24 +279,23 @@ def _ends_for(purse: CappedPurse) -> Hear:
     return hear
 
 
-async def _play_all(game: Game, slots: Sequence[Slot], told: Audience) -> bool:
+async def _play_all(game: Game, slots: Slots, told: Audience) -> bool:
     """Play all blocks and return whether an interrupt or a cap ended it early."""
     from graph.tournament import play
 
     async def go_and_play(visit: Visit) -> None:
         def is_wanted(slot: str) -> bool:
-            return arena.wanted(slot) and game.slots[slot].generation <= visit.generation
+            return arena.wanted(slot) and game.slots.called(slot).generation <= visit.generation
 
         arena = game.arena
         await play(replace(arena, wanted=is_wanted), visit.video)
 
     async def play_them() -> None:
-        main = [slot for slot in slots if not is_guest(slot.id)]
-        blocks = blocks_of(main)
+        of_guest = guests_among(slots)
+        blocks = blocks_of(slots.where(~of_guest))
         turns = dict.fromkeys(visit.video for block in blocks for visit in block)
         async with game.ahead.over(list(turns), game.is_over):
             await play_blocks(blocks, one_after_another(go_and_play))
-        guests = [slot for slot in slots if is_guest(slot.id)]
-        await play_guests(game.arena, guests, game.guests.source_of)
+        await play_guests(game.arena, slots.where(of_guest), game.guests.source_of)
 
     return await until_done(game.asker, play_them(), told)

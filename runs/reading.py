@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import BadInput
-from memory.records import Battle, Slot
+from memory.records import Battle
+from memory.slots import Ids, Slots
 from memory.store import Store
 from runs.console import safe
 from runs.slots import Lineup
@@ -38,14 +39,14 @@ class Run:
         return Lineup(self.store.slots())
 
     @cached_property
-    def slots(self) -> list[Slot]:
+    def slots(self) -> Slots:
         """The slots that count, in stored order: of each place the latest generation."""
         return self.lineup.slots
 
     @cached_property
-    def settled(self) -> set[str]:
+    def settled(self) -> Ids:
         """The ids of the battles that count."""
-        return self.store.settled_ids() & self.lineup.ids
+        return self.slots.where(self.slots.among(self.store.settled_ids())).ids
 
     @cached_property
     def battles(self) -> list[Battle]:

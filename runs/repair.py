@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Iterable
 
-from graph.state import base_of, is_guest
+import numpy as np
+
+from graph.state import base_of
 from memory.records import DECIDED, Battle, Slot
+from memory.slots import Ids
 from memory.store import Store
 from runs.quarantine import pardon
 from runs.reading import counted
-from runs.slots import Lineup, superseding_slots
+from runs.slots import Lineup, Tally, guests_among, superseding_slots
 
 
 def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
@@ -18,9 +21,9 @@ def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
     Not those where every judge abstained: to play them again would come to the same. And of videos
     that gave no frames those alone whose ids are `at_hand`, to be tried once more.
     """
-    standing = Lineup(store.slots()).ids
-    undecided = [id_ for id_, verdict in store.verdicts().items() if verdict not in DECIDED]
-    battles = [store.battle(id_) for id_ in undecided if id_ in standing]
+    superseded = Tally.of(store).superseded
+    undecided = [id_ for id_, verdict in store.each_verdict() if verdict not in DECIDED]
+    battles = [store.battle(id_) for id_ in undecided if id_ not in superseded]
     has_frames = {b.video: False for b in battles if b}
     for video in has_frames:
         has_frames[video] = video in at_hand or store.frames(video) is not None
@@ -42,25 +45,23 @@ def supersede(store: Store, failed: Collection[str]) -> str:
         return "no battle failed for a call; there is nothing to play again"
     lineup = Lineup(existing)
     # First: with a kill in between, what is played stands, and the next time is as this one.
-    pardoned = pardon(store, {slot.video for slot in slots}, slots[0].generation)
+    pardoned = pardon(store, slots.videos_of(), slots[0].generation)
     store.add_slots(slots)
-    played = sum(lineup.current(base_of(slot.id)) in settled for slot in slots)
+    played = sum(lineup.current(base_of(id_)) in settled for id_ in slots.ids)
     return _told(len(failed), played - len(failed), videos=len(pardoned))
 
 
-def with_unsettled(
-    failed: Collection[str], existing: Sequence[Slot], settled: Container[str]
-) -> set[str]:
+def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: Ids) -> Ids:
     """Return the failed slots, and whatever else of their videos has not been played yet.
 
     What is played of a video from now on is played in one generation: so its examiner, asked again
     in that one, is heard by none of an earlier one, which a replay plays as it stood then.
     """
     standing = Lineup(existing).slots
-    main = [slot for slot in standing if not is_guest(slot.id)]
-    videos = {slot.video for slot in main if slot.id in failed}
-    unsettled = {s.id for s in main if s.video in videos and s.id not in settled}
-    return unsettled.union(failed)
+    of_guest, has_failed = guests_among(standing), standing.among(failed)
+    videos = np.unique(standing.columns.video[has_failed & ~of_guest])
+    unsettled = np.isin(standing.columns.video, videos) & ~standing.among(settled) & ~of_guest
+    return standing.where(has_failed | unsettled).ids
 
 
 def _told(failed: int, later: int, *, videos: int) -> str:

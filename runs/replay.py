@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
+import numpy as np
+
 from agents.ask import Asker
 from graph.context import Arena
-from graph.state import is_guest, lineage_id
+from graph.state import lineage_id
 from memory.digests import canonical_json
 from memory.errors import JournalMiss, StoreError
-from memory.records import Battle, Slot
+from memory.records import Battle
+from memory.slots import Ids, Slots
 from memory.store import Store
 from runs.assembly import Ways, assemble
 from runs.config import RunConfig
@@ -22,7 +25,7 @@ from runs.guests import GuestDraws
 from runs.opening import stored_prompts
 from runs.reading import run_file
 from runs.schedule import Visit, blocks_of, play_blocks
-from runs.slots import Lineup
+from runs.slots import Lineup, guests_among
 from runs.waves import Waves
 
 
@@ -46,25 +49,28 @@ async def replay(out: Path) -> Replayed:
     """
     with Store.open(run_file(out), write=False) as store:
         found = Replayed()
-        settled = store.settled_ids()
-        again: set[str] = set()
+        settled = store.settled()
+        is_again = np.zeros(len(settled), dtype=np.bool_)
 
         async def compare(battle: Battle) -> None:
-            again.add(battle.id)
+            if (row := settled.find(battle.id)) is not None:
+                is_again[row] = True
             _compare(found, store, battle)
 
         slots, config = store.slots(), RunConfig.of_manifest(store.manifest())
         waves = Waves.of(store, config.models)
-        for generation in sorted({slot.generation for slot in slots}):
+        for generation in np.unique(slots.generations).tolist():
             view = _View.of(slots, generation, settled)
             if view.fresh:
                 arena = _arena(store, compare, view, waves)
-                await _play(arena, [s for s in view.fresh if not is_guest(s.id)], found)
-                guests = [slot.id for slot in view.fresh if is_guest(slot.id)]
+                of_guest = guests_among(view.fresh)
+                await _play(arena, view.fresh.where(~of_guest), found)
+                guests = view.fresh.where(of_guest).ids
                 await _play_guests(arena, guests, GuestDraws(config, store), found)
-        missing = sorted(settled - again)
+        astray = store.astray()
+        missing = sorted([*settled.where(~is_again).ids, *astray])
         found.differences += [f"{battle}: was not reached again" for battle in missing]
-        found.others = len(settled) - found.battles
+        found.others = len(settled) + len(astray) - found.battles
         return found
 
 
@@ -73,18 +79,17 @@ class _View(NamedTuple):
 
     generation: int
     lineup: Lineup
-    fresh: list[Slot]
+    fresh: Slots
     """What was settled in this generation; earlier ones have had their turn."""
-    before: set[str]
+    before: Ids
     """Ids of what was settled in earlier ones and still counts."""
 
     @classmethod
-    def of(cls, slots: Sequence[Slot], generation: int, settled: Container[str]) -> Self:
-        lineup = Lineup(slot for slot in slots if slot.generation <= generation)
-        done = [slot for slot in lineup.slots if slot.id in settled]
-        fresh = [slot for slot in done if slot.generation == generation]
-        before = {slot.id for slot in done} - {slot.id for slot in fresh}
-        return cls(generation, lineup, fresh, before)
+    def of(cls, slots: Slots, generation: int, settled: Slots) -> Self:
+        lineup = Lineup(slots.where(slots.generations <= generation))
+        done = lineup.slots.where(lineup.slots.among(settled.ids))
+        is_fresh = done.generations == generation
+        return cls(generation, lineup, done.where(is_fresh), done.where(~is_fresh).ids)
 
 
 def _arena(
@@ -92,13 +97,13 @@ def _arena(
 ) -> Arena:
     config = RunConfig.of_manifest(store.manifest())
     videos = {video.id: video for video in store.videos()}
-    slots = {slot.id: slot for slot in store.slots()}
-    if strangers := sorted({slot.video for slot in slots.values()} - videos.keys()):
+    slots = store.slots()
+    if strangers := sorted(slots.videos_of() - videos.keys()):
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
     sampling, then = config.sampling, view.generation
     footage = Footage(store, None, files={}, sampling=sampling, videos=videos, generation=then)
     asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
-    fresh = {slot.id for slot in view.fresh}
+    fresh = view.fresh.ids
     ways = Ways(
         frames=footage.frames,
         draw=WrittenDraws(
@@ -112,12 +117,13 @@ def _arena(
     return assemble(config, asker, prompts=stored_prompts(store), videos=videos, ways=ways)
 
 
-async def _play(arena: Arena, slots: Sequence[Slot], found: Replayed) -> None:
+async def _play(arena: Arena, slots: Slots, found: Replayed) -> None:
     from graph.tournament import play
 
     users: dict[str, set[int]] = {}
-    for slot in slots:
-        users.setdefault(slot.video, set()).add(slot.persona)
+    for persona in np.unique(slots.personas).tolist():
+        for video in slots.where(slots.personas == persona).videos_of():
+            users.setdefault(video, set()).add(persona)
 
     async def play_lineage(video: str, persona: int) -> None:
         try:
@@ -134,7 +140,7 @@ async def _play(arena: Arena, slots: Sequence[Slot], found: Replayed) -> None:
 
 
 async def _play_guests(
-    arena: Arena, slots: Sequence[str], guests: GuestDraws, found: Replayed
+    arena: Arena, slots: Iterable[str], guests: GuestDraws, found: Replayed
 ) -> None:
     from graph.guest import play_guest
 

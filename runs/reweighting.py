@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from graph.state import base_of
 from memory.errors import BadInput
 from memory.records import DECIDED, Battle, Slot
+from memory.slots import Slots
 
 
 def weigh_battles(battles: Sequence[Battle], slots: Iterable[Slot]) -> dict[str, float]:
@@ -18,11 +19,13 @@ def weigh_battles(battles: Sequence[Battle], slots: Iterable[Slot]) -> dict[str,
     Raises:
         BadInput: a battle whose pair was dealt, so that nothing was left to chance.
     """
-    drawn_in = {slot.id: slot.generation for slot in slots}
+    slots = Slots.of(slots)
+    generations = slots.generations
     groups: dict[int, dict[str, float]] = {}
     for battle in battles:
         if battle.verdict in DECIDED:
-            group = groups.setdefault(drawn_in.get(base_of(battle.id), 0), {})
+            row = slots.find(base_of(battle.id))
+            group = groups.setdefault(0 if row is None else int(generations[row]), {})
             group[battle.id] = 1.0 / _propensity(battle)
     return {id_: weight for group in groups.values() for id_, weight in _scaled(group).items()}
 

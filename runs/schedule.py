@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
-from itertools import groupby
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from memory.records import Slot
+from memory.slots import Longs, Slots
 
 OPEN_BLOCKS = 2
 T = TypeVar("T")
@@ -25,16 +27,31 @@ class Visit(NamedTuple):
     generation: int
 
 
-def blocks_of(slots: Sequence[Slot]) -> list[list[Visit]]:
+def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
     """Return the visits of each block, in the order in which blocks are admitted.
 
     A generation begins when all blocks of those before it have begun.
     """
-    by_block = sorted(slots, key=lambda slot: (slot.generation, slot.block, slot.ordinal))
-    return [
-        list(dict.fromkeys(Visit(slot.video, slot.generation) for slot in members))
-        for _, members in groupby(by_block, key=lambda slot: (slot.generation, slot.block))
-    ]
+    slots = Slots.of(slots)
+    order = np.lexsort((slots.columns.ordinal, slots.columns.block, slots.generations))
+    blocks: dict[tuple[int, int], list[Visit]] = {}
+    for row in order[_first_of_each(numbers_of_visits(slots)[order])].tolist():
+        slot = slots[row]
+        visits = blocks.setdefault((slot.generation, slot.block), [])
+        visits.append(Visit(slot.video, slot.generation))
+    return list(blocks.values())
+
+
+def numbers_of_visits(slots: Slots) -> Longs:
+    """Return a number for generation, block and video of each slot; all three order it."""
+    columns, blocks = slots.columns, 1 + int(slots.columns.block.max(initial=0))
+    visits = (slots.generations.astype(np.int64) * blocks + columns.block) * len(slots.videos)
+    return visits + columns.video
+
+
+def _first_of_each(numbers: Longs) -> Longs:
+    """Return where each number comes first, in the order of their coming."""
+    return np.sort(np.unique(numbers, return_index=True)[1])
 
 
 def one_after_another(

@@ -7,12 +7,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from graph.state import base_of, generation_of, is_guest
+from graph.state import base_of, generation_of
 from memory.errors import BadInput
 from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles
 from runs.battles import as_json
 from runs.reading import Run, marks, open_run
-from runs.slots import Lineup
+from runs.slots import Lineup, guests_among
 from runs.subtitles import stored_subtitles
 
 NAMED = 8
@@ -81,14 +81,11 @@ def show(folder: Path, wanted: str) -> Shown:
 
 def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
     """Return a battle's lineage as it stood when it was played, and all that was ever played."""
-    slots = [
-        slot
-        for slot in run.store.slots()
-        if (slot.video, slot.persona) == (battle.video, battle.persona)
-        and (slot.id == battle.id or not is_guest(slot.id))
-    ]
+    slots = run.store.slots()
+    slots = slots.where(slots.about(battle.video) & (slots.personas == battle.persona))
+    slots = slots.where(~guests_among(slots) | slots.among([battle.id]))
     mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
-    standing = Lineup(slot for slot in slots if slot.generation <= mine).ids
+    standing = Lineup(slots.where(slots.generations <= mine)).ids
     ever = [found for slot in slots if (found := run.store.battle(slot.id))]
     return [found for found in ever if found.id in standing], ever
 

@@ -31,7 +31,7 @@ from runs.subtitles import has_subtitles
 from runs.until import kept_rule
 from video.find import Findings
 
-__all__ = ["Finished", "Limits", "Play", "look", "play_run", "resume", "simulate"]
+__all__ = ["Finished", "Limits", "Play", "introduce", "look", "play_run", "resume", "simulate"]
 
 
 def simulate(
@@ -71,7 +71,7 @@ def simulate(
         if exists
         else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
     )
-    _introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
+    introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Audience(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void)
     return play_run(ready, out, limits=limits, told=told)
@@ -105,7 +105,7 @@ def resume(
     _load_graph()
     care = replace(care, caps=caps)
     run = go_on(out, None, prompts=None, found=found, folder=folder, care=care)
-    _introduce(run, out, say=told.say, assumed_cast=False, exists=True)
+    introduce(run, out, say=told.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, told=told)
 
 
@@ -138,11 +138,10 @@ def look(folder: Path, say: Say) -> Findings:
     return found
 
 
-def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
+def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
     """Say what will be done, and what leaves the machine."""
     config, slots = run.config, Lineup(run.store.slots()).slots
-    settled = run.store.settled_ids()
-    open_slots = [slot for slot in slots if slot.id not in settled]
+    open_slots = slots.without(run.store.settled_ids())
     if assumed_cast:
         say("no models were named: the offline cast plays, stand-ins that measure pictures;")
         say("name real ones with --models provider:model,provider:model (see --help)")
@@ -164,7 +163,7 @@ def _introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: 
         say(f"may stop early: --until {rule}; it holds until another is given")
     for line in remote_notice(
         config,
-        videos=len({slot.video for slot in open_slots}),
+        videos=len(open_slots.videos_of()),
         open_slots=len(open_slots),
         has_subtitles=has_subtitles(run.store),
     ):

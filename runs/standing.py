@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from sys import intern
 from typing import NamedTuple
+
+import numpy as np
 
 from agents.ask import Event
 from agents.purse import Caps
 from graph.state import base_of, is_guest
 from memory.journal import Spent
 from memory.records import Battle, Role, Slot
+from memory.slots import Slots
 from runs.events import Begun, Draining, Drawn, Ended, Happening, Looked, Settled, Watched
+from runs.slots import Lineup, guests_among, lineages_of
 from runs.spending import NO_CAPS
 from runs.until import Reading
 
+_OPEN = -1
 KEPT_WHOLE = 60
 """Battles whose words are kept, which is more than any terminal shows."""
 TIMED = 6
@@ -28,7 +32,7 @@ TIMED = 6
 
 
 class Result(NamedTuple):
-    """What is kept of every battle: a hundred bytes, however much was said in it."""
+    """How a battle ended, without a word of what was said in it."""
 
     id: str
     video: str
@@ -88,9 +92,8 @@ class Standing:
         self.reading: Reading | None = None
         """What a rule that may stop it saw last."""
         self.fresh = 0
-        self._battles: dict[str, Result] = {}
-        self._slots: dict[str, Slot] = {}
-        self._scopes: dict[str, Slot] = {}
+        self._lineup = Lineup(())
+        self._endings = Endings(self._lineup.slots)
         self._open: Counter[str] = Counter()
 
     def hear(self, event: Happening) -> None:
@@ -122,7 +125,7 @@ class Standing:
     @property
     def total(self) -> int:
         """How many slots the run has."""
-        return len(self._slots)
+        return len(self._lineup.slots)
 
     @property
     def done(self) -> int:
@@ -170,20 +173,18 @@ class Standing:
 
     def battles(self) -> list[Result]:
         """Return how the settled battles ended, in stored order."""
-        found = list(self._battles.values())
-        return sorted(found, key=lambda battle: self._slots[battle.id].ordinal)
+        return list(self._endings)
 
     def _begin(self, run: Begun) -> None:
         self.run = run
         self.heard_s = self.clock()
         self.began_s = self.heard_s - run.played_s
-        self._slots = {slot.id: slot for slot in run.slots}
-        self._scopes = {base_of(slot.id): slot for slot in run.slots}
+        self._lineup = Lineup(run.slots)
         if run.spent.calls:
             self._take(run.spent)
         # Told again when the run has grown, or some of it is played again.
-        self._open = Counter(_lineage(slot) for slot in run.slots)
-        self._battles, self.verdicts = {}, Counter()
+        self._open = _lineages(self._lineup.slots)
+        self._endings, self.verdicts = Endings(self._lineup.slots), Counter()
         self.latest.clear()
         for battle in run.battles:
             self._settle(battle)
@@ -194,14 +195,15 @@ class Standing:
         self.tokens_in, self.tokens_out = spent.input_tokens, spent.output_tokens
 
     def _settle(self, battle: Battle) -> None:
-        slot = self._slots.get(battle.id)
-        if slot is None or battle.id in self._battles:
+        row = self._lineup.slots.find(battle.id)
+        if row is None or not self._endings.note(row, battle):
             return
-        self._battles[slot.id] = _result(slot, battle)
+        slot = self._lineup.slots[row]
         self.verdicts[battle.verdict] += 1
         self.latest.append(battle)
         lineage = _lineage(slot)
-        self._open[lineage] -= 1
+        if not is_guest(slot.id):
+            self._open[lineage] -= 1
         if not self._open[lineage]:
             self.flights.pop(lineage, None)
         elif lineage in self.flights:
@@ -216,11 +218,12 @@ class Standing:
 
     def _flight(self, scope: str) -> Flight | None:
         """Return the flight that a call or a draw belongs to; None where it has landed."""
-        slot = self._scopes.get(base_of(scope))
-        if slot is None:
+        row = self._lineup.find(base_of(scope))
+        if row is None:
             return self.flights.setdefault(scope, Flight(scope, since_s=self.clock()))
-        if slot.id in self._battles:
+        if self._endings.has(row):
             return None
+        slot = self._lineup.slots[row]
         self.flights.pop(slot.video, None)
         flight = self.flights.setdefault(_lineage(slot), Flight(slot.video, slot.persona))
         flight.round = slot.round
@@ -256,10 +259,40 @@ class Standing:
         self.unknown += event.cost_usd is None
 
 
-def _result(slot: Slot, battle: Battle) -> Result:
-    # The slot's own texts, and one text for each name: what came with the battle can go.
-    a, b = (intern(name) if name else None for name in (battle.model_a, battle.model_b))
-    return Result(slot.id, slot.video, a, b, intern(battle.verdict))
+class Endings:
+    """How the battles of a run's slots ended: twelve bytes each, whoever met."""
+
+    def __init__(self, slots: Slots) -> None:
+        self._slots = slots
+        self._names: dict[str | None, int] = {}
+        self._told = np.full((len(slots), 3), _OPEN, dtype=np.int32)
+
+    def has(self, row: int) -> bool:
+        """Return whether the slot in a row is settled."""
+        return bool(self._told[row, 2] != _OPEN)
+
+    def note(self, row: int, battle: Battle) -> bool:
+        """Take note of the battle in a row, and return whether it is new."""
+        if self.has(row):
+            return False
+        told = (battle.model_a, battle.model_b, battle.verdict)
+        self._told[row] = [self._names.setdefault(name, len(self._names)) for name in told]
+        return True
+
+    def __iter__(self) -> Iterator[Result]:
+        names, videos = list(self._names), self._slots.videos
+        for row in np.flatnonzero(self._told[:, 2] != _OPEN).tolist():
+            a, b, verdict = (names[name] for name in self._told[row])
+            video = videos[self._slots.columns.video[row]]
+            yield Result(self._slots.id(row), video, a, b, verdict or "")
+
+
+def _lineages(slots: Slots) -> Counter[str]:
+    """Return how many slots each lineage has; what newcomers meet is part of none."""
+    slots = slots.where(~guests_among(slots))
+    _, first, counts = np.unique(lineages_of(slots), return_index=True, return_counts=True)
+    names = (_lineage(slots[row]) for row in first.tolist())
+    return Counter(dict(zip(names, counts.tolist(), strict=True)))
 
 
 def _lineage(slot: Slot) -> str:

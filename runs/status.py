@@ -14,12 +14,14 @@ from typing import Any
 
 from agents.purse import Caps
 from memory.journal import NOTHING_LOST
-from memory.records import DECIDED, SCHEMA, TIES, Battle, Intent, Lost, Skipped
+from memory.records import DECIDED, SCHEMA, TIES, Intent, Lost, Skipped
+from memory.store import Ending, Store
 from runs.console import safe
 from runs.costs import Costs, in_flight_line, possibly_paid_lines
 from runs.quarantine import Quarantined, quarantine
 from runs.reading import counted, damage, marks, named, one_line, open_run, problems, run_file
 from runs.repair import failed_slots
+from runs.slots import Tally
 from runs.spending import NO_CAPS, kept_caps, told_caps
 from runs.watch import NOTHING_LEFT, Outlook, look_ahead
 from runs.working import NO_WORK, Work, work_on
@@ -182,9 +184,11 @@ class Status:
 def status_of(folder: Path) -> Status:
     """Return how far the run in `folder` is."""
     with open_run(folder) as run:
-        status = Status(folder, run.manifest, len(run.slots), skipped=run.store.skipped())
-        for battle in run.each_battle:
-            _count(status, battle)
+        tally = Tally.of(run.store)
+        status = Status(folder, run.manifest, tally.slots, skipped=run.store.skipped())
+        for ending in run.store.each_ending():
+            if ending.id not in tally.superseded:
+                _count(status, run.store, ending)
         for row in run.store.journal.each_call():
             status.costs.add(row)
         status.caps = kept_caps(run.store)
@@ -213,13 +217,17 @@ def _intent_json(intent: Intent) -> dict[str, Any]:
     }
 
 
-def _count(status: Status, battle: Battle) -> None:
-    status.verdicts[battle.verdict] += 1
-    if battle.verdict == "void":
-        status.void_reasons[battle.reason or "no reason recorded"] += 1
-    elif battle.verdict in ("forfeit_a", "forfeit_b"):
-        loser = battle.model_a if battle.verdict == "forfeit_a" else battle.model_b
-        status.forfeits[loser or "?"] += 1
+def _count(status: Status, store: Store, ending: Ending) -> None:
+    """Count a battle, which is read whole only where it has no answers to be judged by."""
+    if ending.verdict in DECIDED:
+        status.verdicts[ending.verdict] += 1
+    elif battle := store.battle(ending.id):
+        status.verdicts[battle.verdict] += 1
+        if battle.verdict == "void":
+            status.void_reasons[battle.reason or "no reason recorded"] += 1
+        elif battle.verdict in ("forfeit_a", "forfeit_b"):
+            loser = battle.model_a if battle.verdict == "forfeit_a" else battle.model_b
+            status.forfeits[loser or "?"] += 1
 
 
 def _models(manifest: dict[str, Any]) -> dict[str, str]:

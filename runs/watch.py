@@ -8,14 +8,13 @@ everything else does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
-from graph.state import is_guest
-from memory.records import Slot
+from memory.slots import Slots
 from memory.store import Store
 from runs.config import RunConfig
-from runs.slots import Lineup
+from runs.slots import Lineup, Tally, guests_among
 from runs.until import Reading, Rule, kept_rule
 from runs.waves import LAG, Waves
 from scoring.stopping import measure_separation
@@ -103,25 +102,25 @@ NOTHING_LEFT = Outlook(0, 0)
 
 def look_ahead(store: Store) -> Outlook:
     """Return what is left of a run; with a rule that was not met yet its waves are looked at."""
-    kept, settled = kept_rule(store), store.settled_ids()
-    left = [slot for slot in Lineup(store.slots()).slots if slot.id not in settled]
-    if kept.rule is None or (kept.met and not left):
-        return Outlook(len(left), len(left), kept.rule, kept.met)
+    kept, count = kept_rule(store), Tally.of(store).left
+    if kept.rule is None or (kept.met and not count):
+        return Outlook(count, count, kept.rule, kept.met)
     config = RunConfig.of_manifest(store.manifest())
     waves, reading = Waves.of(store, config.models), kept.met
     if reading is None:
         watch = Watch(kept.rule, config, waves, lambda _reading: None)
         watch.look()
         reading = watch.latest
+    left = Lineup(store.slots()).slots.without(store.settled_ids())
     return Outlook(len(left), _due(left, waves, reading), kept.rule, reading)
 
 
-def _due(left: Iterable[Slot], waves: Waves, reading: Reading | None) -> int:
+def _due(left: Slots, waves: Waves, reading: Reading | None) -> int:
     """Return how many slots are played still, those of newcomers whatever a rule says."""
     if reading is None or not reading.is_met:
-        return len(list(left))
-    last = reading.wave + LAG
-    return sum(is_guest(slot.id) or waves.wave_of(slot.id) < last for slot in left)
+        return len(left)
+    of_guest, last = guests_among(left), reading.wave + LAG
+    return int(of_guest.sum() + (waves.waves_of(left.where(~of_guest)) < last).sum())
 
 
 def _finite(number: float) -> float | None:

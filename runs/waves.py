@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graph.state import base_of, is_guest
+from graph.state import base_of
 from memory.records import TIES, Battle, Slot
+from memory.slots import Ints as Numbers
+from memory.slots import Slots
 from memory.store import Ending, Store
-from runs.slots import Lineup
+from runs.slots import Lineup, guests_among, numbered, places_of
 from scoring.cells import Cells, Ints, count_cells
 from scoring.mix import mix_weights
 
@@ -45,21 +47,20 @@ class Waves:
     was played. Within one event loop.
     """
 
-    def __init__(self, slots: Sequence[Slot], models: Sequence[str]) -> None:
+    def __init__(self, slots: Iterable[Slot], models: Sequence[str]) -> None:
         """Take every slot a run has, and its models in roster order."""
+        slots = Slots.of(slots)
         # What newcomers made of stored answers is no part of any wave.
-        slots = [slot for slot in slots if not is_guest(slot.id)]
-        ordered = sorted(slots, key=lambda slot: (_wave_of(slot), slot.ordinal))
-        self.order = sorted({_wave_of(slot) for slot in slots})
-        number = {wave: k for k, wave in enumerate(self.order)}
+        slots = slots.where(~guests_among(slots))
+        parts = (slots.generations, slots.columns.block, slots.rounds)
+        ordered = np.lexsort((slots.columns.ordinal, *parts[::-1]))
+        self._slots = slots = slots.where(ordered)
+        self.order, self._wave = _numbered_waves([part[ordered] for part in parts])
         self._models = {model: index for index, model in enumerate(models)}
-        self._row = {slot.id: row for row, slot in enumerate(ordered)}
-        self._wave = np.array([number[_wave_of(slot)] for slot in ordered], dtype=np.int32)
-        self._rows = np.full((len(ordered), 5), _NOBODY, dtype=np.int32)
-        self._rows[:, _PLACE] = _numbered(base_of(slot.id) for slot in ordered)
-        self._rows[:, _VIDEO] = _numbered(slot.video for slot in ordered)
-        standing = Lineup(slots).ids
-        self._is_open = np.array([slot.id in standing for slot in ordered], dtype=np.bool_)
+        self._rows = np.full((len(slots), 5), _NOBODY, dtype=np.int32)
+        self._rows[:, _PLACE] = numbered(places_of(slots))
+        self._rows[:, _VIDEO] = numbered(slots.columns.video)
+        self._is_open = slots.among(Lineup(slots).ids)
         self._left = np.bincount(self._wave[self._is_open], minlength=len(self.order))
         self._settled = 0
         self._waiting: dict[int, asyncio.Event] = {}
@@ -70,7 +71,7 @@ class Waves:
     def of(cls, store: Store, models: Sequence[str]) -> Waves:
         """Return the waves of a run as its file has them."""
         waves = cls(store.slots(), models)
-        for ending in store.endings():
+        for ending in store.each_ending():
             waves.note(ending)
         return waves
 
@@ -84,7 +85,14 @@ class Waves:
 
         What is played again is drawn as it was, or would have been, the first time.
         """
-        return int(self._wave[self._row[base_of(slot)]])
+        row = self._slots.find(base_of(slot))
+        if row is None:
+            raise KeyError(slot)
+        return int(self._wave[row])
+
+    def waves_of(self, slots: Slots) -> Numbers:
+        """Return the same for many, none of which is a guest's."""
+        return self._wave[self._slots.rows_like(slots, base_of)]
 
     def basis_of(self, slot: str) -> int | None:
         """Return the latest wave that the draw of a slot looks at; None before there is one."""
@@ -93,7 +101,7 @@ class Waves:
 
     def note(self, ending: Ending) -> None:
         """Take note of a battle, and let those go on who waited for its wave."""
-        row = self._row.get(ending.id)
+        row = self._slots.find(ending.id)
         if row is None:
             return
         a, b = (self._models.get(model or "", _NOBODY) for model in (ending[1], ending[2]))
@@ -163,11 +171,12 @@ def ending_of(battle: Battle) -> Ending:
     return Ending(battle.id, battle.model_a, battle.model_b, battle.verdict)
 
 
-def _wave_of(slot: Slot) -> Wave:
-    return Wave(slot.generation, slot.block, slot.round)
-
-
-def _numbered(names: Iterable[str]) -> list[int]:
-    """Return a number for each name, the same for equal ones."""
-    numbers: dict[str, int] = {}
-    return [numbers.setdefault(name, len(numbers)) for name in names]
+def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:
+    """Return the waves in their order and each slot's number among them, from slots in order."""
+    generation, block, round_ = parts
+    is_new = np.ones(len(generation), dtype=np.bool_)
+    is_new[1:] = np.any([part[1:] != part[:-1] for part in parts], axis=0)
+    first = np.flatnonzero(is_new)
+    told = (part[first].tolist() for part in (generation, block, round_))
+    number = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+    return [Wave(*wave) for wave in zip(*told, strict=True)], number

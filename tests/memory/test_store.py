@@ -134,7 +134,7 @@ def test_how_battles_ended_is_told_in_order_even_where_one_cannot_be_read(
     with closing(sqlite3.connect(path)) as file:
         file.execute("UPDATE battles SET body = 'x' WHERE id = ?", (slots[1].id,))
         file.commit()
-    assert store.endings() == [
+    assert list(store.each_ending()) == [
         Ending(slots[0].id, "hawk", battle(slots[0].id).model_b, "void"),
         Ending(slots[1].id, None, None, None),
         Ending(slots[2].id, "hawk", battle(slots[2].id).model_b, "void"),

@@ -23,7 +23,7 @@ BY_ID = {slot.id: slot for slot in SLOTS}
 def draws(**flags: Any) -> Draws:
     plain = {} if "preset" in flags else {"pairing": "uniform"}
     config = resolve(Flags(**{"models": CAST, **plain, **flags})).config
-    return Draws(config, BY_ID, Waves(SLOTS, config.models))
+    return Draws(config, SLOTS, Waves(SLOTS, config.models))
 
 
 def pairs(**flags: Any) -> list[frozenset[str]]:
@@ -88,9 +88,9 @@ def test_audits_are_drawn_for_the_share_asked_for(swap: float | str, share: floa
 )
 def test_what_is_played_again_is_drawn_as_it_was(flags: dict[str, Any]) -> None:
     again = superseding_slots({SLOTS[7].id}, existing=SLOTS)
-    both = {slot.id: slot for slot in [*SLOTS, *again]}
+    both = [*SLOTS, *again]
     config = resolve(Flags(**{"models": CAST, **flags})).config
-    found = Draws(config, both, Waves(list(both.values()), config.models))
+    found = Draws(config, both, Waves(both, config.models))
     for slot in again:
         first, second = (found.of(id_) for id_ in (base_of(slot.id), slot.id))
         assert second == first.model_copy(update={"slot": slot.id})

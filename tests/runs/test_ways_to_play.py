@@ -186,7 +186,7 @@ def test_sixty_videos_are_played_with_two_blocks_open_at_most(
         block = blocks[sending.frames.video]
         if block not in begun:
             begun.add(block)
-            settled = store.settled_ids()
+            settled = set(store.settled_ids())
             most_open.append(sum(not settled.issuperset(slots[b]) for b in begun))
         said = stage._speak(sending)
         assert isinstance(said, str)
