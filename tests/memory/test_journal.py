@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -199,12 +200,12 @@ def test_answered_calls_are_counted_by_scope_alias_and_role(store: Store) -> Non
     ]
     for row in rows:
         asyncio.run(store.journal.record(row))
-    assert sorted(store.journal.counts()) == [
-        ("v-p1-r0", "judge", "grader", 1),
-        ("v-p1-r0", "judge", "judge", 2),
-        ("v-p1-r0", "other", "judge", 1),
-        ("w", "judge", "judge", 1),
-    ]
+    assert Counter(store.journal.each_answered()) == {
+        ("v-p1-r0", "judge", "grader"): 1,
+        ("v-p1-r0", "judge", "judge"): 2,
+        ("v-p1-r0", "other", "judge"): 1,
+        ("w", "judge", "judge"): 1,
+    }
 
 
 def test_a_run_without_a_call_came_to_nothing(store: Store) -> None:
