@@ -103,6 +103,19 @@ def test_a_table_equals_no_thing_of_another_kind() -> None:
     assert Slots.of([slot(0)]) != [slot(1)]
 
 
+def test_a_slot_whose_id_is_not_about_its_video_is_refused() -> None:
+    with pytest.raises(StoreError, match="nowhere-p1-r0 is not about"):
+        Slots.of([slot(0).model_copy(update={"id": "nowhere-p1-r0"})])
+    with pytest.raises(StoreError, match="cannot be read"):
+        Slots.of([slot(0).model_copy(update={"id": slot(0).video})])
+
+
+def test_slots_about_a_video_are_told_from_others() -> None:
+    table = Slots.of([slot(0), slot(1, of="other.mp4"), slot(2)])
+    assert table.about(slot(0).video).tolist() == [True, False, True]
+    assert not table.about("nowhere").any()
+
+
 def test_slots_that_are_added_to_a_run_stand_behind_those_that_were_read(path: Path) -> None:
     with Store.create(path, {}) as store:
         store.add_videos([video()])
