@@ -17,7 +17,7 @@ from runs.commands.endings import run_async
 from runs.config import Flags, resolve
 from runs.events import Drawn, Happening, Settled
 from runs.opening import Care, Opened, begin
-from runs.playing import Game, playing
+from runs.playing import Finished, Game, playing
 from runs.simulate import simulate
 from runs.spending import Budget
 from tests.support.asking import MODEL, REMOTE, Script, load_bytes, request_of
@@ -170,3 +170,14 @@ def test_no_reply_is_given_or_told_before_its_write_has_come_back(
     asyncio.run(ask())
     assert heard == ["started", "finished"]
     assert stored(tmp_path, "calls", journal_key(MODEL, request_of())) is not None
+
+
+@pytest.mark.parametrize(
+    ("settled", "voids", "share", "too_many"),
+    [(0, 0, 0.0, False), (20, 1, 0.05, False), (20, 2, 0.1, True), (4, 4, 1.0, True)],
+)
+def test_more_voids_than_the_accepted_share_are_too_many(
+    settled: int, voids: int, share: float, too_many: bool
+) -> None:
+    ended = Finished(total=20, settled=settled, voids=voids, interrupted=False, max_void=0.05)
+    assert (ended.void_share, ended.too_many_voids) == (share, too_many)
