@@ -64,7 +64,7 @@ def test_a_run_killed_at_one_write_of_each_kind_goes_on(
 def test_a_run_killed_at_any_write_goes_on(ground: Ground, which: int) -> None:
     number = 1 + int(unit_interval(0, "kill", which) * 0.95 * len(ground.kinds))
     disk = Disk(kill_at=number, is_torn=which % 2 == 0)
-    assert ground.goes_on(disk, f"any-{number}") == -signal.SIGKILL
+    assert ground.goes_on(disk, f"any-{which}") == -signal.SIGKILL
 
 
 def test_a_run_on_thirty_sizes_of_full_disk_goes_on(

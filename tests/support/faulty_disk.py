@@ -113,7 +113,7 @@ class Disk:
         if library.sqlite3_vfs_register(ctypes.byref(vfs), 1) != OK:
             raise RuntimeError("SQLite takes no VFS")
         if self.record:
-            self._out = os.open(self.record, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self._out = os.open(self.record, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
 
     def promise(self, what: str) -> None:
         """Record that the caller was told something is kept."""
