@@ -363,6 +363,18 @@ def test_what_to_do_about_an_error_is_told_by_what_it_was(
         raise OSError(number, "it did not work")
 
 
+def test_a_file_that_somebody_keeps_to_himself_is_said_to_be_locked(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.connection._PATIENCE_S", 0.01)
+    Store.create(path, {"seed": 0}).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("UPDATE manifest SET body = body")
+        with pytest.raises(StoreError, match=r"cannot be used \(database is locked\)"):
+            Store.open(path, write=False)
+
+
 def test_a_run_has_pages_that_calls_fill(store: Store, path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA page_size").fetchone() == (8192,)

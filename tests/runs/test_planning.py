@@ -85,6 +85,13 @@ def test_a_run_that_goes_on_has_left_what_is_open_and_no_call_that_was_answered(
     assert left.rows == tuple(reversed(CALLS))
 
 
+def test_first_questions_are_told_from_later_ones(store: Store) -> None:
+    first = next(slot for slot in SLOTS if slot.id == place(2, 0))
+    asyncio.run(store.put_battle(battle(first)))
+    left = work_left(config(), store)
+    assert (left.first, left.later) == (1, 5)
+
+
 def test_rounds_and_videos_that_would_be_added_are_left_too(store: Store) -> None:
     longer = work_left(config(rounds=4), store)
     assert (longer.first, longer.later, longer.videos) == (2, 5 + 6, 2)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agents.ask import Asker, Event, journal_key
 from agents.prompts import PromptSet
+from agents.purse import Caps
 from memory.bodies import write_body
 from memory.records import Slot
 from runs.commands.endings import run_async
 from runs.config import Flags, resolve
-from runs.events import Drawn, Happening, Settled
+from runs.events import Drawn, Happening, Hear, Settled, nobody
 from runs.opening import Care, Opened, begin
-from runs.playing import Finished, Game, playing
+from runs.playing import Finished, Game, Limits, playing
 from runs.simulate import simulate
 from runs.spending import Budget
 from tests.support.asking import MODEL, REMOTE, Script, load_bytes, request_of
@@ -59,7 +61,7 @@ class Ears:
             assert stored(self.out, "draws", event.nonce.scope) is not None
 
 
-def until_idle(work: Callable[[Game], Awaitable[None]], ready: Opened, hear: Ears) -> Game:
+def until_idle(work: Callable[[Game], Awaitable[None]], ready: Opened, hear: Hear) -> Game:
     """Put a run together, do something with it, and return it."""
 
     async def do() -> Game:
@@ -181,3 +183,31 @@ def test_more_voids_than_the_accepted_share_are_too_many(
 ) -> None:
     ended = Finished(total=20, settled=settled, voids=voids, interrupted=False, max_void=0.05)
     assert (ended.void_share, ended.too_many_voids) == (share, too_many)
+
+
+class Closing(Script):
+    """Clients that take a moment to close."""
+
+    closed = 0
+
+    async def aclose(self) -> None:
+        await turn_often()
+        self.closed += 1
+
+
+def test_connections_are_closed_when_a_run_is_over(
+    run: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Closing(["words"])
+    monkeypatch.setattr("runs.playing.Asker", partial(Asker, make_client=script))
+
+    async def ask(game: Game) -> None:
+        await game.asker.ask(MODEL, request_of())
+        assert script.closed == 0
+
+    until_idle(ask, run, nobody)
+    assert script.closed == 1
+
+
+def test_what_nobody_says_is_sixteen_calls_at_once_and_five_voids_in_a_hundred() -> None:
+    assert Limits() == Limits(concurrency=16, max_void=0.05, caps=Caps())
