@@ -186,13 +186,13 @@ def test_more_voids_than_the_accepted_share_are_too_many(
 
 
 class Closing(Script):
-    """Clients that take a moment to close."""
+    """Clients whose closing is seen through by whoever ends the run, or not at all."""
 
-    closed = 0
+    closed_by: asyncio.Task[None] | None = None
 
     async def aclose(self) -> None:
         await turn_often()
-        self.closed += 1
+        self.closed_by = asyncio.current_task()
 
 
 def test_connections_are_closed_when_a_run_is_over(
@@ -201,12 +201,15 @@ def test_connections_are_closed_when_a_run_is_over(
     script = Closing(["words"])
     monkeypatch.setattr("runs.playing.Asker", partial(Asker, make_client=script))
 
+    ends: list[asyncio.Task[None] | None] = []
+
     async def ask(game: Game) -> None:
         await game.asker.ask(MODEL, request_of())
-        assert script.closed == 0
+        assert script.closed_by is None
+        ends.append(asyncio.current_task())
 
     until_idle(ask, run, nobody)
-    assert script.closed == 1
+    assert ends == [script.closed_by]
 
 
 def test_what_nobody_says_is_sixteen_calls_at_once_and_five_voids_in_a_hundred() -> None:
