@@ -130,7 +130,7 @@ def test_a_run_on_media_that_cannot_be_written_is_read_with_its_log(
     ground: Ground, tmp_path: Path
 ) -> None:
     out, twin = ground.folder / "stopped", tmp_path / "twin"
-    number = ground.kinds.count("page") - 8
+    number = ground.kinds.count("page") * 2 // 3
     assert ground.simulate(out, Disk(kill_at=number, of_kind="page")) == -signal.SIGKILL
     shutil.copytree(out, twin)
     with Store.open(twin / "run.sqlite", write=True) as store:
