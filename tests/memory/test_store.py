@@ -337,6 +337,18 @@ def test_fsync_waits_for_the_disk(path: Path, fsync: bool, level: int) -> None:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+def test_a_reader_sees_what_a_process_wrote_that_has_come_and_gone(
+    store: Store, path: Path
+) -> None:
+    store.close()
+    with Store.open(path, write=False) as reading:
+        assert reading.file("later") is None
+        for number in range(3):
+            with Store.open(path, write=True) as writing:
+                writing.put_file(f"later {number}", "text " * 5000)
+            assert [file.name for file in reading.files()][-1] == f"later {number}"
+
+
 def test_fsync_keeps_the_names_of_a_new_run_and_its_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
