@@ -237,18 +237,22 @@ class Asker:
             if not model.is_offline:
                 await self._intend(key, model, sent, attempt)
 
+        def unsent(attempt: int) -> None:
+            if not model.is_offline:
+                self.journal.withdraw(key, attempt)
+
         def failed(attempt: int, fault: Fault, wait_s: float) -> None:
             event = Event("retry", model.alias, request.nonce, fault=fault.kind, seconds=wait_s)
             self.on_event(event)
-            if not model.is_offline and not may_be_charged(fault.kind):
-                self.journal.withdraw(key, attempt)
+            if not may_be_charged(fault.kind):
+                unsent(attempt)
             self._look_whether_drained()
 
         async def renewed(fault: Fault) -> None:
             if not await self.purse.renew(hold, fault.kind):
                 await self._go_broke()
 
-        return Listener(started, sending, failed, renewed, self.purse.rank(request.nonce))
+        return Listener(started, sending, unsent, failed, renewed, self.purse.rank(request.nonce))
 
     async def _intend(self, key: str, model: Model, request: Request, attempt: int) -> None:
         """Write down what a try may cost, before it is sent."""

@@ -16,7 +16,7 @@ from agents.layout import thinned
 from agents.models import Model
 from agents.retry import fault_of, gives_up, pause_s, told
 from agents.turns import Line, Turn, Turns, giving_back
-from memory.errors import ArenaError, FramesChanged, UnusableVideo
+from memory.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from memory.records import Attempt, Frames
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class Listener(NamedTuple):
     """Its first try goes out."""
     sending: Callable[[int, Request], Awaitable[None]]
     """Returns when the try of this number, counted from 1, may be sent."""
+    unsent: Callable[[int], None]
+    """The try of this number never went out, and none will."""
     failed: Callable[[int, Fault, float], None]
     """The try of this number failed, and the next comes after so many seconds."""
     renewed: Callable[[Fault], Awaitable[None]]
@@ -84,7 +86,12 @@ class Tries:
                 if not before:
                     listener.started()
                 await listener.sending(len(before) + 1, request)
-                got, took_s = await self._once(turn, key, model, request)
+                try:
+                    got, took_s = await self._once(turn, key, model, request)
+                except BadInput:
+                    # Its client cannot be set up, so nothing went out.
+                    listener.unsent(len(before) + 1)
+                    raise
             if isinstance(got, Received):
                 return Ended(got, None, tuple(before), took_s, request.frames)
             smaller = _smaller(model, request, got, before)

@@ -10,7 +10,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.connection import blaming, open_writing, refuse_stranger, wal_of
+from memory.connection import (
+    blaming,
+    lock_of,
+    open_writing,
+    real_file,
+    refuse_stranger,
+    wal_of,
+)
 from memory.errors import StoreError
 from memory.lock import RunLock
 
@@ -36,8 +43,9 @@ def compact(path: Path) -> Compacted:
     """
     if not path.is_file():
         raise StoreError(f"{path} does not exist; pass the --out of a run")
+    path = real_file(path)
     refuse_stranger(path)
-    lock = RunLock(path.with_name(f"{path.name}.lock"))
+    lock = RunLock(lock_of(path))
     try:
         before = size_of(path)
         refuse_full_disk(path, before)

@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,6 +24,16 @@ _UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 """How SQLite says that the index of a log can be neither made nor written beside it."""
 Seen = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time of change, of a file and of its log."""
+
+
+def real_file(path: Path) -> Path:
+    """Return the file that a link leads to: SQLite keeps the log beside it, and so is the lock."""
+    return path.resolve() if path.is_symlink() else path
+
+
+def lock_of(path: Path) -> Path:
+    """Return the lock of a file."""
+    return path.with_name(f"{path.name}.lock")
 
 
 def wal_of(path: Path) -> Path:
@@ -184,12 +194,24 @@ class Reader:
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
         """Return all rows that `sql` finds."""
-        if self._reading.seen is not None and self._reading.seen != _look_at(self._path):
-            # Somebody has begun to write, or has come and gone.
-            self.close()
-            self._open()
-        with blaming(self._path):
-            return self._db.execute(sql, values).fetchall()
+        while True:
+            if self._has_changed():
+                self.close()
+                self._open()
+            try:
+                found: list[tuple[str, ...]] = self._db.execute(sql, values).fetchall()
+            except sqlite3.Error:
+                if self._has_changed():
+                    continue
+                with blaming(self._path):
+                    raise
+            # Where SQLite takes no lock a file may be written while it is read.
+            if not self._has_changed():
+                return found
+
+    def _has_changed(self) -> bool:
+        """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
+        return self._reading.seen is not None and self._reading.seen != _look_at(self._path)
 
     def row(self, sql: str, *values: str | int) -> tuple[str, ...] | None:
         """Return the first row that `sql` finds."""
@@ -202,10 +224,13 @@ class Reader:
 
     def _open(self) -> None:
         with blaming(self._path):
+            seen = _look_at(self._path)
             reading = open_reading(self._path, live=self._live)
             try:
                 check_layout(reading.connection, self._path.name, write=False)
-                fill_in(reading.connection)
+                if fill_in(reading.connection):
+                    # What stands in for a table would hide the one that is made meanwhile.
+                    reading = replace(reading, seen=seen)
                 self._db = Database(reading.connection, execute_plugins=False)
             except BaseException:
                 reading.close()

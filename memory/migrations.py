@@ -107,10 +107,12 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
         )
 
 
-def fill_in(connection: sqlite3.Connection) -> None:
-    """Let queries find what an older layout lacks, empty; the file stays as it is."""
-    if _pragma(connection, "user_version") < len(MIGRATIONS):
+def fill_in(connection: sqlite3.Connection) -> bool:
+    """Let queries find what an older layout lacks, empty, and return whether it lacks anything."""
+    is_older = _pragma(connection, "user_version") < len(MIGRATIONS)
+    if is_older:
         connection.execute(f"CREATE TEMP TABLE {_INTENTS}")
+    return is_older
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:

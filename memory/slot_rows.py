@@ -57,8 +57,9 @@ class SlotRows:
 
     def settled(self) -> Slots:
         """Return those that have a battle, by their ordinals."""
-        slots = self.all()
-        return slots.where(slots.rows_of(self._settled_ordinals()))
+        # In this order: a slot that is added and settled meanwhile is then among them.
+        ordinals, slots = self._settled_ordinals(), self.all()
+        return slots.where(slots.rows_of(ordinals))
 
     def _settled_ordinals(self) -> Ints:
         pages = self._pages(_SETTLED, "", column=0)

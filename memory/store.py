@@ -10,7 +10,16 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from memory.bodies import read_body, read_json, write_body
-from memory.connection import Reader, blaming, connect, open_writing, refuse_stranger, wal_of
+from memory.connection import (
+    Reader,
+    blaming,
+    connect,
+    lock_of,
+    open_writing,
+    real_file,
+    refuse_stranger,
+    wal_of,
+)
 from memory.digests import canonical_json, digest
 from memory.errors import StoreError
 from memory.evidence import Evidence
@@ -76,6 +85,7 @@ class Store:
             RunLocked: another process is at it.
         """
         body = canonical_json(manifest)
+        path = real_file(path)
         _make_folder(path.parent, fsync=fsync)
         return cls._writing(path, fsync=fsync, begin_with=body)
 
@@ -90,6 +100,7 @@ class Store:
         """
         if not path.is_file():
             raise StoreError(f"{path} does not exist; pass the --out of a run")
+        path = real_file(path)
         if not write:
             return cls(Reader(path), None, None)
         refuse_stranger(path)
@@ -98,7 +109,7 @@ class Store:
     @classmethod
     def _writing(cls, path: Path, *, fsync: bool, begin_with: str | None = None) -> Self:
         with ExitStack() as undo:
-            lock = RunLock(path.with_name(f"{path.name}.lock"))
+            lock = RunLock(lock_of(path))
             undo.callback(lock.release)
             if begin_with is not None:
                 _lay_out(path, begin_with, fsync=fsync)

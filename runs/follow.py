@@ -18,7 +18,7 @@ from memory.records import CallRow
 from runs.config import RunConfig
 from runs.events import Audience, Begun, Drawn, Ended, Looked, Settled
 from runs.interrupts import heard
-from runs.reading import Run, open_run, run_file
+from runs.reading import Run, lock_file, open_run
 from runs.slots import Lineup
 from runs.spending import kept_caps
 from runs.status import holder
@@ -87,7 +87,7 @@ class Follower:
                 slots=run.slots,
                 battles=run.each_battle,
                 caps=kept_caps(run.store),
-                played_s=_played_s(run_file(self._folder).with_name("run.sqlite.lock")),
+                played_s=_played_s(lock_file(self._folder)),
             )
         )
 
@@ -143,7 +143,7 @@ class Follower:
 
 async def follow(folder: Path, told: Audience) -> str:
     """Tell a run until its process ends or somebody interrupts; return how it stands then."""
-    lock = run_file(folder).with_name("run.sqlite.lock")
+    lock = lock_file(folder)
     follower = Follower(folder, told)
     left = asyncio.Event()
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

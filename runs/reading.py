@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from memory.connection import lock_of, real_file
 from memory.errors import BadInput
 from memory.records import Battle
 from memory.slots import Ids, Slots
@@ -108,6 +109,11 @@ def run_file(folder: Path) -> Path:
     if not (folder / RUN_FILE).is_file():
         raise BadInput(f"{folder} holds no run ({RUN_FILE}); pass the --out folder of a run")
     return folder / RUN_FILE
+
+
+def lock_file(folder: Path) -> Path:
+    """Return the lock of the run in `folder`, which is there."""
+    return lock_of(real_file(run_file(folder)))
 
 
 def outcome(battle: Battle) -> str:

@@ -19,7 +19,7 @@ from memory.store import Ending, Store
 from runs.console import safe
 from runs.costs import Costs, in_flight_line, possibly_paid_lines
 from runs.quarantine import Quarantined, quarantine
-from runs.reading import counted, damage, marks, named, one_line, open_run, problems, run_file
+from runs.reading import counted, damage, lock_file, marks, named, one_line, open_run, problems
 from runs.repair import failed_slots
 from runs.slots import Tally
 from runs.spending import NO_CAPS, kept_caps, told_caps
@@ -197,7 +197,7 @@ def status_of(folder: Path) -> Status:
         status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
         status.damage = [*problems(run.store), *damage(run.store)]
         status.quarantine = quarantine(run.store)
-        status.process = holder(run_file(folder).with_name("run.sqlite.lock"))
+        status.process = holder(lock_file(folder))
         status.intents = run.store.journal.intents()
         is_running = status.process is not None
         status.lost = run.store.journal.lost(besides="offline:*", in_flight=not is_running)

@@ -10,6 +10,7 @@ import pytest
 from agents.ask import Asker
 from agents.clients import Received, Sending
 from agents.estimates import Estimates
+from memory.errors import BadInput
 from memory.records import Lost, Price
 from tests.support.asking import REMOTE, Pages, Script, Status, load_bytes, request_of, run
 from tests.support.virtual import run_virtual
@@ -67,3 +68,11 @@ def test_a_call_that_ends_has_all_its_tries_in_its_row() -> None:
     asker = Asker(journal, load_bytes, make_client=script, pause=lambda _s: asyncio.sleep(0))
     run(asker.ask(REMOTE, request_of()))
     assert ([len(row.attempts) for row in journal.rows.values()], journal.intents) == ([1], [])
+
+
+def test_a_call_whose_client_cannot_be_set_up_leaves_no_intent() -> None:
+    script, journal = Script([BadInput("openai:gpt-4o cannot be set up")]), Pages()
+    asker = Asker(journal, load_bytes, make_client=script)
+    with pytest.raises(BadInput, match="cannot be set up"):
+        run(asker.ask(REMOTE, request_of()))
+    assert (journal.intents, journal.rows) == ([], {})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,6 +14,7 @@ from memory.errors import StoreError, StoreTooNew
 from memory.migrations import MIGRATIONS, READABLE, migrate
 from memory.records import Lost
 from memory.store import Store
+from tests.support.runfiles import intent
 
 
 def more(db: Database) -> None:
@@ -172,8 +174,20 @@ def test_a_run_of_the_version_before_is_read_as_it_is(path: Path, number: int) -
         assert store.manifest() == {"seed": 3}
         assert (store.journal.intents(), store.journal.lost()) == ([], Lost())
     assert path.read_bytes() == before
-    with Store.open(path, write=True) as store:
-        assert store.journal.intents() == []
+
+
+def test_a_reader_of_an_older_run_sees_what_comes_when_it_is_updated(path: Path) -> None:
+    begin_in_layout(path, READABLE)
+    with closing(sqlite3.connect(path)) as other:
+        # A log beside it, as of a process that was killed.
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("UPDATE manifest SET body = '{}'")
+        other.commit()
+        with Store.open(path, write=False) as reading:
+            assert reading.journal.intents() == []
+            with Store.open(path, write=True) as store:
+                asyncio.run(store.journal.intend(intent()))
+                assert reading.journal.intents() == [intent()]
 
 
 def test_continuing_updates_an_older_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
