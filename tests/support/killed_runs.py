@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 LIVES, CALLS = 2, 12
 """How often the script opens its run, and how many calls it makes each time."""
 SLOTS = LIVES * CALLS // 3
-CHECKPOINT_PAGES = 60
+CHECKPOINT_PAGES = 30
 """So small is the log of a whole run that it is put into the file several times."""
 
 
