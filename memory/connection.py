@@ -77,6 +77,8 @@ class Reading:
     """The file as it was, where SQLite does not look whether it changes."""
     copy: tempfile.TemporaryDirectory[str] | None = None
     """What is read in its place."""
+    is_immutable: bool = False
+    """SQLite takes no lock on it, so it may be written while a query reads it."""
 
     def close(self) -> None:
         """Let go of the file, and remove the copy."""
@@ -106,7 +108,7 @@ def open_reading(path: Path, *, live: bool = False) -> Reading:
         with suppress(_Unwritable):
             return Reading(_connected(path, "mode=ro"))
     if seen[1] is None or not seen[1][1]:
-        return Reading(_connected(path, "immutable=1"), seen)
+        return Reading(_connected(path, "immutable=1"), seen, is_immutable=True)
     return _copied(path, seen)
 
 
@@ -201,12 +203,11 @@ class Reader:
             try:
                 found: list[tuple[str, ...]] = self._db.execute(sql, values).fetchall()
             except sqlite3.Error:
-                if self._has_changed():
+                if self._reading.is_immutable and self._has_changed():
                     continue
                 with blaming(self._path):
                     raise
-            # Where SQLite takes no lock a file may be written while it is read.
-            if not self._has_changed():
+            if not (self._reading.is_immutable and self._has_changed()):
                 return found
 
     def _has_changed(self) -> bool:

@@ -47,6 +47,7 @@ _INTEND = f"INSERT INTO intents ({_INTENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?,
 _ENDED = "DELETE FROM intents WHERE key = ? AND NOT is_left_over"
 _WITHDRAW = f"{_ENDED} AND attempt = ?"
 _LEAVE_OVER = "UPDATE intents SET is_left_over = 1 WHERE NOT is_left_over"
+_LEAVE_OVER_OF = f"{_LEAVE_OVER} AND key = ?"
 # Versions before 4 of the file kept in `lost` what calls that were stopped may have cost.
 _LOST = (
     "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
@@ -140,8 +141,11 @@ class Journal:
         nonce = intent.nonce
         place = (intent.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal)
         most = (intent.model, intent.attempt, intent.usd, intent.tokens)
+        # A call that begins again was cut off before: what it had sent has no reply to come.
+        again = intent.attempt == 1 and intent.key in self._intended
+        before = [(_LEAVE_OVER_OF, [(intent.key,)])] if again else []
         self._intended.add(intent.key)
-        await self._writer.write(_INTEND, (*place, *most))
+        await self._writer.write_all(*before, (_INTEND, [(*place, *most)]))
 
     def withdraw(self, key: str, attempt: int) -> None:
         """Take back the intent of a try that was not sent, or surely not paid; returns at once."""

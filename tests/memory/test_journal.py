@@ -161,6 +161,14 @@ def test_what_a_process_left_over_stands_for_ever(store: Store, path: Path) -> N
         assert at_last.journal.intents() == [intent("one")._replace(is_left_over=True)]
 
 
+def test_what_was_cut_off_stands_though_its_call_is_made_again_and_recorded(store: Store) -> None:
+    intend(store, intent("one"), intent("one", attempt=2), intent("two"), intent("one"))
+    cut_off = [intent("one", attempt=n)._replace(is_left_over=True) for n in (1, 2)]
+    assert store.journal.intents() == [*cut_off, intent("two"), intent("one")]
+    asyncio.run(store.journal.record(call("one")))
+    assert store.journal.intents() == [*cut_off, intent("two")]
+
+
 def test_what_tries_may_have_cost_is_summed_apart_from_calls(path: Path) -> None:
     with Store.create(path, {}) as store:
         assert store.journal.lost() == Lost()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
+from memory import connection as connections
 from memory import migrations
 from memory.errors import StoreError, StoreTooNew
 from memory.migrations import MIGRATIONS, READABLE, migrate
@@ -197,3 +199,19 @@ def test_continuing_updates_an_older_run(path: Path, monkeypatch: pytest.MonkeyP
         assert store.manifest() == {"seed": 2}
     with closing(sqlite3.connect(path)) as connection:
         assert "notes" in tables(connection)
+
+
+def test_a_reader_of_an_older_run_ends_though_its_version_writes_on(path: Path) -> None:
+    begin_in_layout(path, READABLE)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("UPDATE manifest SET body = '{}'")
+        other.commit()
+        with Store.open(path, write=False) as reading:
+            # As if somebody wrote at each look.
+            looks = itertools.count()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(
+                    connections, "_look_at", lambda _path: ((next(looks), 0, 0), (0, 1, 0))
+                )
+                assert reading.manifest() == {}
