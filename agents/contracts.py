@@ -2,6 +2,9 @@
 
 The contract is appended to a role's prompt by code, so that a prompt directory of somebody's own
 cannot break it, and so that the offline models know what they are asked for.
+
+Contracts carry a number. A run or a bench keeps the one it began with, since every word of a
+contract is part of its calls' keys: with other words all of them would be paid again.
 """
 
 from __future__ import annotations
@@ -11,7 +14,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from memory.records import CATEGORIES, Role
+from memory.records import CATEGORIES, Role, Standard
+
+CONTRACTS = 2
+"""The newest number: of what begins now. What stands without a number was begun with 1."""
 
 SYSTEM = (
     "You are given frames of one video in the order of time. Each frame follows a line with its "
@@ -22,7 +28,10 @@ SYSTEM = (
 """The one system text, equal for every role, so that a provider's prefix cache serves them all."""
 
 FORMAT_LINE = "Reply format: "
-"""Starts the contract; the role's name follows. Outside the fences its last occurrence binds."""
+"""Starts the contract; the role's name follows, and a number from 2 on in brackets.
+
+Outside the fences its last occurrence binds.
+"""
 
 QUESTION_LINE = "Question:"
 """The line after which a contestant finds the question, verbatim up to the end of the text."""
@@ -46,6 +55,18 @@ _CHOICES = {plain(choice): choice for choice in get_args(Choice)}
 
 def _choice(said: object) -> object:
     return _CHOICES.get(plain(said), said) if isinstance(said, str) else said
+
+
+Lead = Literal["A", "B", "tie", "abstain"]
+
+_LEADS: dict[str, Lead] = {
+    **{"a": "A", "b": "B", "abstain": "abstain"},
+    **dict.fromkeys(("tie", "tiegood", "tiebad"), "tie"),
+}
+
+
+def _lead(said: object) -> object:
+    return _LEADS.get(plain(said), said) if isinstance(said, str) else said
 
 
 Degree = Literal["A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain"]
@@ -106,6 +127,32 @@ class JudgeReply(Reply):
     verdict: Annotated[Choice, BeforeValidator(_choice)]
 
 
+class StandardReply(Reply):
+    """What decides one standard, then which answer is better by it alone."""
+
+    analysis: Text
+    verdict: Annotated[Lead, BeforeValidator(_lead)]
+
+
+class FullJudgeReply(Reply):
+    """What one would have answered, then analysis and verdict of each standard, then the verdict.
+
+    From contract 2 on.
+    """
+
+    own_answer: Text
+    instruction_following: StandardReply
+    accuracy: StandardReply
+    relevance: StandardReply
+    helpfulness: StandardReply
+    verdict: Annotated[Choice, BeforeValidator(_choice)]
+
+    def of(self, standard: Standard) -> StandardReply:
+        """Return what it says of one standard."""
+        found: StandardReply = getattr(self, standard)
+        return found
+
+
 class ComparerReply(Reply):
     """What one would have answered, four analyses, and by how much which answer is better."""
 
@@ -144,7 +191,7 @@ class GraderReply(Reply):
     question_2: GradeReply
 
 
-SCHEMAS: dict[str, type[Reply]] = {
+_SCHEMAS: dict[str, type[Reply]] = {
     "examiner": ExaminerReply,
     "persona": PersonaReply,
     "questioner": QuestionerReply,
@@ -153,6 +200,7 @@ SCHEMAS: dict[str, type[Reply]] = {
     "grader": GraderReply,
     "comparer": ComparerReply,
 }
+_SCHEMAS_2 = _SCHEMAS | {"judge": FullJudgeReply}
 
 _SHAPES: dict[str, str] = {
     "examiner": (
@@ -190,9 +238,46 @@ _SHAPES: dict[str, str] = {
 }
 
 
-def contract(role: Role) -> str:
-    """Return the words that end a role's prompt and fix the form of its reply."""
+_STANDARD = '{"analysis": "...", "verdict": "A"}'
+_SHAPES_2: dict[str, str] = _SHAPES | {
+    "persona": (
+        '{"personas": ["...", "...", "..."]}\nExactly three, the one closest to the content first.'
+    ),
+    "judge": (
+        f'{{"own_answer": "...", "instruction_following": {_STANDARD}, '
+        f'"accuracy": {_STANDARD}, "relevance": {_STANDARD}, "helpfulness": {_STANDARD}, '
+        '"verdict": "A"}\n'
+        "Write the keys in this order. own_answer is what you would have answered yourself. Each "
+        "analysis names what decides that standard; the one on accuracy gives the times of the "
+        "frames that decide it, as they stand before the frames (t=12.00s). The verdict of a "
+        'standard is one of "A", "B", "tie", "abstain": which answer is better by it alone, that '
+        "neither is, or that you cannot tell. The last verdict is over all and one of "
+        '"A", "B", "tie_good", "tie_bad", "abstain": the better answer, two equally good ones, '
+        "two equally bad ones, or that you cannot tell."
+    ),
+}
+
+
+def schema_of(role: str, number: int = CONTRACTS) -> type[Reply]:
+    """Return what a role's reply is held to by the contracts of this number."""
+    return (_SCHEMAS if number == 1 else _SCHEMAS_2)[role]
+
+
+def contract(role: Role, number: int = CONTRACTS) -> str:
+    """Return the words that end a role's prompt and fix the form of its reply.
+
+    Args:
+        role: one with a form, which a contestant has not.
+        number: of the contracts, 1 to `CONTRACTS`.
+    """
+    shape, version = (_SHAPES, "") if number == 1 else (_SHAPES_2, f" ({number})")
     return (
-        f"{FORMAT_LINE}{role}\nReply with one JSON object and nothing else, with exactly these "
-        f"keys:\n{_SHAPES[role]}"
+        f"{FORMAT_LINE}{role}{version}\nReply with one JSON object and nothing else, with exactly "
+        f"these keys:\n{shape[role]}"
     )
+
+
+def number_of(line: str) -> int:
+    """Return the number of the contract that begins with this line."""
+    found = re.search(r"\((\d+)\)\s*$", line)
+    return int(found[1]) if found else 1

@@ -137,8 +137,9 @@ class Desk:
         text = self.prompts.fill(task.role, task.texts, code=code)
         if task.question is not None:
             return f"{text}\n\n{QUESTION_LINE}\n{task.question}"
-        text = f"{text}\n\n{contract(task.role)}"
+        ending = contract(task.role, self.prompts.contracts)
+        text = f"{text}\n\n{ending}"
         if not repair:
             return text
         blocks = [fence(name, code, block) for name, block in repair.items()]
-        return "\n\n".join([text, *blocks, _MEND, contract(task.role)])
+        return "\n\n".join([text, *blocks, _MEND, ending])

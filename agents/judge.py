@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from agents.contracts import JudgeReply
+from agents.contracts import FullJudgeReply, JudgeReply, StandardReply
 from agents.desk import Desk, Task
 from agents.models import Model
 from memory.errors import CallFailed
-from memory.records import TIES, Analyses, Frames, Judging, Seats, Verdict
+from memory.records import (
+    STANDARDS,
+    TIES,
+    Analyses,
+    Choice,
+    Frames,
+    Judging,
+    Seats,
+    Standard,
+    Verdict,
+)
 
 _CHOICES: dict[tuple[str, Seats], Literal["a", "b"]] = {
     ("A", "ab"): "a",
@@ -90,10 +100,17 @@ async def judge_once(
     ask = 2 * place.panel + (place.seats == "ba")
     task = Task("judge", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
     try:
-        reply = await desk.ask_json(model, task, JudgeReply)
+        if desk.prompts.contracts == 1:
+            reply = await desk.ask_json(model, task, JudgeReply)
+            return _judging(model.alias, place.seats, reply)
+        full = await desk.ask_json(model, task, FullJudgeReply)
     except CallFailed as failure:
         return Judging(judge=model.alias, seats=place.seats, verdict="failed", reason=str(failure))
-    return _judging(model.alias, place.seats, reply)
+    said = {standard: full.of(standard) for standard in STANDARDS}
+    plain = JudgeReply(verdict=full.verdict, **{name: one.analysis for name, one in said.items()})
+    return _judging(model.alias, place.seats, plain).model_copy(
+        update={"own_answer": full.own_answer, "standards": _standards(place.seats, said)}
+    )
 
 
 def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
@@ -106,6 +123,30 @@ def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
         analyses=Analyses(**reply.model_dump(exclude={"verdict"})),
         reason="the judge could not tell" if said == "abstain" else None,
     )
+
+
+def _standards(seats: Seats, said: Mapping[Standard, StandardReply]) -> dict[Standard, Choice]:
+    leads = {name: one.verdict for name, one in said.items() if one.verdict != "abstain"}
+    return {name: "tie" if lead == "tie" else _CHOICES[lead, seats] for name, lead in leads.items()}
+
+
+def by_standard(judgings: Sequence[Judging], standard: Standard) -> list[Judging]:
+    """Return the judgings as if one standard alone had decided them; those not asked left out.
+
+    Who could not tell by it abstained.
+    """
+    return [
+        one
+        if one.standards is None
+        else one.model_copy(
+            update={
+                "verdict": one.standards.get(standard, "abstain"),
+                "reason": None if standard in one.standards else "the judge could not tell",
+            }
+        )
+        for one in judgings
+        if one.standards is not None or one.verdict in ("abstain", "failed")
+    ]
 
 
 def first_analyses(judgings: Sequence[Judging]) -> Analyses | None:

@@ -18,7 +18,17 @@ from benchmarks.shapes import ROUNDS
 from graph.context import Arena, Rules
 from memory.digests import digest
 from memory.journal import Journal
-from memory.records import CATEGORIES, Battle, Frame, Frames, Intent, Role, Usage, Video
+from memory.records import (
+    CATEGORIES,
+    STANDARDS,
+    Battle,
+    Frame,
+    Frames,
+    Intent,
+    Role,
+    Usage,
+    Video,
+)
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.draws import Draws, WrittenDraws
@@ -60,10 +70,7 @@ def reply(role: Role, text: str) -> str:
         "persona": lambda: {"personas": [_said(PERSON, text)] * 3},
         "questioner": lambda: {"question": f"A question of degree 0: {WORDS[:120]}?"},
         "judge": lambda: _judged("A" if len(text) % 2 else "B", text),
-        "comparer": lambda: (
-            _judged("A>>B" if len(text) % 2 else "B>A", text)
-            | {"own_answer": _said(ANALYSIS, text)}
-        ),
+        "comparer": lambda: _compared("A>>B" if len(text) % 2 else "B>A", text),
         "evolver": lambda: _evolved(max(degrees) + 1),
         "grader": lambda: {"question_1": _grade(degrees[0]), "question_2": _grade(degrees[1])},
     }
@@ -75,9 +82,14 @@ def _said(chars: int, asked: str) -> str:
     return WORDS[: int(chars * (0.75 + crc32(asked.encode()) / 2**33))]
 
 
-def _judged(verdict: str, asked: str) -> dict[str, str]:
-    names = ("instruction_following", "accuracy", "relevance", "helpfulness")
-    return dict.fromkeys(names, _said(ANALYSIS, asked)) | {"verdict": verdict}
+def _judged(verdict: str, asked: str) -> dict[str, object]:
+    each = {"analysis": _said(ANALYSIS, asked), "verdict": verdict}
+    own = {"own_answer": _said(ANALYSIS, asked)}
+    return {**own, **dict.fromkeys(STANDARDS, each), "verdict": verdict}
+
+
+def _compared(verdict: str, asked: str) -> dict[str, str]:
+    return dict.fromkeys(("own_answer", *STANDARDS), _said(ANALYSIS, asked)) | {"verdict": verdict}
 
 
 def _evolved(degree: int) -> dict[str, object]:

@@ -13,10 +13,9 @@ from pydantic import Field
 from memory.bodies import read_body, write_body
 from memory.connection import Reader
 from memory.errors import StoreError
-from memory.records import Choice, Frame, Judging, Record
+from memory.records import Choice, Frame, Judging, Record, Standard
 from memory.writer import Writer
 
-Standard = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
 TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 
 TRIAL_SCOPE = "trial:"
@@ -71,6 +70,8 @@ class Trial(Record):
     """The case, where it is not a battle's own: persona, question, answer_a, answer_b."""
     frames: tuple[Frame, ...] = ()
     """What the judge was shown, where those are not the run's frames of the video."""
+    contracts: int = 1
+    """Number of the contracts by which it was judged; see `agents.contracts`."""
     judging: Judging
 
 

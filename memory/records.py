@@ -6,9 +6,9 @@ the seat read first and second in the first judging of a battle.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, get_args
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from memory.base import Lending
 from memory.base import Record as Record
@@ -29,6 +29,9 @@ SCHEMA = 1
 Origin = Literal["first", "evolved", "fresh"]
 Seats = Literal["ab", "ba"]
 Choice = Literal["a", "b", "tie", "tie_good", "tie_bad"]
+Standard = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
+STANDARDS: tuple[Standard, ...] = get_args(Standard)
+"""The four standards a battle is judged on, in their order."""
 Verdict = Literal["a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b"]
 DECIDED: frozenset[str] = frozenset({"a", "b", "tie", "tie_good", "tie_bad", "split"})
 """Verdicts that enter the ratings."""
@@ -260,16 +263,32 @@ class Analyses(Record):
 
 
 class Judging(Record):
-    """One judge's view of one battle from one seating."""
+    """One judge's view of one battle from one seating.
+
+    What the judge was not asked for does not stand in its JSON either.
+    """
 
     judge: str
     seats: Seats
     """"ba" when the judge read model_b's answer first, as its answer A."""
     verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
     """Always in terms of model_a and model_b, whatever the seating."""
+    own_answer: str | None = None
+    """What it would have answered itself, written before it weighed the two, verbatim."""
     analyses: Analyses | None = None
+    standards: dict[Standard, Choice] | None = None
+    """Who is better by each standard alone, in terms of model_a and model_b; those left out that
+    the frames did not let it tell. None where it was not asked."""
     reason: str | None = None
     """Why there is no verdict, when it abstained or failed."""
+
+    @model_serializer(mode="wrap")
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        for name in ("own_answer", "standards"):
+            if data.get(name) is None:
+                data.pop(name, None)
+        return data
 
 
 class Battle(Lending):

@@ -126,7 +126,14 @@ def anchored_of(
     used = {role: prompts.digests[role] for role in ("contestant", "comparer")}
     ordered = asked_of(bench, items)
     return [
-        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], used)
+        _result(
+            bench,
+            cast,
+            player,
+            [outcomes[player.name, qid] for qid in ordered],
+            used,
+            prompts.contracts,
+        )
         for player in cast.players
     ]
 
@@ -137,6 +144,7 @@ def _result(
     player: Player,
     outcomes: Sequence[AnchorOutcome],
     prompts: Mapping[str, str],
+    contracts: int,
 ) -> Anchored:
     if cast.anchor is None:
         raise RuntimeError("a result against an anchor was made without one")
@@ -156,6 +164,7 @@ def _result(
             "max_frames": player.model.frame_limit("contestant") if player.model else None,
             "judge": cast.config.model_of(cast.judge).resolved,
             "prompts": dict(prompts),
+            "contracts": contracts,
             "seed": cast.config.seed,
             "questions": len(outcomes),
             "forfeits": ends["forfeit"],

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from memory.evidence import Standard
+from memory.records import STANDARDS, Standard
 from runs.audit_input import AuditInput, finding, percent, unknown
 from runs.findings import Finding
 from runs.labels import TIE, Compared, Spoken, code_of, compare, join_labels, people_agree
-from runs.labels_import import STANDARDS
 from runs.reading import counted
 from scoring.raters import agree
 from scoring.shares import Share, measure_excess

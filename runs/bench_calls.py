@@ -79,6 +79,7 @@ def _begin(bench: OpenBench, file: Path, prompts: PromptSet) -> Store:
         "version": version("videoautoarena"),
         "bench": bench.bench,
         "prompts": prompts.digests,
+        "contracts": prompts.contracts,
     }
     store = Store.create(file, facts)
     try:
@@ -114,6 +115,11 @@ def prompt_notes(
         yield (
             f"prompts changed since this bench was first played ({', '.join(changed)}); "
             "it goes on with its own"
+        )
+    if prompts.contracts != now.contracts:
+        yield (
+            "replies are asked for in the form that this bench was first played with (contracts "
+            f"{prompts.contracts}; the newest are {now.contracts})"
         )
     begun = bench.manifest.run.get("prompts")
     others = [

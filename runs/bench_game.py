@@ -266,9 +266,10 @@ def _ruling(item: Item, text: str, judged: Judged) -> Ruling:
     )
 
 
-def _words(judging: Judging) -> dict[str, str]:
+def _words(judging: Judging) -> dict[str, object]:
     analyses = judging.analyses
-    return {"verdict": judging.verdict, **(analyses.model_dump() if analyses else {})}
+    said = judging.model_dump(include={"own_answer", "standards"})
+    return {"verdict": judging.verdict, **(analyses.model_dump() if analyses else {}), **said}
 
 
 def _vote(judging: Judging) -> Vote:

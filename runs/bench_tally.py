@@ -81,7 +81,14 @@ def results_of(
     used = {role: prompts.digests[role] for role in ("contestant", "judge")}
     ordered = asked_of(bench, items)
     return [
-        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], used)
+        _result(
+            bench,
+            cast,
+            player,
+            [outcomes[player.name, qid] for qid in ordered],
+            used,
+            prompts.contracts,
+        )
         for player in cast.players
     ]
 
@@ -92,6 +99,7 @@ def _result(
     player: Player,
     outcomes: Sequence[Outcome],
     prompts: Mapping[str, str],
+    contracts: int,
 ) -> Result:
     audits = [is_same for outcome in outcomes for is_same in outcome.audits]
     ends = Counter(outcome.end for outcome in outcomes)
@@ -114,5 +122,6 @@ def _result(
             "audited": len(audits),
             "same_from_both_seats": sum(audits),
             "prompts": {**prompts},
+            "contracts": contracts,
         },
     )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from agents.contracts import CONTRACTS
 from agents.models import Model
 from memory.errors import BadInput, StoreError
 from memory.records import SCHEMA, Record, Sampling
@@ -129,13 +130,16 @@ class RunConfig(Record):
         }
         return data
 
-    def manifest(self, version: str, prompts: Mapping[str, str]) -> dict[str, Any]:
+    def manifest(
+        self, version: str, prompts: Mapping[str, str], *, contracts: int = CONTRACTS
+    ) -> dict[str, Any]:
         """Return what the run's file says of itself; `prompts` maps role to digest."""
         return {
             "schema": SCHEMA,
             "version": version,
             **self.model_dump(mode="json"),
             "prompts": dict(prompts),
+            "contracts": contracts,
         }
 
     @classmethod

@@ -242,6 +242,7 @@ def _digest(run: Run) -> str:
 
 def _facts(settings: dict[str, Any]) -> dict[str, Any]:
     facts = {name: settings.get(name) for name in FACTS}
+    facts |= {"contracts": settings["contracts"]} if "contracts" in settings else {}
     cast = settings.get("cast") or {}
     facts["cast"] = {
         alias: {key: entry[key] for key in CAST_FACTS if key in entry}

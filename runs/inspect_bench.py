@@ -189,9 +189,14 @@ def _scores(result: Result, rulings: Sequence[Ruling]) -> dict[str, Json]:
 
 def _told(result: Result, ruling: Ruling) -> str:
     theirs = f"the {ruling.against} answer"
-    seats = (theirs, result.model) if ruling.seats != "ba" else (result.model, theirs)
-    verdict = f"{ruling.verdict} against {theirs}"
-    return judged(result.judge, verdict, seats=seats, words=ruling.words, reason=ruling.reason)
+    return judged(
+        result.judge,
+        f"{ruling.verdict} against {theirs}",
+        sides=(theirs, result.model),
+        is_turned=ruling.seats == "ba",
+        words=ruling.words,
+        reason=ruling.reason,
+    )
 
 
 def _answering(shelf: _Shelf, result: Result, item: Item) -> list[CallRow]:

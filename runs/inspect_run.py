@@ -119,6 +119,7 @@ def _about(run: Run, board: Mapping[str, Any]) -> Json:
     nobody = [b for b in run.each_battle if b.model_a is None or b.model_b is None]
     return {
         **{name: run.manifest.get(name) for name in names},
+        "contracts": run.manifest.get("contracts", 1),
         "stand_ins": board["settings"]["stand_ins"],
         "warnings": warnings_of(run),
         "totals": board["settings"]["totals"],
@@ -212,7 +213,16 @@ def _explained(battle: Battle) -> str:
 
 def _told(battle: Battle, one: Judging) -> str:
     a, b = battle.model_a or "?", battle.model_b or "?"
-    first, second = (a, b) if one.seats == "ab" else (b, a)
-    words = canonical_json(one.analyses.model_dump()) if one.analyses else None
+    words = None
+    if one.analyses:
+        more = one.model_dump(include={"own_answer", "standards"})
+        words = canonical_json(one.analyses.model_dump() | more)
     won = {"a": a, "b": b}.get(one.verdict, one.verdict)
-    return judged(one.judge, won, seats=(first, second), words=words, reason=one.reason)
+    return judged(
+        one.judge,
+        won,
+        sides=(a, b),
+        is_turned=one.seats == "ba",
+        words=words,
+        reason=one.reason,
+    )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory.records import STANDARDS
 from runs.console import safe
 from runs.inspect_log import Json
 
@@ -18,7 +19,6 @@ _PARAMETERS = {
     "frequency_penalty": float,
 }
 """Sampling parameters that both have, by one name."""
-_STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
 
 
 def parameters_of(entry: Mapping[str, Any]) -> Json:
@@ -51,23 +51,31 @@ def rival_said(name: str, answer: str | None) -> list[Json]:
 
 
 def judged(
-    judge: str, won: str, *, seats: tuple[str, str], words: str | None, reason: str | None
+    judge: str,
+    won: str,
+    *,
+    sides: tuple[str, str],
+    is_turned: bool,
+    words: str | None,
+    reason: str | None,
 ) -> str:
     """Return one judging as Markdown.
 
     Args:
         judge: its name.
         won: what it saw: a name, or the verdict's own word.
-        seats: whose answers it read as its A and B.
+        sides: whose answers `a` and `b` are in its verdicts.
+        is_turned: whether it read b's answer first, as its A.
         words: as JSON of the four standards, or anything else as it stands.
         reason: why there is no verdict.
     """
-    head = f"**{safe(judge)}** (A is {safe(seats[0])}, B is {safe(seats[1])}): {safe(won)}"
-    told = [f"{head}{f', since {reason}' if reason else ''}", *_standards(words)]
+    first, second = map(safe, sides[::-1] if is_turned else sides)
+    head = f"**{safe(judge)}** (A is {first}, B is {second}): {safe(won)}"
+    told = [f"{head}{f', since {reason}' if reason else ''}", *_standards(words, sides)]
     return "\n\n".join(told)
 
 
-def _standards(words: str | None) -> list[str]:
+def _standards(words: str | None, sides: tuple[str, str]) -> list[str]:
     if words is None:
         return []
     try:
@@ -76,12 +84,23 @@ def _standards(words: str | None) -> list[str]:
         return [words]
     panel = said.get("judges") if isinstance(said, dict) else None
     if not isinstance(panel, dict):
-        return _told(said) or [words]
-    return [line for name, one in panel.items() for line in (f"**{safe(name)}**", *_told(one))]
+        return _told(said, sides) or [words]
+    return [
+        line for name, one in panel.items() for line in (f"**{safe(name)}**", *_told(one, sides))
+    ]
 
 
-def _told(said: Any) -> list[str]:
+def _told(said: Any, sides: tuple[str, str]) -> list[str]:
     """Return a judge's words on the four standards; nothing of what has another shape."""
-    if not isinstance(said, dict) or not all(isinstance(said.get(n), str) for n in _STANDARDS):
+    if not isinstance(said, dict) or not all(isinstance(said.get(n), str) for n in STANDARDS):
         return []
-    return [f"{name.replace('_', ' ')}: {said[name]}" for name in _STANDARDS]
+    own, better = said.get("own_answer"), said.get("standards")
+    leads = better if isinstance(better, dict) else {}
+    ahead = {"a": f", {safe(sides[0])} ahead", "b": f", {safe(sides[1])} ahead"}
+    return [
+        *([f"own answer: {own}"] if isinstance(own, str) else []),
+        *(
+            f"{name.replace('_', ' ')}{ahead.get(str(leads.get(name)), '')}: {said[name]}"
+            for name in STANDARDS
+        ),
+    ]

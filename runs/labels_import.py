@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from memory.errors import BadInput
-from memory.evidence import Label, Standard
-from memory.records import DECIDED, Choice
+from memory.evidence import Label
+from memory.records import DECIDED, STANDARDS, Choice
 from memory.store import Store
 from runs.rate_columns import Sheet, as_number, is_gap, quoted
 from runs.rate_file import read_sheet
 from runs.reading import Run, counted, run_file
 
-STANDARDS: tuple[Standard, ...] = get_args(Standard)
 COLUMNS = ("battle", "labeller", "verdict", *STANDARDS)
 """What is read of a file; everything else in it is passed over."""
 WORDS: dict[str, Choice] = {

@@ -15,12 +15,11 @@ from typing import Any, Literal, NamedTuple
 from memory.digests import derive
 from memory.errors import BadInput
 from memory.evidence import Sample
-from memory.records import DECIDED, Battle
+from memory.records import DECIDED, STANDARDS, Battle
 from memory.store import Store
 from runs.buckets import bucket
 from runs.console import safe
 from runs.export import write_whole
-from runs.labels_import import STANDARDS
 from runs.pasting import quote_formula
 from runs.reading import RUN_FILE, Run, counted, run_file
 

@@ -13,7 +13,7 @@ from typing import Any
 from agents.prompts import PromptSet
 from agents.purse import Caps
 from graph.state import PERSONAS, slot_id
-from memory.errors import BadInput, ForeignRun
+from memory.errors import BadInput, ForeignRun, StoreError
 from memory.records import Video
 from memory.slots import Slots
 from memory.store import Store
@@ -94,7 +94,9 @@ def begin(
 ) -> Opened:
     """Begin a run in `out` over the videos found, `config.limit` of them at most."""
     config = priced(config)
-    manifest = config.manifest(version("videoautoarena"), prompts.digests)
+    manifest = config.manifest(
+        version("videoautoarena"), prompts.digests, contracts=prompts.contracts
+    )
     store = Store.create(out / RUN_FILE, manifest, fsync=care.fsync)
     try:
         # Before all that takes time: a run that is cut off there is not continued without its cap.
@@ -192,7 +194,7 @@ def _filled(
 
 
 def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:
-    """Return the prompts that were copied into the run.
+    """Return the prompts that were copied into the run, with the contracts it was begun with.
 
     Args:
         store: the run.
@@ -203,7 +205,20 @@ def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptS
         for file in store.files()
         if file.name.startswith(PROMPT_FILE)
     }
-    return PromptSet.from_texts({**(missing.texts if missing else {}), **texts})
+    texts = {**(missing.texts if missing else {}), **texts}
+    return PromptSet.from_texts(texts, contracts=contracts_of(store.manifest()))
+
+
+def contracts_of(manifest: Mapping[str, Any]) -> int:
+    """Return the number of the contracts that the roles of a run or a bench are held to.
+
+    Raises:
+        StoreError: what stands there is no number.
+    """
+    number = manifest.get("contracts", 1)
+    if not isinstance(number, int):
+        raise StoreError("the run's settings cannot be read (contracts)")
+    return number
 
 
 def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]) -> None:
@@ -218,6 +233,11 @@ def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]
 
 
 def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
+    if now and own.contracts != now.contracts:
+        yield (
+            "replies are asked for in the form that this run began with (contracts "
+            f"{own.contracts}; the newest are {now.contracts})"
+        )
     changed = [r for r, d in own.digests.items() if now and now.digests.get(r) != d]
     if changed:
         yield (

@@ -42,7 +42,7 @@ WORDS: Mapping[Role, Words] = {
     "persona": Words(900, 8_000, 500),
     "questioner": Words(900, 8_000, 150),
     "contestant": Words(250, 4_000, 350),
-    "judge": Words(1_800, 24_000, 700),
+    "judge": Words(2_100, 24_000, 1_000),
     "evolver": Words(2_500, 30_000, 700),
     "grader": Words(900, 8_000, 250),
     "comparer": Words(1_900, 24_000, 1_000),

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from memory.records import Battle, CallRow, Evolution, Judging
+from memory.records import STANDARDS, Battle, CallRow, Evolution, Judging, Standard
 from runs.console import safe
 from runs.figures import dollars
 from runs.reading import named, one_line, outcome
@@ -18,7 +18,6 @@ from runs.show import Shown
 
 WIDE = 100
 """Columns from which on the answers stand side by side."""
-STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
 
 
 def page(shown: Shown, width: int) -> str:
@@ -200,16 +199,19 @@ def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
     a, b = battle.model_a or "?", battle.model_b or "?"
     first, second = (a, b) if judging.seats == "ab" else (b, a)
     won = {"a": f"{a} wins", "b": f"{b} wins"}.get(judging.verdict, judging.verdict)
-    analyses = judging.analyses
+    analyses, better = judging.analyses, judging.standards
+    ahead = {"a": f", {a} ahead", "b": f", {b} ahead", "tie": ", neither ahead"}
+
+    def headed(name: Standard) -> str:
+        lead = "" if better is None else ahead.get(better.get(name, ""), ", could not tell")
+        return f"{name.replace('_', ' ')}{lead}"
+
     yield from _section(
         f"Judged by {judging.judge}: {won} (its Answer A is {first}, its Answer B is {second})",
         *([judging.reason] if judging.reason else []),
-        *(f"{_spelt(name)}: {getattr(analyses, name)}" for name in STANDARDS if analyses),
+        *([f"its own answer: {judging.own_answer}"] if judging.own_answer else []),
+        *(f"{headed(name)}: {getattr(analyses, name)}" for name in STANDARDS if analyses),
     )
-
-
-def _spelt(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _provenance(shown: Shown) -> Iterator[RenderableType]:

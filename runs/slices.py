@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory.records import CATEGORIES, DECIDED, SCHEMA, Battle
+from memory.errors import BadInput
+from memory.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
 from runs.asked_form import FORMS, asked_form
 from runs.buckets import BUCKET_NAMES, bucket
 from runs.findings import tell_share
 from runs.head_to_head import both_bad
-from runs.leaderboard import Table, build
+from runs.leaderboard import Table, build, points_of
 from runs.leaderboard_method import SOLID_BATTLES, THIN, USUAL, Method
 from runs.leaderboard_text import TOO_FEW
+from scoring.shares import NOTHING, measure_share
 
 if TYPE_CHECKING:
     from runs.conduct import Asked, Seat
 
-By = Literal["duration", "category", "round", "origin", "persona", "format", "judge"]
+By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
 """Of battles that never came to a category or a question; they are void."""
 PERSONAS = {1: "P1 close", 2: "P2 less close", 3: "P3 unrelated"}
@@ -42,7 +44,9 @@ def build_slices(
     Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
     stands in one slice; by origin, an evolved one stands also with those whose question was made
     from the faults of as many of its two players. By judge, a battle stands with every judge of the
-    panel, and ends as that one alone would have it.
+    panel, and ends as that one alone would have it. By standard it stands with each of the four,
+    and ends as the panel decided by that one alone; these slices say how often that is how the
+    battle ended.
 
     Args:
         battles: those that count, in slot order.
@@ -56,13 +60,19 @@ def build_slices(
         seats_count: both seatings of a judge decide.
     """
     parts: dict[str, list[Battle]] = {}
+    ended = {battle.id: battle.verdict for battle in battles}
     for battle in battles:
-        if by == "judge":
-            for name, verdict in _judged(battle, seats_count=seats_count):
+        if by in _RULINGS:
+            for name, verdict in _RULINGS[by](battle, seats_count):
                 parts.setdefault(name, []).append(battle.model_copy(update={"verdict": verdict}))
             continue
         for name in _TRAITS[by](battle):
             parts.setdefault(name, []).append(battle)
+    if by == "standard" and battles and not parts:
+        raise BadInput(
+            "no judge of this run was asked for a verdict on each standard, as those of runs "
+            "that begin now are; leave out --by standard"
+        )
     order = [name for name in _order(by, parts) if name in parts]
     given: dict[str, Any] = {
         **{"method": method, "stand_ins": stand_ins, "warnings": warnings},
@@ -72,18 +82,44 @@ def build_slices(
         "schema": SCHEMA,
         "by": by,
         "slices": [
-            _slice(name, build(parts[name], roster, **given), parts[name]) for name in order
+            _slice(name, build(parts[name], roster, **given), parts[name])
+            | (_agreement(parts[name], ended) if by == "standard" else {})
+            for name in order
         ],
     }
 
 
-def _judged(battle: Battle, *, seats_count: bool) -> Iterable[tuple[str, str]]:
+def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
     """Return how each judge of a battle decided it alone; nothing where none was asked."""
     from agents.judge import settle_verdict
 
     for judge in dict.fromkeys(one.judge for one in battle.verdicts):
         own = [one for one in battle.verdicts if one.judge == judge]
         yield judge, settle_verdict(own, audit_only=not seats_count)[0]
+
+
+def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
+    """Return how the panel decided a battle by each standard; nothing where it was not asked."""
+    from agents.judge import by_standard, settle_verdict
+
+    if not any(one.standards is not None for one in battle.verdicts):
+        return
+    for standard in STANDARDS:
+        judgings = by_standard(battle.verdicts, standard)
+        yield (
+            standard.replace("_", " "),
+            settle_verdict(judgings, audit_only=not seats_count)[0],
+        )
+
+
+def _agreement(part: Sequence[Battle], ended: Mapping[str, str]) -> dict[str, Any]:
+    """Return how often a standard alone decides as all four do, a tie of any kind being one."""
+    both = [b for b in part if b.verdict in DECIDED and ended[b.id] in DECIDED]
+    same = [points_of(b.verdict) == points_of(ended[b.id]) for b in both]
+    videos = {battle.video: k for k, battle in enumerate(both)}
+    agreement = measure_share(same, [videos[battle.video] for battle in both])
+    # A tie by one standard is neither a good one nor a bad one.
+    return {"both_bad_share": tell_share(NOTHING), "agreement": tell_share(agreement)}
 
 
 def _slice(name: str, board: Table, battles: Sequence[Battle]) -> dict[str, Any]:
@@ -133,7 +169,13 @@ _TRAITS: dict[By, Callable[[Battle], Iterable[str]]] = {
     "persona": _persona,
     "format": _format,
 }
+_RULINGS: dict[By, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
+    "judge": _by_judge,
+    "standard": _by_standard,
+}
+"""Traits that are no battle's own but a way to decide it."""
 _ORDERS: dict[By, tuple[str, ...]] = {
+    "standard": tuple(standard.replace("_", " ") for standard in STANDARDS),
     "duration": BUCKET_NAMES,
     "category": CATEGORIES,
     "origin": ORIGINS,

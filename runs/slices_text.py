@@ -30,6 +30,7 @@ MARKS = {
 """Flag to the mark a cell carries and what it means."""
 SCALES = "Each slice has a scale of its own, mean 1000: across slices compare gaps, not ratings."
 AIMED_AT = "aimed at ..: evolved, by how many of its players' faults the question was made from."
+AS_OVERALL = "as overall %: how often a standard alone decides a battle as its verdict does."
 _GAP, _MOST_NAME = 2, 32
 Slice = dict[str, Any]
 
@@ -54,14 +55,13 @@ def render_slices(table: Table, width: int, *, details: bool = False) -> Rendera
 def pasted_slices(table: Table, form: Form) -> str:
     """Return slices for pasting: the cross table, or as CSV a row a model and slice."""
     if form == "csv":
+        share = _share(table)
         rows: list[list[Cell]] = [
-            [part["slice"], *row] for part in table["slices"] for row in csv_rows(part)
+            [part["slice"], part[share]["value"], *row]
+            for part in table["slices"]
+            for row in csv_rows(part)
         ]
-        rows = [
-            [row[0], part["both_bad_share"]["value"], *row[1:]]
-            for part, row in ((p, r) for p in table["slices"] for r in rows if r[0] == p["slice"])
-        ]
-        return comma_separated(("slice", "slice_both_bad_share", *COLUMNS), rows)
+        return comma_separated(("slice", f"slice_{share}", *COLUMNS), rows)
     sheet = _sheet(table)
     return markdown(sheet) if form == "markdown" else latex(sheet)
 
@@ -76,6 +76,7 @@ def notes(table: Table) -> list[str]:
     ]
     aimed = any(part["slice"] in AIMED for part in table["slices"])
     told += [AIMED_AT] if aimed else []
+    told += [AS_OVERALL] if table["by"] == "standard" and table["slices"] else []
     whole = audit_lines(table, of="of the whole run, ")
     return [*told, SCALES if table["slices"] else _NOTHING, *whole]
 
@@ -107,26 +108,31 @@ def _cell(part: Slice, model: str) -> str:
     return f"{row['rating']:.0f}{marks} ({row['battles']})"
 
 
-FEET = ("battles", "videos", "both bad %", "left out")
+_SHARES = {"both_bad_share": "both bad %", "agreement": "as overall %"}
 
 
-def _foot(part: Slice) -> list[str]:
-    """Return what stands in FEET: decided battles, their videos in each group of models, ..."""
+def _share(table: Table) -> str:
+    """Return which share of its battles a slice is told with."""
+    return "agreement" if table["by"] == "standard" else "both_bad_share"
+
+
+def _foot(part: Slice, share: str) -> list[str]:
+    """Return what stands in `_feet`: decided battles, their videos in each group of models, ..."""
     videos = "+".join(str(number) for number in part["settings"]["videos"]) or "0"
-    bad = part["both_bad_share"]["value"]
-    foot = [str(part["battles"]), videos, "-" if bad is None else f"{100 * bad:.1f}"]
+    value = part[share]["value"]
+    foot = [str(part["battles"]), videos, "-" if value is None else f"{100 * value:.1f}"]
     left_out = part["settings"].get("without")
     return foot if left_out is None else [*foot, str(sum(left_out.values()))]
 
 
 def _feet(table: Table) -> tuple[str, ...]:
     is_cut = any("without" in part["settings"] for part in table["slices"])
-    return FEET if is_cut else FEET[:-1]
+    return ("battles", "videos", _SHARES[_share(table)], *(["left out"] if is_cut else []))
 
 
 def _column(table: Table, part: Slice) -> list[str]:
     cells = [_cell(part, model) for model in _models(table)]
-    return [part["slice"], *cells, *_foot(part)]
+    return [part["slice"], *cells, *_foot(part, _share(table))]
 
 
 def _pages(table: Table, width: int) -> list[list[Slice]]:

@@ -16,6 +16,7 @@ from agents.judge import Case
 from memory.digests import derive
 from memory.evidence import TrialKind
 from memory.records import DECIDED, Battle, Seats
+from runs.opening import contracts_of
 from runs.trials import Material, TrialCase
 
 Side = Literal["a", "b"]
@@ -61,6 +62,7 @@ async def attack_cases(material: Material) -> list[TrialCase]:
     Attacks are dealt in turn, and so are the seats of whoever attacks.
     """
     kit, battles = attacks(), choose(material, "attack", has_clear_loser, most=None)
+    number = contracts_of(material.run.manifest)
     cases: list[TrialCase] = []
     plain: dict[tuple[str, Seats], Battle] = {}
     for meeting in meetings(len(kit), battles=len(battles), count=material.count):
@@ -68,7 +70,7 @@ async def attack_cases(material: Material) -> list[TrialCase]:
         side = _OTHER[battle.verdict]
         seats = _seated(side, is_first=meeting.seats == "ab")
         lost = (battle.answer_a if side == "a" else battle.answer_b) or ""
-        said = attacked(lost, attack, question=battle.question or "")
+        said = attacked(lost, attack, question=battle.question or "", contracts=number)
         plain[battle.id, seats] = battle
         change = Change("attack", attack.name, side, said)
         cases.append(await _changed_case(material, battle, change, seats=seats))

@@ -125,7 +125,7 @@ class Seating(NamedTuple):
         content = digest(canonical_json([judge, case.case.texts(self.seats), frames]))
         return f"{case.kind}:{case.id}:{model.alias}:{self.seats}:{content[:16]}"
 
-    def trial(self, judging: Judging, generation: int) -> Trial:
+    def trial(self, judging: Judging, generation: int, *, contracts: int) -> Trial:
         """Return the record of a judging of it."""
         case = self.case
         return Trial(
@@ -138,6 +138,7 @@ class Seating(NamedTuple):
             right=case.right,
             texts={} if case.kind in _OWN_TEXTS else case.case.texts(),
             frames=case.frames.frames if case.load else (),
+            contracts=contracts,
             judging=judging,
         )
 
@@ -249,7 +250,8 @@ class TrialGame:
                 case=case.case,
                 place=Place(seating.scope, 0, seating.seats),
             )
-            trial = seating.trial(judging, generation)
+            number = self.desk.prompts.contracts
+            trial = seating.trial(judging, generation, contracts=number)
             await self.store.evidence.put_trial(trial)
         except BaseException:
             self._is_broken = True

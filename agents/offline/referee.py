@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agents.offline.facets import is_stretch, stretch
 from agents.offline.facts import FACETS
 from agents.offline.questions import understand
 from agents.offline.sent import Sent
@@ -22,10 +23,24 @@ def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return four analyses and a verdict; "abstain" where an asked fact could not be read.
 
     That is so, too, where neither the question nor an answer speaks of anything that is known.
+    From contract 2 on with what the frames tell itself, and a verdict on each standard.
     """
     sheets, words, is_readable = _read(sent, blocks)
     verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
-    return {**words, "verdict": verdict}
+    if sent.contracts == 1:
+        return {**words, "verdict": verdict}
+    each = {
+        standard: {"analysis": said, "verdict": _by(standard, sheets, is_told=verdict != "abstain")}
+        for standard, said in words.items()
+    }
+    return {"own_answer": _own(sent, blocks.get("question", "")), **each, "verdict": verdict}
+
+
+def _by(standard: str, sheets: dict[str, Sheet], *, is_told: bool) -> str:
+    if not is_told:
+        return "abstain"
+    lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
+    return "tie" if abs(lead) <= _AHEAD else "A" if lead > 0 else "B"
 
 
 def compare(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
@@ -40,7 +55,8 @@ def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[st
     seen = sight_of(sent)
     ask = understand(blocks.get("question", ""), reads=bool(sent.captions))
     sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
-    words = {standard: _analysis(standard, sheets, seen) for standard in STANDARDS}
+    cites = sent.contracts > 1
+    words = {one: _analysis(one, sheets, seen, cites=cites) for one in STANDARDS}
     return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
 
 
@@ -73,15 +89,15 @@ def _verdict(a: Sheet, b: Sheet) -> str:
     return "tie_good" if min(a.total, b.total) > _GOOD else "tie_bad"
 
 
-def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight) -> str:
+def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight, *, cites: bool) -> str:
     say = {
         "instruction_following": _on_instruction,
-        "accuracy": lambda seat, sheet: _on_accuracy(seat, sheet, seen),
+        "accuracy": lambda seat, sheet: _on_accuracy(seat, sheet, seen, cites=cites),
         "relevance": _on_relevance,
         "helpfulness": _on_help,
     }[standard]
-    lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
-    end = "Neither is ahead." if abs(lead) <= _AHEAD else f"{'A' if lead > 0 else 'B'} is better."
+    ahead = _by(standard, sheets, is_told=True)
+    end = "Neither is ahead." if ahead == "tie" else f"{ahead} is better."
     return " ".join([*(say(seat, sheet) for seat, sheet in sheets.items()), end])
 
 
@@ -94,20 +110,35 @@ def _on_instruction(seat: str, sheet: Sheet) -> str:
     return f"{seat} says nothing usable about {names}."
 
 
-def _on_accuracy(seat: str, sheet: Sheet, seen: Sight) -> str:
+def _on_accuracy(seat: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
     followed = f"I could follow {sheet.followed} of {sheet.statements} statements of {seat}."
-    right = [FACETS[r.key].label for r in sheet.rows if r.score is not None and not r.is_wrong]
+    right = [
+        FACETS[row.key].label + (_times(row.key, seen) if cites else "")
+        for row in sheet.rows
+        if row.score is not None and not row.is_wrong
+    ]
     said = [followed] if sheet.statements else [f"{seat} makes no statement I could check."]
     if right:
         said.append(f"I find {seat} right on {', '.join(right)}.")
-    return " ".join([*said, *(_objection(seat, row.key, sheet, seen) for row in sheet.wrong[:4])])
+    against = [_objection(seat, row.key, sheet, seen, cites=cites) for row in sheet.wrong[:4]]
+    return " ".join([*said, *against])
 
 
-def _objection(seat: str, key: str, sheet: Sheet, seen: Sight) -> str:
+def _objection(seat: str, key: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
     facet = FACETS[key]
     claimed = next(row.value for row in sheet.rows if row.key == key)
     true = phrased(facet.measure(seen))
-    return f"{seat} gives {phrased(claimed)} for {facet.label}; I find {true}."
+    times = _times(key, seen) if cites else ""
+    return f"{seat} gives {phrased(claimed)} for {facet.label}; I find {true}{times}."
+
+
+def _times(key: str, seen: Sight) -> str:
+    """Cite the frame nearest to a moment that these frames show; nothing for other facts."""
+    value = FACETS[key].measure(seen)
+    if value is None or not is_stretch(value) or stretch(value)[0] < 0:
+        return ""
+    nearest = float(seen.times[abs(seen.times - stretch(value)[0]).argmin()])
+    return f" (t={nearest:.2f}s)"
 
 
 def _on_relevance(seat: str, sheet: Sheet) -> str:

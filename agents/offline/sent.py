@@ -6,11 +6,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from langchain_core.messages import BaseMessage
 
-from agents.contracts import FORMAT_LINE, QUESTION_LINE
+from agents.contracts import CONTRACTS, FORMAT_LINE, QUESTION_LINE, number_of
 from agents.fences import open_fences
 
 _STAMP = re.compile(r"t=(\d+(?:\.\d+)?)s")
@@ -18,7 +19,7 @@ _CAPTIONS = re.compile(
     r"<<<captions (?P<code>[0-9a-f]{16})>>>\n(?P<lines>.*)\n<<<end captions (?P=code)>>>", re.DOTALL
 )
 _CAPTION = re.compile(r"(\d+\.\d\d)s to (\d+\.\d\d)s: (.*)")
-_ROLE = re.compile(rf"^{FORMAT_LINE}(\w+)\s*$", re.MULTILINE)
+_CONTRACT = re.compile(rf"^{FORMAT_LINE}(?P<role>\w+)(?: \(\d+\))?\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,20 @@ class Sent:
     @property
     def role(self) -> str | None:
         """The role named by the last contract line outside the fences; None where there is none."""
-        named = _ROLE.findall(open_fences(self.text)[0])
-        return named[-1] if named else None
+        return self._contract["role"] if self._contract else None
+
+    @property
+    def contracts(self) -> int:
+        """The number of the contract that binds."""
+        return number_of(self._contract[0]) if self._contract else CONTRACTS
+
+    @cached_property
+    def _contract(self) -> re.Match[str] | None:
+        return max(
+            _CONTRACT.finditer(open_fences(self.text)[0]),
+            key=lambda found: found.start(),
+            default=None,
+        )
 
 
 def picture(time_s: float, base64: str) -> Picture:

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 
+from agents.contracts import CONTRACTS
 from agents.fences import fence
 from memory.digests import digest
 from memory.errors import BadInput
@@ -37,13 +38,20 @@ _OWN = Path(__file__).parent
 
 @dataclass(frozen=True)
 class PromptSet:
-    """The prompt of every role, checked."""
+    """What every role is told: its prompt, checked, and which contracts its reply is held to."""
 
     texts: Mapping[str, str]
     """Role to the text of its file."""
+    contracts: int = CONTRACTS
+    """Number of the contracts that follow them; see `agents.contracts`."""
 
     def __post_init__(self) -> None:
         """Refuse a prompt that is missing, empty, or has other slots than its role."""
+        if not 1 <= self.contracts <= CONTRACTS:
+            raise BadInput(
+                f"contracts {self.contracts} are of a newer version; this one knows 1 to "
+                f"{CONTRACTS}, so update videoautoarena"
+            )
         if unknown := sorted(set(self.texts) - set(_ALL_SLOTS)):
             raise BadInput(f"{unknown[0]!a} is no role; prompts are for {', '.join(SLOTS)}")
         for role in SLOTS:
@@ -72,9 +80,9 @@ class PromptSet:
         return cls(texts)
 
     @classmethod
-    def from_texts(cls, texts: Mapping[str, str]) -> PromptSet:
+    def from_texts(cls, texts: Mapping[str, str], *, contracts: int = CONTRACTS) -> PromptSet:
         """Return the prompts that a run has copied; BadInput where one cannot be used."""
-        return cls(dict(texts))
+        return cls(dict(texts), contracts)
 
     @cached_property
     def digests(self) -> dict[str, str]:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from runs.slices import By
 
 
-_TRAITS = ("duration", "category", "round", "origin", "persona", "format", "pair", "judge")
+_TRAITS = (
+    *("duration", "category", "round", "origin", "persona", "format", "pair"),
+    *("judge", "standard"),
+)
 
 
 @click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
@@ -25,7 +28,8 @@ _TRAITS = ("duration", "category", "round", "origin", "persona", "format", "pair
     type=click.Choice(_TRAITS),
     help="Rate every slice apart: by length of the video, its category, the round, where the "
     "question came from, how near the user is to the video, which form the question asks for, each "
-    "judge of a panel alone. By pair: what each two took from each other.",
+    "judge of a panel alone, each of the four standards alone. By pair: what each two took from "
+    "each other.",
 )
 @click.option(
     "--without",

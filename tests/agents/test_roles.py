@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from agents.clients import Received, Sending
 from agents.contestant import answer
-from agents.contracts import FORMAT_LINE
+from agents.contracts import FORMAT_LINE, contract
 from agents.evolver import Refusal, evolve
 from agents.examiner import examine
 from agents.fences import open_fences
@@ -23,7 +24,8 @@ from agents.persona import invent_personas
 from agents.questioner import put_question
 from memory.digests import canonical_json
 from memory.errors import EmptyReply, ProviderFailed, UnusableReply
-from memory.records import Analyses, Brief, Grade, Judging, Persona, Scene, Usage
+from memory.records import STANDARDS, Analyses, Brief, Grade, Judging, Persona, Scene, Usage
+from tests.support import canned
 from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
 
 FRAMES = frames_of(8)
@@ -31,7 +33,7 @@ SLOT = "0123456789ab-p1-r0"
 BRIEF = Brief(account="A street.", category="Travel Guides")
 PERSONA = Persona(index=1, text="A person who paints streets.")
 CASE = Case("A person who paints.", "Which lamps go out?", "The left one.", "None.")
-WORDS = {name: name for name in ("instruction_following", "accuracy", "relevance", "helpfulness")}
+WORDS = {name: name for name in STANDARDS}
 SCORES = dict.fromkeys(WORDS, 2.0)
 
 
@@ -43,8 +45,8 @@ def shown(script: Script) -> Mapping[str, str]:
     return open_fences(script.seen[-1].text)[1]
 
 
-def judged(verdict: str) -> str:
-    return json.dumps({**WORDS, "verdict": verdict})
+def judged(verdict: str, **better: str) -> str:
+    return json.dumps(canned.judged(verdict, WORDS, **better))
 
 
 def test_the_examiner_sees_every_frame_and_writes_a_brief() -> None:
@@ -179,6 +181,25 @@ def test_what_names_no_seat_stays_as_it_is(verdict: str) -> None:
 def test_analyses_are_kept_word_for_word() -> None:
     (judging,) = judgings_of(Script([judged("B")]))
     assert judging.analyses == Analyses(**WORDS)
+    assert judging.own_answer == "I would say so."
+
+
+def test_each_standard_is_decided_in_the_battles_own_seats_whatever_the_judge_read_first() -> None:
+    said = judged("B", accuracy="A", relevance="tie", helpfulness="abstain")
+    forth, back = judgings_of(Script([said, said]), swap=True)
+    assert forth.standards == {"instruction_following": "b", "accuracy": "a", "relevance": "tie"}
+    assert back.standards == {"instruction_following": "a", "accuracy": "b", "relevance": "tie"}
+
+
+def test_a_run_that_began_with_contract_1_asks_and_reads_as_it_did() -> None:
+    script = Script([json.dumps({**WORDS, "verdict": "B"})])
+    desk = desk_of(script)
+    desk = replace(desk, prompts=replace(desk.prompts, contracts=1))
+    (judging,) = run(judge(desk, [MODEL], frames=FRAMES, case=CASE, slot=SLOT))
+    plain = Judging(judge=MODEL.alias, seats="ab", verdict="b", analyses=Analyses(**WORDS))
+    assert judging == plain
+    assert set(judging.model_dump()) == {"judge", "seats", "verdict", "analyses", "reason"}
+    assert script.seen[0].text.endswith(contract("judge", 1))
 
 
 def test_one_failing_judge_leaves_the_others_their_say() -> None:

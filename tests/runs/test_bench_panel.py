@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from click.testing import CliRunner, Result
 from agents.prompts import PromptSet
 from memory.records import CallRow, Judging
 from memory.store import Store
+from runs import bench_calls
 from runs.bench_calls import CALLS
 from runs.bench_check import check
 from runs.bench_game import Judged, Seating
@@ -164,7 +167,8 @@ def test_a_log_has_the_words_of_all_judges(ground: Path, tmp_path: Path) -> None
     for sample in log.samples.values():
         words = sample["scores"]["vs_selected"]["explanation"]
         assert all(f"**{judge}**" in words for judge in PANEL.split(","))
-        assert words.count("accuracy: ") == 3
+        assert len(re.findall(r"^accuracy(, .+ ahead)?: ", words, re.MULTILINE)) == 3
+        assert words.count("own answer: I find") == 3
 
 
 @pytest.mark.parametrize(
@@ -205,6 +209,29 @@ def test_ones_own_prompts_are_asked_with_and_named(
     again = run(ground, bench)
     assert "it goes on with its own" in again.stderr
     assert "at most 0 calls" in again.stderr
+
+
+def test_a_bench_that_was_first_played_with_contract_1_goes_on_with_it(
+    monkeypatch: pytest.MonkeyPatch, ground: Path, bench: Path
+) -> None:
+    def of_then(folder: Path | None = None) -> PromptSet:
+        return replace(PromptSet.load(folder, bench=True), contracts=1)
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(bench_calls, "load_prompts", of_then)
+        run(ground, bench)
+    with Store.open(bench / "results" / CALLS, write=True) as store:
+        # As a file says it that was begun before there were numbers.
+        facts = {key: fact for key, fact in store.manifest().items() if key != "contracts"}
+        store.put_manifest(facts)
+    before = len(calls_of(bench))
+    again = run(ground, bench)
+    assert "first played with (contracts 1; the newest are 2)" in again.stderr
+    assert "at most 0 calls" in again.stderr
+    assert len(calls_of(bench)) == before
+    result = result_of(bench, "offline:judge")
+    assert result.facts["contracts"] == 1
+    assert not any("own_answer" in (ruling.words or "") for ruling in result.rulings)
 
 
 def test_prompts_that_figures_would_not_compare_under_are_refused(

@@ -12,10 +12,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.contracts import FORMAT_LINE, QUESTION_LINE
 from agents.fences import open_fences
+from tests.support.canned import judged
 from tests.support.clips import draw_folder
 from tests.support.loopback import Brain, serving
 from tests.support.small_runs import battles_of, play, play_again, toml
-from tests.support.stage import EVOLVED, GRADE, JUDGED
+from tests.support.stage import EVOLVED, GRADE
 from tests.support.typed import Terminal
 
 POISON = (
@@ -36,7 +37,7 @@ def reply(role: str, fences: dict[str, str], words: str) -> str | dict[str, Any]
         "examiner": {"account": words, "category": words, "scenes": []},
         "persona": {"personas": [f"{words} {number}" for number in range(3)]},
         "questioner": {"question": words},
-        "judge": {name: said if said == "A" else words for name, said in JUDGED.items()},
+        "judge": judged("A", words) | {"own_answer": words},
         "evolver": {
             **{name: [words] for name in EVOLVED},
             "question": fences.get("question", "") + words,
@@ -48,7 +49,7 @@ def role_of(outside: str) -> str:
     """Return who is asked, by the words outside all fences."""
     if QUESTION_LINE in outside.splitlines():
         return "contestant"
-    return outside.rpartition(FORMAT_LINE)[2].splitlines()[0]
+    return outside.rpartition(FORMAT_LINE)[2].split(maxsplit=1)[0]
 
 
 def poisoner(words: str) -> Brain:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agents.desk import Desk
 from agents.prompts import PromptSet
 from memory.store import Store
 from runs.config import Flags, resolve
@@ -68,6 +70,46 @@ def test_a_run_killed_in_its_first_moments_goes_on_to_the_same_battles(
     play(videos, tmp_path / "out")
     assert battles_of(tmp_path / "out") == battles_of(undisturbed)
     assert play_again(tmp_path / "out").differences == []
+
+
+def test_a_run_that_began_with_contract_1_goes_on_with_it(
+    monkeypatch: pytest.MonkeyPatch, videos: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    begun_and_killed(tmp_path / "out", undisturbed, after="slots")
+    alter(tmp_path / "out", "UPDATE manifest SET body = json_remove(body, '$.contracts')")
+    heard, said = list[str](), list[str]()
+    fill = Desk._text
+
+    def listening(desk: Desk, *given: Any) -> str:
+        heard.append(fill(desk, *given))
+        return heard[-1]
+
+    monkeypatch.setattr(Desk, "_text", listening)
+    play(videos, tmp_path / "out", said=said)
+    assert any("began with (contracts 1; the newest are 2)" in line for line in said)
+    endings = {line for text in heard for line in text.splitlines() if "Reply format: " in line}
+    assert {"Reply format: judge", "Reply format: persona"} <= endings
+    assert not [line for line in endings if line.endswith(")")]
+    judgings = [one for battle in battles_of(tmp_path / "out") for one in battle.verdicts]
+    assert judgings
+    assert all(one.standards is None and one.own_answer is None for one in judgings)
+    assert play_again(tmp_path / "out").differences == []
+
+
+def test_a_run_that_begins_now_asks_for_a_verdict_on_each_standard(undisturbed: Path) -> None:
+    judgings = [one for battle in battles_of(undisturbed) for one in battle.verdicts]
+    assert judgings
+    assert all(one.standards and one.own_answer for one in judgings if one.verdict != "abstain")
+
+
+def test_a_run_of_a_later_version_is_refused(
+    terminal: Terminal, undisturbed: Path, tmp_path: Path
+) -> None:
+    begun_and_killed(tmp_path / "out", undisturbed, after="slots")
+    alter(tmp_path / "out", "UPDATE manifest SET body = json_set(body, '$.contracts', 99)")
+    said = terminal.arena("resume", tmp_path / "out")
+    assert (said.code, len(said.err.splitlines())) == (1, 1)
+    assert "contracts 99 are of a newer version" in said.err
 
 
 def test_prompts_that_were_never_copied_are_not_made_up(

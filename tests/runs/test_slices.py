@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from memory.records import CATEGORIES, Battle
+from memory.errors import BadInput
+from memory.records import CATEGORIES, STANDARDS, Battle
 from runs.leaderboard import build
 from runs.leaderboard_method import THIN
 from runs.slices import build_slices
 from runs.slices_text import render_slices
 from tests.runs.test_leaderboard import season
-from tests.support.played import battle, invoke, lineage, play, slot, video
+from tests.support.played import battle, invoke, judging, lineage, play, slot, video
 
 CAST = ["hawk", "owl", "mole"]
 
@@ -179,3 +180,78 @@ def test_a_run_without_battles_has_no_slice(tmp_path: Path, form: str) -> None:
     out = play(tmp_path / "out", [], slots=[slot(video(), 0)])
     result = invoke("leaderboard", out, "--by", "round", "--format", form)
     assert result.exit_code == 0
+
+
+def by_standards(*verdicts: str, **each: list[str]) -> list[Battle]:
+    """Return battles of hawk and owl that end so, and that each standard decides as it says."""
+    return [
+        battle(
+            slot(video(f"clip {k}"), 0),
+            verdict=verdict,
+            verdicts=(
+                judging(
+                    seats="ab",
+                    verdict=verdict,
+                    standards={
+                        name: each.get(name, verdicts)[k]
+                        for name in STANDARDS
+                        if each.get(name, verdicts)[k] != "abstain"
+                    },
+                ),
+            ),
+        )
+        for k, verdict in enumerate(verdicts)
+    ]
+
+
+def test_by_standard_each_rates_the_battles_as_it_alone_decided_them() -> None:
+    found = slices(by_standards("a", "a", "b", "a", accuracy=["b", "b", "b", "tie"]), "standard")
+    assert list(found) == [
+        *("instruction following", "accuracy", "relevance", "helpfulness"),
+    ]
+    wins = {name: part["models"][0] for name, part in found.items()}
+    assert (wins["relevance"]["model"], wins["relevance"]["wins"]) == ("hawk", 3)
+    assert (wins["accuracy"]["model"], wins["accuracy"]["wins"]) == ("owl", 3)
+    assert wins["accuracy"]["ties"] == 1
+
+
+def test_a_standard_tells_how_often_it_decides_as_the_verdict_does() -> None:
+    each = {"accuracy": ["b", "b", "a", "tie"], "helpfulness": ["a", "tie", "a", "tie"]}
+    found = slices(by_standards("a", "b", "a", "tie_bad", **each), "standard")
+    shares = {name: part["agreement"]["value"] for name, part in found.items()}
+    assert shares == {
+        "instruction following": 1.0, "relevance": 1.0, "accuracy": 0.75, "helpfulness": 0.75,
+    }  # fmt: skip
+    assert {part["both_bad_share"]["value"] for part in found.values()} == {None}
+
+
+def test_what_a_judge_could_not_tell_by_a_standard_is_no_tie() -> None:
+    found = slices(by_standards("a", "b", accuracy=["abstain", "b"]), "standard")
+    assert found["accuracy"]["battles"] == 1
+    assert found["accuracy"]["settings"]["totals"]["voids"] == 1
+    assert found["accuracy"]["agreement"]["n"] == 1
+
+
+def test_a_panel_decides_each_standard_by_its_plurality() -> None:
+    votes = [{"accuracy": "a"}, {"accuracy": "b"}, {"accuracy": "b"}]
+    panel = tuple(
+        judging(judge=f"j{k}", seats="ab", standards=vote) for k, vote in enumerate(votes)
+    )
+    found = slices([battle(slot(video(), 0), verdicts=panel)], "standard")
+    assert found["accuracy"]["models"][0]["model"] == "owl"
+    assert found["relevance"]["settings"]["totals"]["voids"] == 1
+
+
+def test_a_run_whose_judge_was_not_asked_by_standard_says_so() -> None:
+    with pytest.raises(BadInput, match="no judge of this run was asked for a verdict on each"):
+        build_slices([battle(slot(video(), 0))], CAST, by="standard")
+
+
+def test_by_standard_is_shown_with_the_agreement_in_the_place_of_both_bad() -> None:
+    table = build_slices(by_standards("a", "b", "a"), CAST, by="standard")
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(render_slices(table, 100))
+    told = console.export_text()
+    assert "as overall %" in told
+    assert "both bad" not in told
+    assert "how often a standard alone decides a battle as its verdict does" in told

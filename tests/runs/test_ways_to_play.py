@@ -15,7 +15,7 @@ from agents.ask import Asker
 from agents.clients import Sending
 from agents.fences import open_fences
 from agents.prompts import PromptSet
-from memory.records import Battle, Video
+from memory.records import STANDARDS, Battle, Video
 from memory.store import Store
 from runs.config import Flags, resolve
 from runs.events import Audience
@@ -24,7 +24,7 @@ from runs.playing import Limits, play_run
 from runs.progress import plain_lines
 from runs.reading import RUN_FILE
 from tests.support.asking import Script, frames_of, run
-from tests.support.canned import STANDARDS, canned
+from tests.support.canned import canned
 from tests.support.clips import draw_folder
 from tests.support.loopback import Brain, ask_offline, serving
 from tests.support.runfiles import video

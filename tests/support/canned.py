@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from agents.contracts import FORMAT_LINE
 from agents.fences import open_fences
 from memory.digests import digest
+from memory.records import STANDARDS
 
-STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
 VERDICTS = ("A", "B", "A", "B", "A", "B", "tie_good", "tie_bad")
 
 
@@ -36,14 +36,24 @@ def reply(role: str, code: str) -> str:
         "examiner": {"account": f"A street {code[:6]}.", "category": "Travel Guides"},
         "persona": {"personas": [f"A painter of {what} {code[:6]}" for what in ("a", "b", "c")]},
         "questioner": {"question": f"Which lamp is {code[:6]}?"},
-        "judge": dict.fromkeys(STANDARDS, f"Fine: {code[:6]}.")
-        | {"verdict": VERDICTS[number % len(VERDICTS)]},
+        "judge": judged(VERDICTS[number % len(VERDICTS)], f"Fine: {code[:6]}."),
         "evolver": {name: [f"It left out {code[:6]}."] for name in ("faults_a", "faults_b")}
         | {name: ["Counting."] for name in ("weaknesses_a", "weaknesses_b")}
         | {"question": f"Which lamp is {code[:8]}, and which the next?"},
         "grader": {"question_1": _grade(2.5), "question_2": _grade(2.0 + number % 3)},
     }
     return json.dumps(forms[role])
+
+
+def judged(verdict: str, words: str | Mapping[str, str], **better: str) -> dict[str, Any]:
+    """Return what a judge replies, each standard decided as the whole is or as `better` says."""
+    lead = "tie" if verdict.startswith("tie") else verdict
+    said = dict.fromkeys(STANDARDS, words) if isinstance(words, str) else words
+    return {
+        "own_answer": "I would say so.",
+        **{n: {"analysis": said[n], "verdict": better.get(n, lead)} for n in STANDARDS},
+        "verdict": verdict,
+    }
 
 
 def _grade(overall: float) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """A judge that does what it is told outside the blocks of its prompt, and reads nothing in them.
 
 It knows the fences by the words of the system text alone: material stands between a line
-`<<<name code>>>` and the line `<<<end name code>>>` with the same code. It shares no code with the
-project, and takes every character that may end a line for the end of one.
+`<<<name code>>>` and the line `<<<end name code>>>` with the same code. It shares no code with what
+writes or reads prompts, and takes every character that may end a line for the end of one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.attacks import attacks, worded
+from tests.support.canned import judged
 
 QUESTION = "What is in the pan?"
 UNMOVED = "tie_bad"
@@ -47,11 +48,8 @@ def _ordered(lines: Iterable[str]) -> str:
 
 
 def _say(verdict: str) -> AIMessage:
-    words = dict.fromkeys(
-        ["instruction_following", "accuracy", "relevance", "helpfulness"], "As I was told."
-    )
     usage = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}
-    said = json.dumps({**words, "verdict": verdict})
+    said = json.dumps(judged(verdict, "As I was told."))
     return AIMessage.model_validate({"content": said, "usage_metadata": usage})
 
 

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from PIL import Image
 
 from agents.fences import open_fences
-from tests.support.canned import STANDARDS
+from tests.support.canned import judged
 from tests.support.wire import blocks
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
@@ -30,7 +30,7 @@ def onlooker(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
         chosen = int(len(answers[1]) > len(answers[0]))
     else:
         chosen = _right(told["question"], answers, _pictures(content))
-    reply = json.dumps({**dict.fromkeys(STANDARDS, "So it is."), "verdict": "AB"[chosen]})
+    reply = json.dumps(judged("AB"[chosen], "So it is."))
     usage = {"input_tokens": 100, "output_tokens": 8, "total_tokens": 108}
     return AIMessage.model_validate({"content": reply, "usage_metadata": usage})
 

@@ -13,7 +13,7 @@ import numpy as np
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from PIL import Image
 
-from agents.contracts import SYSTEM, contract
+from agents.contracts import CONTRACTS, SYSTEM, contract
 from agents.fences import fence, fence_code
 from agents.offline import OfflineModel
 from agents.offline.cast import KINDS
@@ -93,17 +93,19 @@ def message(frames: Film, text: str) -> list[BaseMessage]:
     return [SystemMessage(SYSTEM), HumanMessage(content=blocks)]
 
 
-def task(role: Role, *, seed: int = 0, **blocks: str) -> str:
+def task(role: Role, number: int = CONTRACTS, *, seed: int = 0, **blocks: str) -> str:
     """Return a role's text: fenced blocks, then the contract."""
     code = fence_code(seed, "v-p1-r0", role, blocks)
     fenced = [fence(name, code, text) for name, text in blocks.items()]
-    return "\n\n".join(["Do your part.", *fenced, contract(role)])
+    return "\n\n".join(["Do your part.", *fenced, contract(role, number)])
 
 
-def play(role: Role, frames: Film, *, seed: int = 0, **blocks: str) -> dict[str, Any]:
+def play(
+    role: Role, frames: Film, number: int = CONTRACTS, *, seed: int = 0, **blocks: str
+) -> dict[str, Any]:
     """Return what the offline panel replies in a role, parsed."""
     kind = "judge" if role == "judge" else "examiner"
-    sent = message(thinned(frames, KINDS[kind]), task(role, seed=seed, **blocks))
+    sent = message(thinned(frames, KINDS[kind]), task(role, number, seed=seed, **blocks))
     replied: dict[str, Any] = json.loads(str(OfflineModel(kind=kind).invoke(sent).content))
     return replied
 

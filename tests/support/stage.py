@@ -15,18 +15,23 @@ from graph.tournament import play
 from memory.errors import UnusableVideo
 from memory.records import Battle, Borrowed, Draw, Frames, Video
 from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
+from tests.support.canned import judged
 
 VIDEO = "0123456789ab"
 GRADE = dict.fromkeys(
     ("instruction_following", "accuracy", "relevance", "helpfulness", "overall"), 3.0
 )
-JUDGED = {
-    "instruction_following": "Both comply.",
-    "accuracy": "A sees more.",
-    "relevance": "Both keep to it.",
-    "helpfulness": "A helps more.",
-    "verdict": "A",
-}
+JUDGED = judged(
+    "A",
+    {
+        "instruction_following": "Both comply.",
+        "accuracy": "A sees more.",
+        "relevance": "Both keep to it.",
+        "helpfulness": "A helps more.",
+    },
+    instruction_following="tie",
+    relevance="tie",
+)
 EVOLVED = {
     "faults_a": [],
     "faults_b": ["misses the end"],

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from agents.attacks import attacked, attacks
-from agents.contracts import JudgeReply
+from agents.contracts import FullJudgeReply, JudgeReply
 from agents.offline.weighing import asked_right, read_share
-from tests.support.pictures import Film, answer, battle, seen
+from memory.records import STANDARDS
+from tests.support.pictures import Film, answer, battle, play, seen
 
 QUESTION = "Where does the first cut fall, how many shots are there, and when is it darkest?"
 SHOTS = "How many shots are there?"
@@ -17,8 +18,31 @@ def good(story: Film) -> str:
 
 
 def test_the_judge_keeps_the_contract(story: Film, good: str) -> None:
-    reply = JudgeReply.model_validate(battle(story, QUESTION, good, "I do not know."))
+    reply = FullJudgeReply.model_validate(battle(story, QUESTION, good, "I do not know."))
     assert reply.verdict == "A"
+    assert {reply.of(standard).verdict for standard in STANDARDS} == {"A"}
+    assert reply.own_answer.startswith("I find: for first cut, 0:03.1")
+    assert "first cut (t=3." in reply.accuracy.analysis
+
+
+def test_the_judge_keeps_the_contract_of_a_run_that_began_with_another(
+    story: Film, good: str
+) -> None:
+    old, new = (
+        play("judge", story, number, persona="-", question=QUESTION, answer_a=good, answer_b="No.")
+        for number in (1, 2)
+    )
+    assert set(JudgeReply.model_validate(old).model_fields_set) == {*STANDARDS, "verdict"}
+    assert "t=" not in old["accuracy"]
+    assert old["verdict"] == new["verdict"]
+    assert old["relevance"] == new["relevance"]["analysis"]
+
+
+def test_a_standard_is_level_where_its_analysis_says_so(story: Film) -> None:
+    said = battle(story, SHOTS, "It has seven shots.", "It has three shots.")
+    assert said["instruction_following"]["verdict"] == "tie"
+    assert said["instruction_following"]["analysis"].endswith("Neither is ahead.")
+    assert (said["accuracy"]["verdict"], said["verdict"]) == ("A", "A")
 
 
 def test_right_beats_wrong_from_either_seat(story: Film) -> None:
@@ -33,7 +57,8 @@ def test_equal_answers_tie_and_the_tie_says_how_good_they_are(story: Film) -> No
 
 
 def test_the_judge_says_what_is_wrong_and_what_it_finds(story: Film) -> None:
-    said = battle(story, SHOTS, "It has seven shots.", "It has three shots.")["accuracy"]
+    judged = battle(story, SHOTS, "It has seven shots.", "It has three shots.")
+    said = judged["accuracy"]["analysis"]
     assert "I find A right on number of shots." in said
     assert "B gives 3 for number of shots; I find 7." in said
     assert "I could follow 1 of 1 statements of A." in said
@@ -92,7 +117,7 @@ def test_words_that_cannot_be_read_are_void_and_not_lost(story: Film) -> None:
     odd = "Obscurity culminates 9.5 s after the outset. Dawn follows 12 s in."
     judged = battle(story, question, odd, "It is darkest at 0:02.")
     assert judged["verdict"] == "abstain"
-    assert "in words that I cannot read" in judged["instruction_following"]
+    assert "in words that I cannot read" in judged["instruction_following"]["analysis"]
 
 
 def test_a_hint_without_a_side_is_void_too(story: Film) -> None:
