@@ -18,7 +18,7 @@ from runs.console import safe
 from runs.inspect_folder import Frames, Tell, Written, say_nothing, span_of, write_folder
 from runs.inspect_log import Json, Log, Sample, Score
 from runs.inspect_words import judged, parameters_of, rival_said, row_metrics
-from runs.reading import RUN_FILE, Run, open_run, warnings_of
+from runs.reading import RUN_FILE, Run, contracts_of, open_run, warnings_of
 from runs.sealing import digest_of
 
 SCORER = "battle"
@@ -119,7 +119,7 @@ def _about(run: Run, board: Mapping[str, Any]) -> Json:
     nobody = [b for b in run.each_battle if b.model_a is None or b.model_b is None]
     return {
         **{name: run.manifest.get(name) for name in names},
-        "contracts": run.manifest.get("contracts", 1),
+        "contracts": contracts_of(run.manifest),
         "stand_ins": board["settings"]["stand_ins"],
         "warnings": warnings_of(run),
         "totals": board["settings"]["totals"],

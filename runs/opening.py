@@ -13,13 +13,13 @@ from typing import Any
 from agents.prompts import PromptSet
 from agents.purse import Caps
 from graph.state import PERSONAS, slot_id
-from memory.errors import BadInput, ForeignRun, StoreError
+from memory.errors import BadInput, ForeignRun
 from memory.records import Video
 from memory.slots import Slots
 from memory.store import Store
 from runs.config import RunConfig, Settings
 from runs.console import safe
-from runs.reading import RUN_FILE
+from runs.reading import RUN_FILE, contracts_of
 from runs.repair import failed_slots, supersede
 from runs.slots import Lineup, in_order, new_slots, next_generation
 from runs.spending import keep_caps, priced
@@ -207,18 +207,6 @@ def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptS
     }
     texts = {**(missing.texts if missing else {}), **texts}
     return PromptSet.from_texts(texts, contracts=contracts_of(store.manifest()))
-
-
-def contracts_of(manifest: Mapping[str, Any]) -> int:
-    """Return the number of the contracts that the roles of a run or a bench are held to.
-
-    Raises:
-        StoreError: what stands there is no number.
-    """
-    number = manifest.get("contracts", 1)
-    if not isinstance(number, int):
-        raise StoreError("the run's settings cannot be read (contracts)")
-    return number
 
 
 def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.connection import lock_of, real_file
-from memory.errors import BadInput
+from memory.errors import BadInput, StoreError
 from memory.records import Battle
 from memory.slots import Ids, Slots
 from memory.store import Store
@@ -224,3 +224,15 @@ def named(alias: str, model: str) -> str:
 def counted(number: int, thing: str) -> str:
     """Return a number with its noun: `1 video`, `2 videos`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def contracts_of(manifest: Mapping[str, Any]) -> int:
+    """Return the number of the contracts that the roles of a run or a bench are held to.
+
+    Raises:
+        StoreError: what stands there is no number.
+    """
+    number = manifest.get("contracts", 1)
+    if not isinstance(number, int):
+        raise StoreError("the run's settings cannot be read (contracts)")
+    return number

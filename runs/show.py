@@ -11,7 +11,7 @@ from graph.state import base_of, generation_of
 from memory.errors import BadInput
 from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles
 from runs.battles import as_json
-from runs.reading import Run, marks, open_run
+from runs.reading import Run, contracts_of, marks, open_run
 from runs.slots import Lineup, guests_among
 from runs.subtitles import stored_subtitles
 
@@ -35,6 +35,8 @@ class Shown:
     """What stands on every page of its run."""
     superseded_by: str | None = None
     """Id of the slot that is played in its place, since a call had failed."""
+    contracts: int = 1
+    """Number of the contracts that the run's roles are held to."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -53,6 +55,7 @@ class Shown:
             "cost_usd": self.cost_usd,
             "subtitles": _subtitles(self.subtitles),
             "superseded_by": self.superseded_by,
+            "contracts": self.contracts,
         }
 
 
@@ -76,6 +79,7 @@ def show(folder: Path, wanted: str) -> Shown:
             subtitles=stored_subtitles(run.store, battle.video),
             marks=marks(run.manifest),
             superseded_by=None if current == battle.id else current,
+            contracts=contracts_of(run.manifest),
         )
 
 

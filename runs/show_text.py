@@ -222,7 +222,7 @@ def _provenance(shown: Shown) -> Iterator[RenderableType]:
         "Provenance",
         f"pair probability {propensity}"
         + ("" if battle.basis is None else f", by the ratings after wave {battle.basis}"),
-        f"prompts: {', '.join(prompts) or 'none'}",
+        f"prompts: {', '.join(prompts) or 'none'}; contracts {shown.contracts}",
         f"subtitles: {f'{len(spoken.cues)} cues of {spoken.path}' if spoken else 'none were sent'}",
     )
 

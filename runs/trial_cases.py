@@ -16,7 +16,7 @@ from agents.judge import Case
 from memory.digests import derive
 from memory.evidence import TrialKind
 from memory.records import DECIDED, Battle, Seats
-from runs.opening import contracts_of
+from runs.reading import contracts_of
 from runs.trials import Material, TrialCase
 
 Side = Literal["a", "b"]
