@@ -136,6 +136,11 @@ def write_anchored(bench: OpenBench, result: Anchored, *, force: bool = False) -
     return write_lines(bench, head, result.comparisons, force=force)
 
 
+def compared(result: Anchored) -> frozenset[str]:
+    """Return the questions that count in a result."""
+    return frozenset(qid for qid, said in by_question(result).items() if is_read(said))
+
+
 def by_question(result: Anchored) -> dict[str, list[Comparison]]:
     """Return the comparisons of each question."""
     found = defaultdict[str, list[Comparison]](list)

@@ -25,20 +25,21 @@ from runs.alarm import why_hopeless
 from runs.anchor_cast import cast_against
 from runs.anchor_game import AnchorGame, anchored_of
 from runs.anchor_plan import look_ahead_anchored
-from runs.anchor_results import read_anchored, write_anchored
+from runs.anchor_results import Anchored, read_anchored
 from runs.bench_calls import Generations, open_calls, own_prompts, prompt_notes
 from runs.bench_cast import BenchCast, Wanted
 from runs.bench_films import BenchFilms, film_notes, find_films, remember_films
 from runs.bench_game import BenchGame, Player, Settled
 from runs.bench_plan import BenchPlan, Left, look_ahead, plan_of
-from runs.bench_tally import BenchTally, results_of
+from runs.bench_tally import BenchTally, keep_results, results_of
 from runs.benches import OpenBench, open_bench
 from runs.events import Audience, Happening
 from runs.footage import Footage
 from runs.interrupts import until_done
 from runs.quarantine import pardon
 from runs.rate_columns import quoted
-from runs.results import read_results, write_result
+from runs.reading import one_line
+from runs.results import Result, read_results
 from runs.sealing import Item
 from runs.spending import NO_CAPS, Budget, check_caps, keep_caps, kept_caps, merged_caps
 from video.cache import FrameCache
@@ -74,8 +75,12 @@ class Ran(NamedTuple):
     tally: BenchTally
     judge: str
     players: tuple[str, ...]
+    results: tuple[Result, ...] | tuple[Anchored, ...]
+    """None where not all was played."""
     files: tuple[Path, ...]
-    """The results; none where not all was played."""
+    """The results that were written."""
+    kept: tuple[str, ...]
+    """Why others were not: what is there decides what these do not."""
     anchor: str | None = None
     """Against whose answers, where it is one model's."""
 
@@ -133,16 +138,17 @@ async def run_bench(folder: Path, asked: Asked, *, told: Audience, on_settled: O
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
         tally = BenchTally(len(ready.items) * len(ready.cast.players))
-        files = await _played(ready, asked, tally=tally, told=told, on_settled=on_settled)
+        results = await _played(ready, asked, tally=tally, told=told, on_settled=on_settled)
+        files, kept = keep_results(ready.bench, results)
         names = tuple(player.name for player in ready.cast.players)
-        anchor = ready.cast.anchor
-        return Ran(tally, ready.cast.judge, names, files, anchor.name if anchor else None)
+        anchor = ready.cast.anchor.name if ready.cast.anchor else None
+        return Ran(tally, ready.cast.judge, names, results, files, kept, anchor)
 
 
 async def _played(
     ready: _Ready, asked: Asked, *, tally: BenchTally, told: Audience, on_settled: OnSettled
-) -> tuple[Path, ...]:
-    """Play it, and return the files of the results; none where not all was played."""
+) -> tuple[Result, ...] | tuple[Anchored, ...]:
+    """Play it, and return the results; none where not all was played."""
     bench, cast, items = ready.bench, ready.cast, ready.items
     if (anchor := cast.anchor) is not None:
         held = await _play(
@@ -155,15 +161,13 @@ async def _played(
         )
         if tally.settled < tally.total:
             return ()
-        anchored = anchored_of(bench, cast, items, held, prompts=own_prompts(ready.store))
-        return tuple(write_anchored(bench, one, force=True) for one in anchored)
+        return tuple(anchored_of(bench, cast, items, held, prompts=own_prompts(ready.store)))
     outcomes = await _play(
         ready, asked, lambda game: game.play, tally=tally, told=told, on_settled=on_settled
     )
     if tally.settled < tally.total:
         return ()
-    results = results_of(bench, cast, items, outcomes, prompts=own_prompts(ready.store))
-    return tuple(write_result(bench, result, force=True) for result in results)
+    return tuple(results_of(bench, cast, items, outcomes, prompts=own_prompts(ready.store)))
 
 
 @asynccontextmanager
@@ -184,6 +188,7 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
         notes = [*prompt_notes(bench, prompts, used=used, typed=asked.prompts)]
         if write and store is not None:
             notes += remember_films(bench, store, films)
+        _refuse_strangers(bench, films)
         notes += film_notes(bench, films)
         if write and asked.retry_failed and store is not None:
             pardon(store, [video.id for video in films.videos.values()], 0)
@@ -201,6 +206,18 @@ def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
     if not ordered:
         raise BadInput(f"{bench.folder} asks nothing")
     return ordered[: asked.limit]
+
+
+def _refuse_strangers(bench: OpenBench, films: BenchFilms) -> None:
+    """Refuse a folder that holds none of the videos that are asked about."""
+    if films.videos or not films.lost:
+        return
+    id_, why = next(iter(films.lost.items()))
+    name = one_line(bench.manifest.videos[id_].path or id_, 80)
+    raise BadInput(
+        f"{films.folder or bench.folder} holds no video that is asked about, of "
+        f"{len(films.lost)} ({name} {one_line(why, 120)}); pass their folder with --videos"
+    )
 
 
 def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
@@ -12,10 +13,12 @@ from pydantic import JsonValue
 from agents.prompts import PromptSet
 from memory.journal import NOTHING_LOST
 from memory.records import Lost
+from runs.anchor_results import Anchored, compared, read_anchored, write_anchored
 from runs.bench_cast import BenchCast
 from runs.bench_game import Outcome, Player, Settled
 from runs.benches import OpenBench
-from runs.results import Result
+from runs.rate_columns import quoted
+from runs.results import Result, decided, read_results, write_result
 from runs.sealing import Item
 
 Outcomes = Mapping[tuple[str, str], Outcome]
@@ -125,3 +128,36 @@ def _result(
             "contracts": contracts,
         },
     )
+
+
+def keep_results(
+    bench: OpenBench, results: tuple[Result, ...] | tuple[Anchored, ...]
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Write results where none is there that decides more; return the files, and why not others."""
+    there: dict[tuple[str, ...], frozenset[str]] = {
+        **{_name(one): decided(one) for one in read_results(bench)},
+        **{_name(one): compared(one) for one in read_anchored(bench)},
+    }
+    files, kept = list[Path](), list[str]()
+    for result in results:
+        before = there.get(_name(result), frozenset())
+        mine = compared(result) if isinstance(result, Anchored) else decided(result)
+        if before <= mine:
+            files.append(_write(bench, result))
+        else:
+            kept.append(
+                f"the result of {quoted(result.model)} by {quoted(result.judge)} stays as it was: "
+                f"{len(before - mine)} of the {len(before)} it decides are not decided now"
+            )
+    return tuple(files), tuple(kept)
+
+
+def _name(result: Result | Anchored) -> tuple[str, ...]:
+    anchor = (result.anchor,) if isinstance(result, Anchored) else ()
+    return (result.model, result.judge, *anchor)
+
+
+def _write(bench: OpenBench, result: Result | Anchored) -> Path:
+    if isinstance(result, Anchored):
+        return write_anchored(bench, result, force=True)
+    return write_result(bench, result, force=True)

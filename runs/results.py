@@ -136,6 +136,13 @@ def read_answers(bench: OpenBench, model: str) -> Answers | None:
     )
 
 
+def decided(result: Result) -> frozenset[str]:
+    """Return what a result decides: each question and reference without a void ruling."""
+    told = {(one.qid, one.against) for one in result.rulings}
+    void = {(one.qid, one.against) for one in result.rulings if one.verdict == "void"}
+    return frozenset(f"{against} {qid}" for qid, against in told - void)
+
+
 def write_result(bench: OpenBench, result: Result, *, force: bool = False) -> Path:
     """Write a result whole, and return its file.
 

@@ -177,35 +177,33 @@ def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
     from memory.records import SCHEMA
     from runs.commands.rating_options import results as console
 
-    board, drawn = _scored(bench, ran) if ran.files else (None, None)
+    board, drawn = _scored(bench, ran) if ran.results else (None, None)
     if as_json:
         files = [str(file.relative_to(bench)) for file in ran.files]
         played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
-        tell(json.dumps({**played, "results": files, "scores": board}, indent=2))
+        given = {"results": files, "kept": list(ran.kept), "scores": board}
+        tell(json.dumps({**played, **given}, indent=2))
     elif drawn is not None:
         console().print(drawn)
 
 
 def _scored(bench: Path, ran: Ran) -> tuple[dict[str, Any], RenderableType]:
-    """Return the scores of those who played, and how they look."""
-    from runs.anchor_score import anchored_by, build_anchored
+    """Return the scores of what was played, whether it was written or not, and how they look."""
+    from runs.anchor_results import Anchored
+    from runs.anchor_score import build_anchored
     from runs.anchor_text import render_anchored
     from runs.benches import open_bench
-    from runs.results import read_results
+    from runs.results import Result
     from runs.score import build_scores
     from runs.score_text import render_scores
 
     opened = open_bench(bench)
     if ran.anchor is not None:
-        held = anchored_by(opened, judge=ran.judge, anchor=ran.anchor)
-        (anchored,) = build_anchored(opened, [one for one in held if one.model in ran.players])
+        (anchored,) = build_anchored(
+            opened, [one for one in ran.results if isinstance(one, Anchored)]
+        )
         return anchored, render_anchored(anchored)
-    results = [
-        result
-        for result in read_results(opened)
-        if result.judge == ran.judge and result.model in ran.players
-    ]
-    board = build_scores(opened, results)
+    board = build_scores(opened, [one for one in ran.results if isinstance(one, Result)])
     return board, render_scores(board)
 
 
@@ -218,7 +216,7 @@ def _ending(ran: Ran) -> int:
     tally = ran.tally
     for reason, count in tally.reasons.most_common(3):
         say(safe(f"lost, {count}: {reason[:300]}"))
-    for line in possibly_paid_lines(tally.lost, ()):
+    for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
     left = tally.total - tally.settled
     if tally.hopeless:

@@ -137,14 +137,30 @@ def test_a_model_without_an_answer_is_much_worse_unread(ground: Path, bench: Pat
     )
 
 
-def test_a_lost_video_is_void_and_says_so(bench: Path, tmp_path: Path) -> None:
+def test_a_lost_video_is_void_and_says_so(ground: Path, bench: Path, tmp_path: Path) -> None:
+    there = Path(shutil.copytree(ground / "videos", tmp_path / "others"))
+    gone = next(iter(open_bench(bench).manifest.videos.values())).path or ""
+    (there / gone).unlink()
+    told = run(bench, "--videos", there, *MOLE, *TERSE)
+    assert told.return_value == 3
+    verdicts = Counter(one.verdict for one in results_of(bench)["offline:mole"].comparisons)
+    assert 0 < verdicts["void"] < verdicts.total()
+    assert f"lost, {verdicts['void']}: no video" in told.stderr
+    assert "--videos" in told.stderr
+
+
+def test_what_was_compared_stays_where_the_videos_are_gone(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    run(bench, "--videos", ground / "videos", *MOLE, *TERSE)
+    before = results_of(bench)
+    again = run(bench, "--videos", ground / "videos", *MOLE, *TERSE, "--limit", 1)
+    assert "stays as it was: " in again.stderr
     (tmp_path / "others").mkdir()
     (tmp_path / "others" / "another.mp4").touch()
     told = run(bench, "--videos", tmp_path / "others", *MOLE, *TERSE)
-    assert told.return_value == 3
-    assert {one.verdict for one in results_of(bench)["offline:mole"].comparisons} == {"void"}
-    assert "lost, 3: no video" in told.stderr
-    assert "--videos" in told.stderr
+    assert "holds no video that is asked about" in str(told.exception)
+    assert results_of(bench) == before
 
 
 def test_the_anchor_meets_everybody_but_itself(ground: Path, bench: Path) -> None:
@@ -161,7 +177,9 @@ def test_a_judge_need_not_know_the_writers_of_what_it_does_not_read(
 ) -> None:
     bench = tmp_path / "published"
     import_videoautobench(write_published(tmp_path / "vab.json", published(3, 3)), bench)
-    films = ("--videos", ground / "videos", "--plan")
+    (tmp_path / "films").mkdir()
+    shutil.copy(ground / "videos" / "clip00.mp4", tmp_path / "films" / "vid_0-x.mp4")
+    films = ("--videos", tmp_path / "films", "--plan")
     told = run(bench, *films, *MOLE, *TERSE)
     assert "for offline:mole against offline:terse, judged by offline:judge" in told.stdout
     told = run(bench, *films, *MOLE, "--anchor", "selected")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from memory.errors import BadInput
 from memory.store import Store
 from runs.bench_calls import CALLS
 from runs.benches import open_bench
@@ -19,7 +20,7 @@ from runs.cli import arena, guarded
 from runs.results import Answers, Ruling, read_results, write_answers
 from runs.results import Result as Played
 from runs.results import write_result as write_played
-from tests.support.clips import draw_clip
+from tests.support.clips import draw_clip, draw_folder
 from tests.support.published_bench import published, write_published
 from tests.support.runfiles import intent
 from tests.support.small_benches import calls_of, freeze_ground
@@ -178,32 +179,74 @@ def test_a_plan_of_what_is_half_played_counts_the_other_half(ground: Path, bench
     assert plan["calls_at_most"] == {"offline:hawk": left, "offline:judge": 4 * left}
 
 
-def test_a_video_that_is_missing_or_swapped_is_named_and_its_questions_are_void(
-    bench: Path, videos: Path
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_the_questions_of_a_video_that_is_missing_or_swapped_are_void_and_the_others_asked(
+    bench: Path, videos: Path, is_swapped: bool
 ) -> None:
-    entries = open_bench(bench).manifest.videos
-    (gone, other), paths = entries, [entry.path or "" for entry in entries.values()]
-    (videos / paths[0]).unlink()
-    (videos / paths[1]).unlink()
-    draw_clip(videos / paths[1], 99, seconds=3)
+    (gone, there), (path, _) = zip(
+        *((id_, entry.path or "") for id_, entry in open_bench(bench).manifest.videos.items()),
+        strict=True,
+    )
+    (videos / path).unlink()
+    if is_swapped:
+        draw_clip(videos / path, 99, seconds=3)
     told = run(bench, "--videos", videos, "--model", "offline:mole")
     assert told.return_value == 3
-    assert f"video {paths[0]} is missing" in told.stderr
-    assert f"video {paths[1]} is another file than was frozen" in told.stderr
+    why = "is another file than was frozen" if is_swapped else "is missing"
+    assert f"video {path} {why}" in told.stderr
+    film = {item.qid: item.video_id for item in open_bench(bench).items}
     rulings = results_of(bench)["offline:mole"].rulings
-    assert {ruling.verdict for ruling in rulings} == {"void"}
-    assert calls_of(bench) == []
-    assert {gone, other} == {item.video_id for item in open_bench(bench).items}
+    assert {film[r.qid] for r in rulings if r.verdict == "void"} == {gone}
+    assert {film[r.qid] for r in rulings if r.verdict != "void"} == {there}
+
+
+def test_a_folder_with_none_of_the_videos_is_refused_and_a_result_stays(
+    bench: Path, videos: Path, tmp_path: Path
+) -> None:
+    typed = ("--model", "offline:mole", "--swap", 0)
+    run(bench, "--videos", videos, *typed)
+    before = {file: file.read_bytes() for file in (bench / "results").glob("*.jsonl")}
+    assert before
+    other = draw_folder(tmp_path / "other", 2, seconds=2)
+    for more in ((), ("--plan",), ("--limit", 1)):
+        told = run(bench, "--videos", other, *typed, *more)
+        assert isinstance(told.exception, BadInput)
+        assert "holds no video that is asked about, of " in str(told.exception)
+        assert "pass their folder with --videos" in str(told.exception)
+    assert {file: file.read_bytes() for file in (bench / "results").glob("*.jsonl")} == before
+
+
+def test_a_result_is_replaced_only_by_one_that_decides_all_that_it_does(
+    bench: Path, videos: Path
+) -> None:
+    typed = ("--videos", videos, "--model", "offline:mole", "--swap", 0)
+    part = run(bench, *typed, "--limit", 2, "--json")
+    assert len(results_of(bench)["offline:mole"].rulings) == 4
+    whole = run(bench, *typed, "--json")
+    assert (json.loads(part.stdout)["kept"], json.loads(whole.stdout)["kept"]) == ([], [])
+    before = results_of(bench)
+    again = run(bench, *typed, "--limit", 2, "--json")
+    told = json.loads(again.stdout)
+    assert (again.return_value, told["results"]) == (0, [])
+    (why,) = told["kept"]
+    questions = 2 * len(open_bench(bench).items)
+    assert f"stays as it was: {questions - 4} of the {questions} it decides" in why
+    assert why in again.stderr
+    assert told["scores"]["models"][0]["decided"]["n"] == 2
+    (videos / (next(iter(open_bench(bench).manifest.videos.values())).path or "")).unlink()
+    assert "stays as it was" in run(bench, *typed).stderr
+    assert results_of(bench) == before
 
 
 def test_a_bench_of_schema_1_can_be_played(tmp_path: Path) -> None:
     bench = Path(shutil.copytree(GOLDEN, tmp_path / "bench"))
+    opened = open_bench(bench)
     (tmp_path / "films").mkdir()
     (tmp_path / "films" / "another.mp4").touch()
     told = run(bench, "--videos", tmp_path / "films", "--model", "offline:mole")
-    assert told.return_value == 3
-    assert "pass the folder that holds the videos with --videos" in told.stderr
-    assert len(results_of(bench)["offline:mole"].rulings) == 2 * len(open_bench(bench).items)
+    assert isinstance(told.exception, BadInput)
+    videos = len({item.video_id for item in opened.items})
+    assert f"holds no video that is asked about, of {videos} (" in str(told.exception)
 
 
 def test_a_video_that_moved_is_found_by_its_content(bench: Path, videos: Path) -> None:
@@ -236,8 +279,9 @@ def test_a_video_of_unknown_content_goes_by_its_name_and_is_marked(tmp_path: Pat
     (tmp_path / "films" / "vid_0-x.mp4").unlink()
     draw_clip(tmp_path / "films" / "vid_0-x.mp4", 6, seconds=2)
     again = run(bench, *typed)
-    assert "is another file than when this bench was first run" in again.stderr
-    assert {r.verdict for r in results_of(bench)["offline:mole"].rulings} == {"void"}
+    assert isinstance(again.exception, BadInput)
+    assert "is another file than when this bench was first run" in str(again.exception)
+    assert {r.verdict for r in results_of(bench)["offline:mole"].rulings} != {"void"}
 
 
 @pytest.mark.parametrize("name", ["../outside", "a\x1b[31m%s{0}'\";--"])
@@ -246,11 +290,9 @@ def test_an_id_is_no_path_and_no_order(tmp_path: Path, name: str) -> None:
     draw_clip(tmp_path / "outside.mp4", 7, seconds=2)
     typed = ("--videos", tmp_path / "films", "--model", "offline:mole", "--allow-offline-judge")
     told = run(bench, *typed)
-    assert told.return_value == 3
-    assert "\x1b" not in told.output
-    assert {ruling.reason for ruling in results_of(bench)["offline:mole"].rulings} == {
-        "no video: is missing"
-    }
+    assert isinstance(told.exception, BadInput)
+    assert "is missing" in str(told.exception)
+    assert "\x1b" not in f"{told.output}{told.exception}"
 
 
 def test_answers_that_were_handed_in_are_judged_and_nobody_is_asked(
