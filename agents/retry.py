@@ -15,8 +15,10 @@ from memory.digests import unit_interval
 from memory.records import Attempt
 
 MOST_TRIES = 6
+GARBLED = frozenset({"malformed", "empty"})
+"""Kinds of fault of a server that answered, and said nothing that can be used."""
 MOST_GARBLED = 3
-"""Tries after which a server whose answers cannot be read is taken at its word."""
+"""Tries after which such a server is taken at its word."""
 PATIENCE_S = 900.0
 """Pauses, added up, after which a server that still has no room for a call is given up."""
 LONGEST_HINT_S = 120.0
@@ -105,14 +107,14 @@ def _said(error: Exception) -> str:
 def gives_up(fault: Fault, before: Sequence[Attempt]) -> bool:
     """Return whether a call has failed for good with this fault, given its attempts before.
 
-    A server that has no room is given 15 minutes of pauses, one whose answers cannot be read three
-    tries, anything else that passes six.
+    A server that has no room is given 15 minutes of pauses, one whose answers cannot be read or are
+    empty three tries, anything else that passes six.
     """
     if not fault.is_transient:
         return True
     if fault.is_refusal:
         return sum(a.waited_s for a in before if a.kind in REFUSALS) >= PATIENCE_S
-    if fault.kind == "malformed" and 1 + sum(a.kind == "malformed" for a in before) >= MOST_GARBLED:
+    if fault.kind in GARBLED and 1 + sum(a.kind in GARBLED for a in before) >= MOST_GARBLED:
         return True
     return 1 + sum(a.kind not in REFUSALS and a.waited_s > 0 for a in before) >= MOST_TRIES
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agents.clients import Received
 from agents.estimates import may_be_charged
-from agents.faults import is_filtered
 from agents.intake import LONGEST_REPLY
 from agents.models import Model
 from agents.prices import REFUSED, Cost, cost_of
@@ -58,10 +56,8 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
         # The reply stands in the row as it will be replayed, so a key must not get that far.
         names = [model.key_env] if model.key_env else []
         reply = reply_without_keys(sound(received.text), *names)
-    elif received is not None and received.refusal.strip():
+    elif received is not None:
         failure, kind = told(received.refusal, key_env=model.key_env), "refusal"
-    else:
-        failure, kind = _empty(received)
     cost = _cost(model, ended)
     return CallRow(
         key=key,
@@ -92,11 +88,3 @@ def _cost(model: Model, ended: Ended) -> Cost:
     if ended.fault is not None and not may_be_charged(ended.fault.kind):
         return Cost(0.0, REFUSED)
     return cost_of(model, NO_USAGE)
-
-
-def _empty(received: Received | None) -> tuple[str, str]:
-    """Return why there is no text, and the machine word for it."""
-    ending = told(received.ending) if received else ""
-    if is_filtered(ending):
-        return f"the provider's filter kept the reply back ({ending})", "content-filter"
-    return f"the reply holds no text ({ending})" if ending else "the reply holds no text", "empty"

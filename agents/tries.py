@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from agents.clients import Client, Load, Received, Sending
 from agents.contracts import SYSTEM
 from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
-from agents.faults import Fault
+from agents.faults import Fault, Nature, is_filtered
 from agents.layout import thinned
 from agents.models import Model
+from agents.prices import cost_of
+from agents.replies import was_cut
 from agents.retry import fault_of, gives_up, pause_s, told
 from agents.turns import Line, Turn, Turns, giving_back
 from memory.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 TOKENS_OF_A_REPLY = 1000
 """What a reply is taken to be, beforehand, where no parameter limits it."""
+_BROKEN_OFF = frozenset({"error"})
+"""How a reply ends that broke in the middle, as OpenRouter and others say it."""
 PART_BYTES = 160
 """What stands around each frame in a body."""
 
@@ -92,17 +96,19 @@ class Tries:
                     # Its client cannot be set up, so nothing went out.
                     listener.unsent(len(before) + 1)
                     raise
-            if isinstance(got, Received):
-                return Ended(got, None, tuple(before), took_s, request.frames)
-            smaller = _smaller(model, request, got, before)
-            is_last = len(before) + 1 >= self.most_tries or gives_up(got, before)
+            received = got if isinstance(got, Received) else None
+            fault = got if isinstance(got, Fault) else useless(got)
+            if fault is None:
+                return Ended(received, None, tuple(before), took_s, request.frames)
+            smaller = _smaller(model, request, fault, before)
+            is_last = len(before) + 1 >= self.most_tries or gives_up(fault, before)
             if smaller is None and is_last:
-                return Ended(None, got, tuple(before), took_s, request.frames)
-            pause = _Pause(0.0, 0.0) if smaller else self._pause(key, got, len(before) + 1)
-            listener.failed(len(before) + 1, got, pause.longest_s)
-            waited_s = await self._rest(line, got, pause)
-            before.append(self._attempt(model, request, got, waited_s))
-            await listener.renewed(got)
+                return Ended(received, fault, tuple(before), took_s, request.frames)
+            pause = _Pause(0.0, 0.0) if smaller else self._pause(key, fault, len(before) + 1)
+            listener.failed(len(before) + 1, fault, pause.longest_s)
+            waited_s = await self._rest(line, fault, pause)
+            before.append(self._attempt(model, request, fault, waited_s, received))
+            await listener.renewed(fault)
             request = smaller or request
 
     async def _once(
@@ -165,12 +171,19 @@ class Tries:
             await self.turns.pause(pause.longest_s)
         return pause.longest_s
 
-    def _attempt(self, model: Model, request: Request, fault: Fault, waited_s: float) -> Attempt:
+    def _attempt(
+        self,
+        model: Model,
+        request: Request,
+        fault: Fault,
+        waited_s: float,
+        received: Received | None,
+    ) -> Attempt:
+        cost = cost_of(model, received.usage, received.cost_usd).usd if received else None
+        if cost is None:
+            cost = self.estimates.risk_usd(model, request, fault.kind)
         return Attempt(
-            kind=fault.kind,
-            reason=fault.reason,
-            waited_s=waited_s,
-            may_have_cost_usd=self.estimates.risk_usd(model, request, fault.kind),
+            kind=fault.kind, reason=fault.reason, waited_s=waited_s, may_have_cost_usd=cost
         )
 
 
@@ -190,6 +203,29 @@ def _note(turn: Turn, got: Received | Fault) -> None:
         turn.tokens = None if None in counted else float(sum(map(int, counted)))  # type: ignore[arg-type]
     elif got.is_refusal:
         turn.outcome, turn.tokens = "refused", 0.0
+
+
+def useless(received: Received) -> Fault | None:
+    """Return what is wrong with what came back in due form and is no reply; None where it is one.
+
+    Silence may be an accident, and is worth another try, unless a filter or a limit made it. What
+    a provider says that it broke off may read like an answer and is none.
+    """
+    ending = told(received.ending)
+    is_silent = not (received.text.strip() or received.refusal.strip())
+    if is_silent and is_filtered(ending):
+        return Fault(
+            "content-filter",
+            f"the provider's filter kept the reply back ({ending})",
+            "content-filter",
+        )
+    if ending.lower() in _BROKEN_OFF:
+        return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")
+    if not is_silent:
+        return None
+    because = f" ({ending})" if ending else ""
+    nature: Nature = "permanent" if was_cut(received.ending) else "transient"
+    return Fault("empty", f"the reply holds no text{because}", nature)
 
 
 def _smaller(

@@ -15,16 +15,9 @@ from agents.ask import Asker, Event, journal_key
 from agents.clients import Received, Sending
 from agents.contracts import SYSTEM
 from agents.models import Model
+from memory import errors
 from memory.digests import canonical_json
-from memory.errors import (
-    BadInput,
-    EmptyReply,
-    FramesChanged,
-    FramesLost,
-    JournalMiss,
-    ProviderFailed,
-    UnusableVideo,
-)
+from memory.errors import BadInput, EmptyReply, FramesChanged, FramesLost, ProviderFailed
 from memory.records import SCHEMA, CallRow, Frames
 from tests.support.asking import (
     MODEL,
@@ -183,12 +176,13 @@ def test_a_failure_for_good_is_recorded_and_raised_again_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("silence", ["", "  \n\t"])
-def test_silence_is_recorded_as_an_empty_reply(silence: str) -> None:
-    bench = Bench(silence)
+def test_silence_three_times_is_recorded_as_an_empty_reply(silence: str) -> None:
+    bench = Bench(*[silence] * 3)
     for _ in range(2):
         with pytest.raises(EmptyReply, match="no text"):
             bench.ask()
-    assert [row.failure_kind for row in bench.journal.rows.values()] == ["empty"]
+    (row,) = bench.journal.rows.values()
+    assert (row.failure_kind, [a.kind for a in row.attempts]) == ("empty", ["empty"] * 2)
 
 
 def test_a_reply_that_no_file_could_hold_is_made_sound() -> None:
@@ -196,7 +190,7 @@ def test_a_reply_that_no_file_could_hold_is_made_sound() -> None:
     assert bench.ask().encode() == "so \ufffd far, 😀 good".encode()
 
 
-@pytest.mark.parametrize("error", [UnusableVideo("dark"), FramesChanged("other pictures")])
+@pytest.mark.parametrize("error", [errors.UnusableVideo("dark"), FramesChanged("other pictures")])
 def test_lost_frames_are_recorded_and_lost_ever_after(error: Exception) -> None:
     bench = Bench(error)
     for _ in range(2):
@@ -298,7 +292,7 @@ def test_a_bug_is_no_failure_of_a_model() -> None:
 
 def test_a_replay_names_the_call_it_misses_and_sends_nothing() -> None:
     bench = Bench("words", is_replay=True)
-    with pytest.raises(JournalMiss, match="contestant in 0123456789ab-p1-r0"):
+    with pytest.raises(errors.JournalMiss, match="contestant in 0123456789ab-p1-r0"):
         bench.ask()
     assert not bench.script.seen
 
@@ -396,5 +390,5 @@ def test_a_retry_is_told_with_its_kind_and_pause() -> None:
 
 
 def test_no_frames_at_all_are_an_empty_list_in_the_key() -> None:
-    nothing = Frames(video="0123456789ab", width_px=1, height_px=1, frames=())
-    assert journal_key(MODEL, request_of(frames=nothing)) == journal_key(MODEL, request_of())
+    none = Frames(video="0123456789ab", width_px=1, height_px=1, frames=())
+    assert journal_key(MODEL, request_of(frames=none)) == journal_key(MODEL, request_of())

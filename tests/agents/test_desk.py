@@ -10,7 +10,7 @@ from agents.contracts import QuestionerReply
 from agents.desk import Desk, Task
 from agents.prompts import PromptSet
 from memory.errors import CallFailed, JournalMiss, UnusableReply
-from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
+from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, no_pause, run
 
 SLOT = "0123456789ab-p1-r0"
 ANSWER = Task("contestant", frames_of(4), scope=SLOT, question="What is thrown?")
@@ -24,7 +24,7 @@ def desk(
     lines: Sequence[Line], journal: Pages, *generations: int, is_replay: bool = False
 ) -> tuple[Desk, Script]:
     script = Script(lines)
-    asker = desk_of(script, journal=journal, is_replay=is_replay).asker
+    asker = desk_of(script, journal=journal, is_replay=is_replay, pause=no_pause).asker
     return Desk(asker, PromptSet.load(), generations=lambda _: generations), script
 
 
@@ -57,7 +57,7 @@ def test_what_an_earlier_generation_was_told_is_not_asked_again() -> None:
 def test_what_failed_is_asked_again_in_its_own_generation() -> None:
     journal = Pages()
     with pytest.raises(CallFailed):
-        text([""], journal, 0)
+        text([""] * 3, journal, 0)
     assert text(["A pancake."], journal, 0, 2) == "A pancake."
     assert generations_of(journal) == [0, 2]
     assert text([], journal, 0, 2, 5) == "A pancake."
@@ -66,7 +66,7 @@ def test_what_failed_is_asked_again_in_its_own_generation() -> None:
 def test_a_generation_as_it_stood_fails_as_it_did() -> None:
     journal = Pages()
     with pytest.raises(CallFailed):
-        text([""], journal, 0)
+        text([""] * 3, journal, 0)
     text(["A pancake."], journal, 0, 2)
     with pytest.raises(CallFailed):
         text([], journal, 0, is_replay=True)

@@ -19,7 +19,7 @@ from agents.contracts import SYSTEM
 from agents.models import Model, parse_model
 from memory.errors import CallFailed, EmptyReply, ProviderFailed
 from memory.records import CallRow, Usage
-from tests.support.asking import Pages, frames_of, load_bytes, request_of
+from tests.support.asking import Pages, frames_of, load_bytes, no_pause, request_of
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 
 KEY = "sk-test-5f0c7d21a4b8e936"
@@ -71,9 +71,6 @@ def ask(tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch) -> Ask:
 
 
 async def _ask(model: Model, request: Request | None, server: Loopback) -> Told:
-    async def no_pause(_seconds: float) -> None:
-        return
-
     journal = Pages()
     asker = Asker(journal, load_bytes, pause=no_pause)
     reply: str | CallFailed
@@ -161,7 +158,7 @@ def test_garbage_with_status_200_is_a_failure_and_no_bug(ask: Ask, deed: Any) ->
 
 
 def test_a_reply_without_text_is_empty(ask: Ask) -> None:
-    assert isinstance(ask(Mishap("empty")).reply, EmptyReply)
+    assert isinstance(ask(Mishap("empty", times=3)).reply, EmptyReply)
 
 
 def test_a_refused_key_is_named_nowhere(ask: Ask) -> None:

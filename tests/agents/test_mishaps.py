@@ -13,7 +13,7 @@ from agents.ask import Asker
 from agents.models import Model
 from memory.errors import CallFailed
 from memory.records import CallRow
-from tests.support.asking import Pages, frames_of, load_bytes, request_of
+from tests.support.asking import Pages, frames_of, load_bytes, no_pause, request_of
 from tests.support.loopback import PROSE, Loopback, always, serving
 from tests.support.manners import Chaos, Limits, Manners, Mishap
 
@@ -38,9 +38,6 @@ def provider(request: pytest.FixtureRequest) -> str:
 
 
 async def _ask(model: Model, calls: int) -> list[CallRow]:
-    async def no_pause(_seconds: float) -> None:
-        return
-
     journal = Pages()
     asker = Asker(journal, load_bytes, pause=no_pause)
     try:
@@ -155,20 +152,36 @@ def test_a_reply_is_kept_as_it_is_with_how_it_ended(
     assert told.row.served_by == ("another-model-2" if is_other else NAMES[provider])
 
 
-def test_an_empty_reply_is_a_failure(provider: str, tmp_path: Path) -> None:
-    (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap("empty"),)))
-    assert (told.row.reply, told.row.failure_kind) == (None, "empty")
+NO_ANSWERS = ("empty", "blanks", "html", "wrong-json", "cut-json", "deep-json", "no-choice")
 
 
-@pytest.mark.parametrize("deed", ["html", "wrong-json", "cut-json", "deep-json", "no-choice"])
-def test_a_body_that_is_no_answer_never_becomes_one(
+@pytest.mark.parametrize("deed", NO_ANSWERS)
+def test_what_is_no_answer_never_becomes_one_and_is_asked_for_three_times(
     deed: Any, provider: str, tmp_path: Path
 ) -> None:
     mishap = Mishap(deed, status=200, times=99)
     (told,) = suffer(tmp_path, provider, Manners(mishaps=(mishap,)))
     assert told.row.reply is None
     assert told.row.failure_kind in ("malformed", "empty")
-    assert len(told.arrived) == (3 if told.row.failure_kind == "malformed" else 1)
+    assert len(told.arrived) == 3
+
+
+@pytest.mark.parametrize("deed", NO_ANSWERS)
+def test_what_was_no_answer_once_may_be_one_the_next_time(
+    deed: Any, provider: str, tmp_path: Path
+) -> None:
+    (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap(deed, status=200),)))
+    assert (told.row.reply, len(told.arrived)) == (SAID, 2)
+    assert told.tried[0] in ("malformed", "empty")
+
+
+def test_a_reply_that_its_provider_broke_off_is_no_answer(tmp_path: Path) -> None:
+    (told,) = suffer(tmp_path, "openai", Manners(mishaps=(Mishap("broken-off", times=99),)))
+    assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, "malformed", 3)
+    assert told.row.failure == "the provider broke the reply off (error)"
+    (tmp_path / "again").mkdir()
+    (told,) = suffer(tmp_path / "again", "openai", Manners(mishaps=(Mishap("broken-off"),)))
+    assert (told.row.reply, told.tried) == (SAID, ["malformed"])
 
 
 @pytest.mark.parametrize("deed", ["huge", "bomb"])

@@ -115,6 +115,10 @@ def request_of(
     return Request("contestant", text, frames, nonce, prompt="p" * 64)
 
 
+async def no_pause(_seconds: float) -> None:
+    """Wait for nothing."""
+
+
 def desk_of(script: Script, *, journal: Pages | None = None, **settings: Any) -> Desk:
     """Return a desk whose models follow the script."""
     asker = Asker(journal or Pages(), load_bytes, make_client=script, **settings)

@@ -40,10 +40,17 @@ SPOILT: dict[str, Callable[[str], str]] = {
     "fence": lambda good: f"Here it is, from [00:12] on:\n```json\n{good}\n```\nI hope it helps.",
     "empty": lambda _good: "",
     "thoughts": lambda good: f"<think>\nIt may be {good}, or not",
+    "blanks": lambda _good: " \n\t",
     "truncated": lambda good: good[: len(good) // 2],
+    "broken-off": lambda good: good[: len(good) // 2],
     "endless": lambda good: f"{good} " * (250_000 // len(good)),
 }
-ENDINGS: dict[str, wire.Ending] = {"truncated": "cut", "refusal": "refusal", "filter": "filter"}
+ENDINGS: dict[str, wire.Ending] = {
+    "truncated": "cut",
+    "broken-off": "error",
+    "refusal": "refusal",
+    "filter": "filter",
+}
 
 
 class Ledger:

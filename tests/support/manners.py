@@ -24,6 +24,8 @@ Deed = Literal[
     "filter",
     "other-model",
     "endless",
+    "blanks",
+    "broken-off",
     # An error that says what is wrong.
     "status",
     "quota",
@@ -45,8 +47,8 @@ Deed = Literal[
     "trickle",
     "silent",
 ]
-REPLIES = frozenset(get_args(Deed)[:9])
-ERRORS = frozenset(get_args(Deed)[9:14])
+REPLIES = frozenset(get_args(Deed)[:11])
+ERRORS = frozenset(get_args(Deed)[11:16])
 STORM = (None, 0.0, 0.2, "soon")
 """What the limits of a chaos ask for: nothing, no time, a little, a date."""
 MALFORMED: tuple[Deed, ...] = ("prose", "fence", "empty", "thoughts", "truncated", "refusal")
@@ -63,7 +65,9 @@ class Mishap:
         do: "prose", "empty", "thoughts" (reasoning that never ends), "truncated" (at its limit of
             tokens) and "refusal" are replies that hold no JSON or no text; "fence" is a good one
             in a code fence; "filter" one that a filter took away; "other-model" one of a model
-            with another name; "endless" one that goes on and on. "status" answers with `status`;
+            with another name; "endless" one that goes on and on, "blanks" nothing else,
+            "broken-off" half of it, which the provider calls an error. "status" answers with
+            `status`;
             "quota", "filter-error", "too-long" and "too-many-images" with the error of that name.
             "html" is a page with `status`, "wrong-json" JSON of another shape, "cut-json" half of
             it, "deep-json" far too many brackets, "no-choice" a reply without candidates, "huge"

@@ -25,9 +25,21 @@ GEMINI_STATUS = {
     503: "UNAVAILABLE",
 }
 
-Ending = Literal["stop", "cut", "filter", "refusal"]
-OPENAI_ENDING = {"stop": "stop", "cut": "length", "filter": "content_filter", "refusal": "stop"}
-GEMINI_ENDING = {"stop": "STOP", "cut": "MAX_TOKENS", "filter": "SAFETY", "refusal": "RECITATION"}
+Ending = Literal["stop", "cut", "filter", "refusal", "error"]
+OPENAI_ENDING = {
+    "stop": "stop",
+    "cut": "length",
+    "filter": "content_filter",
+    "refusal": "stop",
+    "error": "error",
+}
+GEMINI_ENDING = {
+    "stop": "STOP",
+    "cut": "MAX_TOKENS",
+    "filter": "SAFETY",
+    "refusal": "RECITATION",
+    "error": "OTHER",
+}
 REFUSAL = "I'm sorry, I can't help with that."
 OPENAI_ERRORS = {
     "quota": (429, "insufficient_quota", "You exceeded your current quota; check your billing."),
