@@ -156,6 +156,7 @@ Examples:
 @cared_for
 @shown
 @click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
+@click.version_option(package_name="videoautoarena", prog_name="simulate")
 def command(videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **typed: Any) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from runs.audience import Display, audience

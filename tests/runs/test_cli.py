@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,28 @@ def test_a_flag_that_is_unknown_is_a_matter_of_usage(terminal: Terminal, name: s
     said = terminal.arena(name, "--no-such-flag") if name != "simulate" else terminal.simulate("-Z")
     assert said.code == 2
     assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("leaderbord", "leaderboard"), ("stauts", "status"), ("freez", "freeze")]
+)
+def test_a_slip_in_a_command_is_told_what_was_meant(
+    terminal: Terminal, typed: str, meant: str
+) -> None:
+    said = terminal.arena(typed)
+    assert said.code == 2
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in said.err
+
+
+def test_what_is_like_no_command_is_not_guessed_at(terminal: Terminal) -> None:
+    said = terminal.arena("xyzzy")
+    assert (said.code, "Did you mean" in said.err) == (2, False)
+
+
+def test_both_commands_tell_their_version(terminal: Terminal) -> None:
+    told = version("videoautoarena")
+    assert terminal.simulate("--version").out == f"simulate, version {told}\n"
+    assert terminal.arena("--version").out == f"arena, version {told}\n"
 
 
 def raising(error: BaseException) -> Said:
