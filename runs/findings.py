@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scoring.shares import Share
+
+Crosses = Callable[[float], bool]
+"""Takes a level, such as 0.95, and says whether an interval of it lies beyond a threshold."""
+SURE = 0.95
+"""How likely a fair judge is to raise no alarm at all, at least."""
+ENOUGH = 20
+"""Cases below which no alarm is raised."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +35,34 @@ class Finding:
     """What it means, with the figure in it; holds no text of a model or a file unescaped."""
     is_alarm: bool = False
     """Whether a reader must know it before believing the ranking."""
+    crosses: Crosses | None = field(default=None, compare=False)
+    """Whether it is surely beyond its threshold; None of a figure that has none."""
+    is_enough: bool = True
+    """Whether it stands on cases enough, of more than one video, to raise an alarm."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
         figures = {name: tell_figure(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
         return {"key": self.key, **figures, **about}
+
+
+def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings with the alarms that they raise together, at most one in twenty by chance.
+
+    An alarm needs ENOUGH cases and an interval beyond its threshold whose level is that of
+    Bonferroni for all figures that could raise one. What stands on too few cases says so.
+    """
+    found = list(findings)
+    could = sum(one.crosses is not None and one.is_enough for one in found)
+    level = 1.0 - (1.0 - SURE) / max(could, 1)
+    return [one if one.crosses is None else _judge(one, one.crosses, level) for one in found]
+
+
+def _judge(one: Finding, crosses: Crosses, level: float) -> Finding:
+    if one.is_enough:
+        return replace(one, is_alarm=crosses(level))
+    return replace(one, sentence=f"{one.sentence} Too few to tell.")
 
 
 def alarms(findings: Sequence[Finding]) -> list[str]:
