@@ -34,7 +34,7 @@ def audit_length(given: AuditInput) -> list[Finding]:
     longer = np.where(lengths[:, 0] == lengths[:, 1], 2, lengths[:, 1] > lengths[:, 0])
     chosen = (camps < 2) & (longer < 2)
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
-    same = _share(camps == longer, video, np.ones(len(decided), dtype=bool))
+    same = _share((camps == longer) & (longer < 2), video, np.ones(len(decided), dtype=bool))
     return [
         _longer(_share(camps == longer, video, chosen)),
         _only(same),
