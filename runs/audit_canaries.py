@@ -123,7 +123,7 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     return Finding(
         *(canary.key, gap, low, high, gaps.battles, sentence),
         crosses=lambda level: better >= (1.0 + level) / 2.0,
-        is_enough=gaps.battles >= ENOUGH and np.isfinite(half),
+        is_enough=gaps.battles >= ENOUGH and bool(np.isfinite(half)),
     )
 
 

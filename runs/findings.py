@@ -61,7 +61,7 @@ def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
 
 def _judge(one: Finding, crosses: Crosses, level: float) -> Finding:
     if one.is_enough:
-        return replace(one, is_alarm=crosses(level))
+        return replace(one, is_alarm=bool(crosses(level)))
     return replace(one, sentence=f"{one.sentence} Too few to tell.")
 
 
