@@ -138,7 +138,7 @@ def finding(
     `crosses` is for figures that are one of many, among which `raise_alarms` chooses; `is_alarm`
     for one that stands alone.
     """
-    return Finding(key, *share[:4], sentence, is_alarm, crosses, is_enough(share))
+    return Finding(key, *share, sentence, is_alarm, crosses, is_enough(share))
 
 
 def is_enough(share: Share) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,19 +27,30 @@ class Spread(NamedTuple):
     """By how much the figure goes up with the share from 0 to 1."""
 
 
-class Share(NamedTuple):
-    """A figure, its 95 % interval and what it stands on."""
-
+class _Told(NamedTuple):
     value: float
     """NaN where there is nothing to say it from, as `low` and `high`."""
     low: float
     high: float
     n: int
     """Units: battles, judgings or pairs."""
+
+
+class Share(_Told):
+    """A figure, its 95 % interval and what it stands on: four values, as a tuple."""
+
     spread: Spread | None = None
     """None where nothing tells how far it scatters, as of one cluster."""
 
-    def at(self, level: float) -> Share:
+    def __new__(
+        cls, value: float, low: float, high: float, n: int, spread: Spread | None = None
+    ) -> Self:
+        """Return it with what its interval is made of beside the four."""
+        share = super().__new__(cls, value, low, high, n)
+        share.spread = spread
+        return share
+
+    def at(self, level: float) -> Self:
         """Return the same with an interval of another level; as it is without a spread.
 
         Raises:
@@ -52,7 +63,8 @@ class Share(NamedTuple):
         ends = sorted(
             start + slope * end for end in bound_share(share, worth, clusters, level=level)
         )
-        return self._replace(low=max(ends[0], -1.0), high=min(ends[1], 1.0))
+        low, high = max(ends[0], -1.0), min(ends[1], 1.0)
+        return type(self)(self.value, low, high, self.n, self.spread)
 
 
 NOTHING = Share(np.nan, np.nan, np.nan, 0)

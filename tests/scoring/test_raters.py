@@ -68,10 +68,10 @@ def test_names_of_categories_and_order_of_raters_and_units_do_not_matter(seed: i
     ratings = rng.integers(-1, 3, (30, 4))
     moved = np.where(ratings < 0, -1, np.array([7, 0, 3])[ratings])
     moved = moved[rng.permutation(30)][:, rng.permutation(4)]
-    np.testing.assert_allclose(krippendorff(moved)[:4], krippendorff(ratings)[:4], atol=1e-12)
+    np.testing.assert_allclose(krippendorff(moved), krippendorff(ratings), atol=1e-12)
     pair = np.maximum(ratings[:, :2], 0)
     one, other = agree(*pair.T), agree(*pair.T[::-1])
-    np.testing.assert_allclose(one.kappa[:4], other.kappa[:4], atol=1e-12)
+    np.testing.assert_allclose(one.kappa, other.kappa, atol=1e-12)
 
 
 def test_a_higher_level_is_a_wider_interval_of_agreement() -> None:
