@@ -124,6 +124,7 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
         *(canary.key, gap, low, high, gaps.battles, sentence),
         crosses=lambda level: better >= (1.0 + level) / 2.0,
         is_enough=gaps.battles >= ENOUGH and bool(np.isfinite(half)),
+        is_even=not canary.is_below,
     )
 
 

@@ -76,7 +76,9 @@ def _excess(name: str, excess: Share) -> Finding:
         f"That is {_points(excess)} points of a hundred more than judges of other families give "
         f"it in the same {excess.n} judgings: {verdict}."
     )
-    return finding(f"family.excess.{name}", excess, sentence, crosses=above(excess, 0.0))
+    return finding(
+        f"family.excess.{name}", excess, sentence, crosses=above(excess, 0.0), is_even=True
+    )
 
 
 def _own(judge: int, family: str, given: AuditInput) -> _Own:

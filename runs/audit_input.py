@@ -131,14 +131,15 @@ def finding(
     sentence: str,
     *,
     crosses: Crosses | None = None,
+    is_even: bool = False,
     is_alarm: bool = False,
 ) -> Finding:
     """Return a share as a finding.
 
-    `crosses` is for figures that are one of many, among which `raise_alarms` chooses; `is_alarm`
-    for one that stands alone.
+    `crosses` is for figures that are one of many, among which `raise_alarms` chooses, and `is_even`
+    as there; `is_alarm` is for one that stands alone.
     """
-    return Finding(key, *share, sentence, is_alarm, crosses, is_enough(share))
+    return Finding(key, *share, sentence, is_alarm, crosses, is_enough(share), is_even)
 
 
 def is_enough(share: Share) -> bool:

@@ -59,7 +59,7 @@ def _first_read(given: AuditInput) -> Finding:
         f"The answer that was read first won {percent(share)} of {share.n} judgings that chose "
         "one; seats are drawn, so a fair judge gives it half."
     )
-    return finding("seats.first", share, sentence, crosses=_leans(share))
+    return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
 
 
 def _flips(twice: _Twice) -> Finding:
@@ -87,7 +87,7 @@ def _gain(twice: _Twice) -> Finding:
         f"Of {share.n} pairs of answers judged from both seatings, the one read first took "
         f"{percent(share)}, ties half to each: {seat}."
     )
-    return finding("swap.first", share, sentence, crosses=_leans(share))
+    return finding("swap.first", share, sentence, crosses=_leans(share), is_even=True)
 
 
 def _leans(share: Share) -> Crosses:

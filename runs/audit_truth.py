@@ -153,6 +153,7 @@ def _length(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
         f"Of a short and a long answer, the long one right as often as wrong, {safe(judge)} takes "
         f"the long one in {_of(share)}; {said}.",
         crosses=leans,
+        is_even=True,
     )
 
 

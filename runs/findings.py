@@ -39,6 +39,8 @@ class Finding:
     """Whether it is surely beyond its threshold; None of a figure that has none."""
     is_enough: bool = True
     """Whether it stands on cases enough, of more than one video, to raise an alarm."""
+    is_even: bool = False
+    """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
@@ -50,13 +52,17 @@ class Finding:
 def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings with the alarms that they raise together, at most one in twenty by chance.
 
-    An alarm needs ENOUGH cases and an interval beyond its threshold whose level is that of
-    Bonferroni for all figures that could raise one. What stands on too few cases says so.
+    An alarm needs ENOUGH cases and an interval beyond its threshold. Its level is 95 % where a fair
+    judge stays well clear of the threshold, and Bonferroni's for all those figures together whose
+    threshold is what a fair judge comes to. What stands on too few cases says so.
     """
     found = list(findings)
-    could = sum(one.crosses is not None and one.is_enough for one in found)
-    level = 1.0 - (1.0 - SURE) / max(could, 1)
-    return [one if one.crosses is None else _judge(one, one.crosses, level) for one in found]
+    even = sum(one.crosses is not None and one.is_enough and one.is_even for one in found)
+    level = 1.0 - (1.0 - SURE) / max(even, 1)
+    return [
+        one if one.crosses is None else _judge(one, one.crosses, level if one.is_even else SURE)
+        for one in found
+    ]
 
 
 def _judge(one: Finding, crosses: Crosses, level: float) -> Finding:

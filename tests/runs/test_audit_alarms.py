@@ -44,26 +44,27 @@ def test_a_fair_judge_is_accused_in_at_most_five_runs_of_a_hundred(
 
 
 @pytest.mark.parametrize(
-    ("nature", "key", "least"),
+    ("nature", "videos", "key"),
     [
-        pytest.param(Nature(seat=1.0), "seats.first", 18, id="seats"),
-        pytest.param(Nature(length=2.0), "canary.windbag", 18, id="length"),
-        pytest.param(Nature(length=2.0), "length.matched", 16, id="equal length", marks=SLOW),
-        pytest.param(Nature(kin=1.5), "family.excess.judge", 18, id="kin", marks=SLOW),
-        pytest.param(Nature(sees=0.0), "truth.accuracy.judge", 18, id="blind", marks=SLOW),
-        pytest.param(Nature(falls=0.4), "attack.fallen.judge", 17, id="gullible", marks=SLOW),
+        pytest.param(Nature(seat=1.0), 12, "seats.first", id="seats"),
+        pytest.param(Nature(length=50.0), 12, "length.longer", id="nothing but length"),
+        pytest.param(Nature(length=2.0), 40, "canary.windbag", id="length", marks=SLOW),
+        pytest.param(Nature(length=2.0), 40, "length.matched", id="equal length", marks=SLOW),
+        pytest.param(Nature(kin=1.5), 40, "family.excess.judge", id="kin", marks=SLOW),
+        pytest.param(Nature(sees=0.0), 40, "truth.accuracy.judge", id="blind", marks=SLOW),
+        pytest.param(Nature(falls=0.4), 40, "attack.fallen.judge", id="gullible", marks=SLOW),
     ],
 )
-def test_a_judge_that_deserves_it_is_accused_on_forty_videos(
-    nature: Nature, key: str, least: int
-) -> None:
-    assert raised(BIASED_RUNS, videos=40, nature=nature, panel=nature.kin > 0)[key] >= least
+def test_a_judge_that_deserves_it_is_accused(nature: Nature, videos: int, key: str) -> None:
+    found = raised(BIASED_RUNS, videos=videos, nature=nature, panel=nature.kin > 0)
+    assert found[key] >= 0.9 * BIASED_RUNS, found
 
 
-def judged(hits: float, of: int, *, videos: int, number: int = 0) -> Finding:
-    """Return a share that must not be above one half."""
+def judged(hits: float, of: int, *, videos: int, number: int = 0, is_even: bool = True) -> Finding:
+    """Return a share that must not be above one half, which a fair judge comes to."""
     share = measure_share([1.0] * round(hits) + [0.0] * (of - round(hits)), np.arange(of) % videos)
-    return finding(f"made.up.{number}", share, "It is so.", crosses=above(share, 0.5))
+    key = f"made.up.{number}"
+    return finding(key, share, "It is so.", crosses=above(share, 0.5), is_even=is_even)
 
 
 @pytest.mark.parametrize(
@@ -82,13 +83,16 @@ def test_few_cases_or_one_video_raise_no_alarm_and_say_so(
     assert (found.is_alarm, found.sentence) == (alarm, said)
 
 
-def test_the_more_figures_there_are_the_surer_each_has_to_be() -> None:
+def test_the_more_figures_a_fair_judge_may_cross_the_surer_each_has_to_be() -> None:
     # 65 of 100 lie 3.0 standard errors above a half: 0.27 % at both ends.
     odd, even = judged(65, 100, videos=100), judged(50, 100, videos=100, number=1)
     for others, alarm in ((0, True), (9, True), (39, False)):
         first, *rest = raise_alarms([odd, *[even] * others])
         assert (first.is_alarm, any(one.is_alarm for one in rest)) == (alarm, False)
     assert raise_alarms([odd, *[judged(4, 4, videos=4)] * 39])[0].is_alarm
+    far = judged(65, 100, videos=100, is_even=False)
+    assert raise_alarms([far, *[even] * 39])[0].is_alarm
+    assert raise_alarms([odd, *[far] * 39])[0].is_alarm
 
 
 @given(st.integers(0, 60), st.integers(1, 60), st.integers(1, 60), st.integers(0, 12))

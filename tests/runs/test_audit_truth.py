@@ -71,9 +71,9 @@ def test_a_judge_that_only_abstains_is_unknown() -> None:
     ("right", "of", "alarm"),
     [
         *((20, 40, True), (6, 40, True), (38, 40, False), (40, 40, False)),
-        # Of one right three times in four, 22 or fewer of 40 come in 0.5 %, 24 or fewer in 2.6 %
-        # of all samples; with two figures that could raise an alarm 1.25 % are asked for.
-        *((22, 40, True), (24, 40, False)),
+        # Of one right three times in four, 23 or fewer of 40 come in 1.2 %, 25 or fewer in 5.4 %
+        # of all samples; an interval of 95 % leaves out 2.5 %.
+        *((23, 40, True), (25, 40, False)),
         *((4, 4, False), (0, 4, False), (0, 19, False), (0, 20, True)),
     ],
 )

@@ -46,6 +46,8 @@ ABOVE = {
 }
 BELOW = {"panel.alpha": 0.4, "repeat.same": 0.8, "truth.accuracy": 0.75, "labels.length_gain": 0.0}
 LEANING = ("seats.first", "swap.first", "truth.longer")
+EVEN = (*LEANING, "family.excess", "canary.windbag", "canary.trickster")
+"""Those whose threshold is what a fair judge comes to: they share the chance of an alarm."""
 ENOUGH = 20
 
 
@@ -291,8 +293,9 @@ class Recount:
         """Keys of figures that raise an alarm, without canaries, whose errors are not known."""
         could = {key: of for key, of in self.figures.items() if _is_held(key)}
         could = {k: of for k, of in could.items() if of.n >= ENOUGH and of.clusters > 1}
-        level = 1 - 0.05 / max(len(could), 1)
-        return {key for key, of in could.items() if of.at and self._crosses(key, of, level)}
+        even = 1 - 0.05 / max(sum(_kind(key) in EVEN for key in could), 1)
+        level = {key: even if _kind(key) in EVEN else 0.95 for key in could}
+        return {key for key, of in could.items() if of.at and self._crosses(key, of, level[key])}
 
     def _crosses(self, key: str, of: Figure, level: float) -> bool:
         low, high = of.at(level) if of.at else (math.nan, math.nan)
