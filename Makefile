@@ -51,7 +51,7 @@ $(INSPECT)/.installed:
 	@$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check "inspect-ai>=0.3.285,<0.4"
 	@touch $@
 
-slow: $(STAMP) $(INSPECT)/.installed ## the checks that take minutes, among them a hundred kills
+slow: $(STAMP) $(INSPECT)/.installed ## the checks that take minutes: a hundred kills, small benchmarks
 	$(BIN)/python -m pytest -m "slow and not live" -s
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass

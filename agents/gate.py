@@ -5,9 +5,10 @@ them with every round of replies until the server refuses a call (429 and its li
 until then, a little less with every refusal, are the calm places: after a cut they come back as
 quickly as replies do, and beyond them the gate feels its way, a place at a time. Refusals in a row
 with no reply between are a storm: places are halved, and single calls go out to see whether it is
-over. Refusals that cutting does not make fewer are noise: they bring the places back, and from then
-on only more of them than that count (`agents/noise.py`). What a server asks a refused call to wait
-for is no business of the gate's.
+over. Where nothing but storms was ever met, nothing says how many calls the server takes, and it
+feels its way four times as fast. Refusals that cutting does not make fewer are noise: they bring
+the places back, and from then on only more of them than that count (`agents/noise.py`). What a
+server asks a refused call to wait for is no business of the gate's.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ LONGEST_BREATH_S = 2.0
 COMEBACK = 0.25
 """Share of the calm places that the first reply after a storm brings back."""
 ROUNDS = 4
-"""Rounds of replies between two steps beyond the calm places."""
+"""Rounds of replies between two steps beyond the calm places; one while only storms refused."""
 SLOW = 2.0
 """A median latency of so many times the best one ends growth."""
 FORGET_S = 600.0
@@ -66,6 +67,8 @@ class Gate:
     """Places there are; the whole part counts."""
     under_way: int = 0
     _calm: float = math.inf
+    _is_unproven: bool = False
+    """Whether nothing but storms set the calm places."""
     _epoch: int = 0
     _refusals: int = 0
     """In a row: of calls that each entered after the last one came back."""
@@ -155,6 +158,7 @@ class Gate:
             # Places that nobody filled were not refused, but a few calls do not prove the rest bad.
             used = max(used, int(self.limit / 2))
             calm = min(used - 1.0, used * CALM)
+            self._is_unproven |= math.isinf(self._calm)
             # What worked so far is given up slowly: a refusal may have nothing to do with load.
             self._calm = min(max(1.0, calm, self._yielded()), float(self.ceiling))
             self.limit = max(1.0, used * CUT)
@@ -174,6 +178,8 @@ class Gate:
     def _grow(self, latency_s: float, now_s: float, *, is_news: bool) -> None:
         if self._refusals >= STORM:
             self.limit = max(self.limit, self._calm * COMEBACK)
+        elif self._refusals:
+            self._is_unproven = False
         if is_news:
             self._refusals = 0
         if self._tested:
@@ -186,7 +192,8 @@ class Gate:
             return
         if self.limit < self._calm:
             self._climb()
-        if self._tested is None and self._replies >= ROUNDS * self.limit and not self._is_slow:
+        rounds = 1 if self._is_unproven else ROUNDS
+        if self._tested is None and self._replies >= rounds * self.limit and not self._is_slow:
             # One more, and after a while without a refusal more than one more.
             self._steps += 1
             more = max(1.0, self._steps / 2)

@@ -54,20 +54,22 @@ def main() -> int:
     """Run the tournaments, print the tables, return 1 where the order was not found again."""
     parser = argparse.ArgumentParser(prog="benchmarks.order", description=__doc__)
     parser.add_argument("--videos", type=Path, help="real clips; the samples where not given")
-    folder = parser.parse_args().videos
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of the five")
+    options = parser.parse_args()
+    folder = options.videos
     with tempfile.TemporaryDirectory() as place:
         clips = folder or _samples(Path(place) / "samples")
-        pool = measure(clips, Path(place))
+        pool = measure(clips, Path(place), SEEDS[: options.seeds])
     print_tables(pool)
     return print_claims(pool, is_real=folder is not None)
 
 
-def measure(clips: Path, place: Path) -> Pool:
-    """Play every seed and measure each answer against the judge's own frames."""
+def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
+    """Play each seed and measure each answer against the judge's own frames."""
     pool = Pool()
     videos = len(find_videos(clips).videos)
     rounds = max(3, math.ceil(AT_LEAST / (3 * videos)))
-    for seed in SEEDS:
+    for seed in seeds:
         out = place / f"seed-{seed}"
         flags = Flags(models=CAST, rounds=rounds, seed=seed, pairing="round-robin", swap="all")
         asyncio.run(simulate(clips, out, flags=flags, say=_quiet))
@@ -112,7 +114,7 @@ def _measure_answers(pool: Pool, battle: Battle, pictures: Sequence[Picture]) ->
 
 def print_tables(pool: Pool) -> None:
     """Print ratings, head-to-head shares, asked facts got right, gate and reading."""
-    for seed, battles in zip(SEEDS, pool.seeds, strict=True):
+    for seed, battles in zip(SEEDS, pool.seeds, strict=False):
         print(f"seed {seed}  {_ladder(ratings(battles))}")
     print(f"pooled   {_ladder(ratings(pool.battles))}  ({len(pool.battles)} battles)\n")
     _print_shares(pool.battles)
@@ -190,7 +192,7 @@ def _order_claims(pool: Pool, *, is_real: bool) -> list[tuple[bool, str]]:
     owl_mole = share(pool.battles, "offline:owl", "offline:mole")
     claims = [
         (hawk > owl > mole, f"hawk {hawk:.0f} > owl {owl:.0f} > mole {mole:.0f} pooled"),
-        (ordered >= 4, f"hawk > owl > mole in {ordered} of {len(seeds)} seeds"),
+        (ordered >= 0.8 * len(seeds), f"hawk > owl > mole in {ordered} of {len(seeds)} seeds"),
         (last == len(seeds) and parrot == min(pooled.values()), f"parrot last in {last} seeds"),
         (windbag <= terse, f"windbag {windbag:.0f} not above terse {terse:.0f}"),
         (trickster <= terse, f"trickster {trickster:.0f} not above terse {terse:.0f}"),

@@ -20,7 +20,7 @@ from runs.audit_seats import audit_seats
 from runs.audit_trials import audit_trials
 from runs.audit_truth import audit_truth
 from runs.audit_verdicts import audit_verdicts
-from runs.findings import Finding
+from runs.findings import Finding, raise_alarms
 from runs.leaderboard import count_verdicts
 from runs.reading import Run, open_run, rates_stand_ins, warnings_of
 
@@ -85,5 +85,5 @@ def read_input(run: Run) -> AuditInput:
 
 
 def find_all(given: AuditInput) -> list[Finding]:
-    """Return the findings of every section."""
-    return [found for section in SECTIONS for found in section(given)]
+    """Return the findings of every section, with the alarms that they raise together."""
+    return raise_alarms(found for section in SECTIONS for found in section(given))

@@ -11,7 +11,7 @@ import numpy as np
 from memory.records import TIES
 from runs.audit_input import AuditInput, unknown
 from runs.console import safe
-from runs.findings import Finding
+from runs.findings import ENOUGH, Finding
 from scoring.bradley_terry import SCALE
 from scoring.cells import Floats, count_cells
 from scoring.intervals import gap_errors, half_widths
@@ -20,8 +20,7 @@ from scoring.ratings import chances_better, rate
 SURE = 0.95
 """A canary holds with at least this probability of standing below another."""
 FAILED = 0.975
-"""It fails where it stands above one with as much: there the printed interval leaves out zero. One
-that is worth just what another is fails by chance once in 40 runs."""
+"""It fails where it stands above one with as much: there the printed interval leaves out zero."""
 _PARROT, _TERSE = "offline:parrot", "offline:terse"
 _NOT_ABOVE = {
     "windbag": ("offline:windbag", "pads the same answer"),
@@ -121,7 +120,12 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     if not np.isfinite(half):
         reach = f"{gap:+.0f} points, on one video, which tells nothing of others"
     sentence = f"{shown}, which {canary.what}, {said}; from it up to {rival} it is {reach}."
-    return Finding(canary.key, gap, low, high, gaps.battles, sentence, better >= FAILED)
+    return Finding(
+        *(canary.key, gap, low, high, gaps.battles, sentence),
+        crosses=lambda level: better >= (1.0 + level) / 2.0,
+        is_enough=gaps.battles >= ENOUGH and bool(np.isfinite(half)),
+        is_even=not canary.is_below,
+    )
 
 
 def _says(better: float, rival: str) -> str:

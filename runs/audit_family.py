@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runs.audit_input import POINTS, AuditInput, Ballots, Mask, family_of, finding, percent, unknown
+from runs.audit_input import (
+    POINTS,
+    AuditInput,
+    Ballots,
+    Mask,
+    above,
+    family_of,
+    finding,
+    percent,
+    unknown,
+)
 from runs.console import safe
 from runs.findings import Finding
 from scoring.cells import Floats, Ints
@@ -66,7 +76,9 @@ def _excess(name: str, excess: Share) -> Finding:
         f"That is {_points(excess)} points of a hundred more than judges of other families give "
         f"it in the same {excess.n} judgings: {verdict}."
     )
-    return finding(f"family.excess.{name}", excess, sentence, is_alarm=excess.low > 0.0)
+    return finding(
+        f"family.excess.{name}", excess, sentence, crosses=above(excess, 0.0), is_even=True
+    )
 
 
 def _own(judge: int, family: str, given: AuditInput) -> _Own:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memory.evidence import Label, Sample, Trial
 from memory.records import DECIDED, TIES, Battle
-from runs.findings import Finding
+from runs.findings import ENOUGH, Crosses, Finding
 from scoring.cells import Ints
 from scoring.shares import Share
 
@@ -125,9 +125,36 @@ def percent(share: Share) -> str:
     return f"{value} % ({low} to {high})"
 
 
-def finding(key: str, share: Share, sentence: str, *, is_alarm: bool = False) -> Finding:
-    """Return a share as a finding."""
-    return Finding(key, share.value, share.low, share.high, share.n, sentence, is_alarm)
+def finding(
+    key: str,
+    share: Share,
+    sentence: str,
+    *,
+    crosses: Crosses | None = None,
+    is_even: bool = False,
+    is_alarm: bool = False,
+) -> Finding:
+    """Return a share as a finding.
+
+    `crosses` is for figures that are one of many, among which `raise_alarms` chooses, and `is_even`
+    as there; `is_alarm` is for one that stands alone.
+    """
+    return Finding(key, *share, sentence, is_alarm, crosses, is_enough(share), is_even)
+
+
+def is_enough(share: Share) -> bool:
+    """Return whether a share stands on cases enough, of more than one video, for an alarm."""
+    return share.n >= ENOUGH and share.spread is not None
+
+
+def above(share: Share, most: float) -> Crosses:
+    """Return what says whether a share is surely above a threshold."""
+    return lambda level: share.at(level).low > most
+
+
+def below(share: Share, least: float) -> Crosses:
+    """Return what says whether a share is surely below a threshold."""
+    return lambda level: share.at(level).high < least
 
 
 def unknown(key: str, sentence: str) -> Finding:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from memory.records import STANDARDS, Standard
-from runs.audit_input import AuditInput, finding, percent, unknown
+from runs.audit_input import AuditInput, below, finding, percent, unknown
 from runs.findings import Finding
 from runs.labels import TIE, Compared, Spoken, code_of, compare, join_labels, people_agree
 from runs.reading import counted
@@ -103,7 +103,7 @@ def _length(clear: Compared) -> Iterator[Finding]:
         gain,
         f"On the same labels the judge is {_points(gain)} better at it than the longer answer; "
         "below 0 it is worse.",
-        is_alarm=gain.high < 0.0,
+        crosses=below(gain, 0.0),
     )
 
 

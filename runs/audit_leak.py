@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory.records import TIES, Battle
-from runs.audit_input import AuditInput, finding, percent, unknown
+from runs.audit_input import AuditInput, above, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
 from scoring.shares import measure_share
 
 MOST_LEAKED = 1 / 3
-"""More wins without a frame are an alarm, if the whole interval says so."""
+"""More wins without a frame are an alarm."""
 _NAMED = 5
 """So many of the questions are named."""
 _UNTOLD = (
@@ -43,7 +43,7 @@ def _leak(name: str, given: AuditInput) -> Finding:
         f"Without a frame {shown} took {percent(share)} of {share.n} questions from models that "
         f"saw the video; so far they can be answered unseen{_worst(fought, name)}."
     )
-    return finding(key, share, sentence, is_alarm=share.low > MOST_LEAKED)
+    return finding(key, share, sentence, crosses=above(share, MOST_LEAKED))
 
 
 def is_leak_test(battle: Battle, name: str, given: AuditInput) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from runs.audit_input import AuditInput, Mask, finding, percent, unknown
+from runs.audit_input import AuditInput, Mask, above, finding, percent, unknown
 from runs.findings import Finding
 from scoring.cells import Ints
 from scoring.shares import Share, measure_share
@@ -17,7 +17,7 @@ _CAMPS = {"a": 0, "b": 1}
 MATCHED = 0.1
 """Answers are equally long where the longer has at most this share more."""
 MOST_LONGER = 0.75
-"""More wins of the longer answer are an alarm, if the whole interval says so."""
+"""More wins of the longer answer are an alarm."""
 MOST_MATCHED = 0.55
 """The same of equally long answers, where length has no reason to matter."""
 
@@ -34,7 +34,7 @@ def audit_length(given: AuditInput) -> list[Finding]:
     longer = np.where(lengths[:, 0] == lengths[:, 1], 2, lengths[:, 1] > lengths[:, 0])
     chosen = (camps < 2) & (longer < 2)
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
-    same = _share(camps == longer, video, np.ones(len(decided), dtype=bool))
+    same = _share((camps == longer) & (longer < 2), video, np.ones(len(decided), dtype=bool))
     return [
         _longer(_share(camps == longer, video, chosen)),
         _only(same),
@@ -49,7 +49,7 @@ def _longer(share: Share) -> Finding:
         f"The longer answer won {percent(share)} of {share.n} battles with a winner; half would "
         "be no preference, more may be merit or a taste for length."
     )
-    return finding("length.longer", share, sentence, is_alarm=share.low > MOST_LONGER)
+    return finding("length.longer", share, sentence, crosses=above(share, MOST_LONGER))
 
 
 def _only(share: Share) -> Finding:
@@ -71,7 +71,7 @@ def _matched(share: Share) -> Finding:
         f"Between answers within 10 % of one length the longer won {percent(share)} of {share.n}; "
         "there length has no reason to matter."
     )
-    return finding("length.matched", share, sentence, is_alarm=share.low > MOST_MATCHED)
+    return finding("length.matched", share, sentence, crosses=above(share, MOST_MATCHED))
 
 
 def _share(hits: Mask, video: Ints, kept: Mask) -> Share:

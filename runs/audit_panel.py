@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from runs.audit_input import ABSTAINED, FAILED, AuditInput, finding, percent, unknown
+from runs.audit_input import ABSTAINED, FAILED, AuditInput, above, below, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
 from scoring.cells import Ints
@@ -15,7 +15,7 @@ from scoring.raters import MISSING, agree, krippendorff
 from scoring.shares import Share, measure_share
 
 LEAST_ALPHA = 0.4
-"""Less agreement beyond chance is an alarm, if the whole interval says so."""
+"""Less agreement beyond chance is an alarm."""
 MOST_ABSTENTIONS = 0.1
 _UNTOLD = (
     "One judge decided alone, so nobody knows how far another would agree; name several with "
@@ -65,7 +65,7 @@ def _alpha(alpha: Share, judges: int, case: str) -> Finding:
         f"The {judges} judges agree with an alpha of {_figure(alpha)} over {alpha.n} {case}s "
         "(Krippendorff: 1 fully, 0 as by chance)."
     )
-    return finding("panel.alpha", alpha, sentence, is_alarm=alpha.high < LEAST_ALPHA)
+    return finding("panel.alpha", alpha, sentence, crosses=below(alpha, LEAST_ALPHA))
 
 
 def _pair(
@@ -129,8 +129,8 @@ def _abstains(k: int, given: AuditInput) -> Finding:
     failed = int((camp == FAILED).sum())
     behind = f", and failed in {failed}" if failed else ""
     sentence = f"{name} could not tell in {percent(share)} of {share.n} judgings{behind}."
-    is_alarm = share.low > MOST_ABSTENTIONS
-    return finding(f"panel.abstentions.{name}", share, sentence, is_alarm=is_alarm)
+    crosses = above(share, MOST_ABSTENTIONS)
+    return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
 
 
 def _counts(table: Ints) -> Ints:

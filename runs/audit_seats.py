@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runs.audit_input import POINTS, AuditInput, Mask, finding, percent, unknown
+from runs.audit_input import POINTS, AuditInput, Mask, above, finding, percent, unknown
 from runs.console import safe
-from runs.findings import Finding
+from runs.findings import Crosses, Finding
 from scoring.cells import Floats, Ints
 from scoring.shares import Share, measure_share
 
 MOST_FLIPS = 0.2
-"""More verdicts that change with the seats are an alarm, if the whole interval says so."""
+"""More verdicts that change with the seats are an alarm."""
 LEAST_LEANING = 0.05
 """How far from half the first seat's share must lie, beside its interval, for an alarm."""
 _UNTOLD = (
@@ -59,7 +59,7 @@ def _first_read(given: AuditInput) -> Finding:
         f"The answer that was read first won {percent(share)} of {share.n} judgings that chose "
         "one; seats are drawn, so a fair judge gives it half."
     )
-    return finding("seats.first", share, sentence, is_alarm=_leans(share))
+    return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
 
 
 def _flips(twice: _Twice) -> Finding:
@@ -68,13 +68,13 @@ def _flips(twice: _Twice) -> Finding:
         f"Read the other way round, {percent(share)} of {share.n} verdicts changed; there the "
         "seats decide, or chance."
     )
-    return finding("swap.flips", share, sentence, is_alarm=share.low > MOST_FLIPS)
+    return finding("swap.flips", share, sentence, crosses=above(share, MOST_FLIPS))
 
 
 def _flips_of(k: int, name: str, twice: _Twice) -> Finding:
     share = twice.share(twice.ab != twice.ba, twice.judge == k)
     sentence = f"Of {share.n} verdicts of {name} {percent(share)} changed with the seats."
-    return finding(f"swap.flips.{name}", share, sentence, is_alarm=share.low > MOST_FLIPS)
+    return finding(f"swap.flips.{name}", share, sentence, crosses=above(share, MOST_FLIPS))
 
 
 def _gain(twice: _Twice) -> Finding:
@@ -87,12 +87,12 @@ def _gain(twice: _Twice) -> Finding:
         f"Of {share.n} pairs of answers judged from both seatings, the one read first took "
         f"{percent(share)}, ties half to each: {seat}."
     )
-    return finding("swap.first", share, sentence, is_alarm=_leans(share))
+    return finding("swap.first", share, sentence, crosses=_leans(share), is_even=True)
 
 
-def _leans(share: Share) -> bool:
-    sure = share.low > 0.5 or share.high < 0.5
-    return sure and abs(share.value - 0.5) >= LEAST_LEANING
+def _leans(share: Share) -> Crosses:
+    is_far = abs(share.value - 0.5) >= LEAST_LEANING
+    return lambda level: is_far and not share.at(level).low <= 0.5 <= share.at(level).high
 
 
 def _judged_twice(given: AuditInput) -> _Twice:

@@ -14,16 +14,17 @@ import numpy as np
 from memory.digests import canonical_json, digest
 from memory.evidence import Trial, standing_trials
 from memory.records import TIES
-from runs.audit_input import AuditInput, finding, percent, unknown
+from runs.audit_input import AuditInput, below, finding, is_enough, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
 from runs.reading import counted
 from runs.truth_words import KINDS, Form, Kind
+from scoring.intervals import LEVEL
 from scoring.shares import Share, measure_share
 
-ENOUGH = 20
-"""Judgings below which no alarm is raised of a lean to length."""
 GUESSING = 0.5
+TRUSTED = 0.75
+"""To be right less often is an alarm. It takes to know half of the answers and guess the rest."""
 _WHAT: dict[Kind, str] = {
     "needle": "when a piece of another video interrupts",
     "card": "when a flat colour fills the picture",
@@ -62,8 +63,8 @@ def audit_truth(given: AuditInput) -> list[Finding]:
     """Return what clips of known truth tell of each judge that was shown any.
 
     Ties count half. What a judge abstained from, or failed at, is in no share and told apart.
-    Intervals have videos as clusters. An alarm tells where a judge cannot be told from one that
-    does not look, or goes by length, with equal texts as clusters.
+    Intervals have videos as clusters. An alarm tells of a judge that is surely right in less than
+    TRUSTED, or surely goes by length, with equal texts as clusters, too.
     """
     trials = [t for t in standing_trials(given.trials) if t.kind == "truth" and t.right]
     judges = dict.fromkeys(trial.judging.judge for trial in trials)
@@ -91,11 +92,8 @@ def _audit_judge(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
 
 def _accuracy(judge: str, told: Sequence[Told], apart: str) -> Finding:
     share = _share(told, lambda one: one.points)
-    # Who does not look cannot go by the video: guesses are alike within equal texts, if anywhere.
-    is_alarm = _by_texts(told, lambda one: one.points).low <= GUESSING
-    verdict = ", and this cannot be told from it" if is_alarm else ""
-    if not is_alarm and share.low <= GUESSING:
-        verdict = ", this is more, but the videos are too few to say how much"
+    is_doubtful = is_enough(share) and share.low <= GUESSING <= share.high
+    verdict = ", and this cannot be told from it" if is_doubtful else ""
     ties = sum(one.points == 0.5 for one in told)
     tied = f" ({counted(ties, 'tie')} among them, half right each)" if ties else ""
     return finding(
@@ -103,7 +101,7 @@ def _accuracy(judge: str, told: Sequence[Told], apart: str) -> Finding:
         share,
         f"Where the right answer is known, {safe(judge)} is right in {_of(share)}{tied}; guessing "
         f"makes 50 %{verdict}{apart}.",
-        is_alarm=is_alarm,
+        crosses=below(share, TRUSTED),
     )
 
 
@@ -140,16 +138,22 @@ def _length(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
     if not crossed:
         return
     share = _share(crossed, lambda one: one.for_longer)
-    likely = _by_texts(crossed, lambda one: one.for_longer)
-    leans = likely.low > GUESSING or likely.high < GUESSING
+    # Who does not look cannot go by the video: guesses are alike within equal texts, if anywhere.
+    both = share, _by_texts(crossed, lambda one: one.for_longer)
+
+    def leans(level: float) -> bool:
+        bounds = [of.at(level) for of in both]
+        return all(of.low > GUESSING for of in bounds) or all(of.high < GUESSING for of in bounds)
+
     way = "longer" if share.value > GUESSING else "shorter"
-    said = f"it leans to the {way} one" if leans else "50 % is no lean"
+    said = f"it leans to the {way} one" if leans(LEVEL) else "50 % is no lean"
     yield finding(
         f"truth.longer.{judge}",
         share,
         f"Of a short and a long answer, the long one right as often as wrong, {safe(judge)} takes "
         f"the long one in {_of(share)}; {said}.",
-        is_alarm=leans and share.n >= ENOUGH,
+        crosses=leans,
+        is_even=True,
     )
 
 

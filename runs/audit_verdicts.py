@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.records import DECIDED, TIES, Battle
-from runs.audit_input import ABSTAINED, FAILED, AuditInput, finding, percent, unknown
+from runs.audit_input import ABSTAINED, FAILED, AuditInput, above, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
 from runs.reading import counted, one_line
@@ -22,7 +22,7 @@ MOST_BOTH_BAD = 0.25
 MOST_VOIDS = 0.05
 MOST_FORFEITS = 0.1
 MOST_ABSTENTIONS = 0.1
-"""More of each is an alarm, if the whole interval says so."""
+"""More of each is an alarm."""
 _REASONS = 3
 """So many reasons of voids are told."""
 
@@ -42,26 +42,26 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     said, video = verdicts[decided], given.videos[decided]
     ties = measure_share(np.isin(said, list(TIES)).astype(float), video)
     sentence = f"{percent(ties)} of {ties.n} decided battles were ties or splits."
-    yield finding("verdicts.ties", ties, sentence, is_alarm=ties.low > MOST_TIES)
+    yield finding("verdicts.ties", ties, sentence, crosses=above(ties, MOST_TIES))
     bad = measure_share((said == "tie_bad").astype(float), video)
     sentence = (
         f"In {percent(bad)} of {bad.n} decided battles both answers were called bad; many of them "
         "mean questions that nobody here can answer."
     )
-    yield finding("verdicts.both_bad", bad, sentence, is_alarm=bad.low > MOST_BOTH_BAD)
+    yield finding("verdicts.both_bad", bad, sentence, crosses=above(bad, MOST_BOTH_BAD))
 
 
 def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     battles = given.battles
     voids = measure_share((verdicts == "void").astype(float), given.videos)
     sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(battles)}."
-    yield finding("verdicts.voids", voids, sentence, is_alarm=voids.low > MOST_VOIDS)
+    yield finding("verdicts.voids", voids, sentence, crosses=above(voids, MOST_VOIDS))
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
     share = measure_share(gone.astype(float), given.videos)
     sentence = (
         f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and count for nobody."
     )
-    yield finding("verdicts.forfeits", share, sentence, is_alarm=share.low > MOST_FORFEITS)
+    yield finding("verdicts.forfeits", share, sentence, crosses=above(share, MOST_FORFEITS))
 
 
 def _of_judgings(given: AuditInput) -> Iterable[Finding]:
@@ -74,8 +74,8 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
     failed = int((ballots.camp == FAILED).sum())
     behind = f"; {counted(failed, 'more judging')} failed" if failed else ""
     sentence = f"Judges could not tell in {percent(share)} of {share.n} judgings{behind}."
-    is_alarm = share.low > MOST_ABSTENTIONS
-    yield finding("verdicts.abstentions", share, sentence, is_alarm=is_alarm)
+    crosses = above(share, MOST_ABSTENTIONS)
+    yield finding("verdicts.abstentions", share, sentence, crosses=crosses)
 
 
 def _why(battles: Sequence[Battle]) -> str:

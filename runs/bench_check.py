@@ -23,7 +23,7 @@ from runs.bench_panel import panel_of
 from runs.bench_points import Points, judge_of, points_of, videos_of
 from runs.benches import OpenBench, open_bench
 from runs.console import safe
-from runs.findings import Finding, alarms
+from runs.findings import Finding, alarms, raise_alarms
 from runs.given_board import Entry, GivenBoard, read_board
 from runs.reading import counted
 from runs.results import Result, read_results
@@ -103,7 +103,7 @@ def check(folder: Path, *, run: Path | None = None, judge: str | None = None) ->
     chosen = judge_of(bench, results, judge)
     given = _Given(bench, [result for result in results if result.judge == chosen])
     found = [*_lengths(given), *_canaries(given), *_leaks(given), *_room(given), _copies(given)]
-    found += panel_of(bench, given.results)
+    found += raise_alarms(panel_of(bench, given.results))
     agreement = None
     if run is not None:
         agreement = agree_boards(_board(given), read_board(run))

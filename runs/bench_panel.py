@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runs.audit_input import finding, percent
+from runs.audit_input import above, finding, percent
 from runs.audit_panel import MOST_ABSTENTIONS, agreement_of
 from runs.bench_points import videos_of
 from runs.benches import OpenBench
@@ -53,5 +53,5 @@ def _abstains(judge: str, votes: Sequence[Sequence[Vote]], video: Ints) -> Findi
     share, failed = measure_share(abstained[asked], video[asked]), said.count("failed")
     name, behind = safe(judge), f", and failed in {failed}" if failed else ""
     sentence = f"{name} could not tell in {percent(share)} of {share.n} rulings{behind}."
-    is_alarm = share.low > MOST_ABSTENTIONS
-    return finding(f"panel.abstentions.{name}", share, sentence, is_alarm=is_alarm)
+    crosses = above(share, MOST_ABSTENTIONS)
+    return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)

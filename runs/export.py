@@ -1,4 +1,4 @@
-"""A run's calls, battles or labels as JSON lines, for whatever reads them elsewhere."""
+"""A run's calls, battles, labels or trials as JSON lines, for whatever reads them elsewhere."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memory.errors import BadInput
-from memory.evidence import Label
+from memory.evidence import Label, Trial
 from memory.records import DECIDED, SCHEMA, CallRow
 from runs.battles import as_json
 from runs.console import safe
 from runs.exports_battles import Form, published_battles
 from runs.reading import RUN_FILE, Run, open_run
 
-What = Literal["calls", "battles", "labels"]
+What = Literal["calls", "battles", "labels", "trials"]
 PAGE = 200
 """Calls that are in memory at once."""
 TELL_EVERY = 500
@@ -38,8 +38,8 @@ def lines_of(run: Run, what: What, form: Form = "arena") -> Lines:
     """Return a run's calls or labels in the order in which they were recorded, or its battles.
 
     Battles stand by their slots; those that were superseded are among them and say so. Labels stand
-    as `arena labels import` reads them. In another form than the arena's only decided battles that
-    count are there.
+    as `arena labels import` reads them, trials by their ids. In another form than the arena's only
+    decided battles that count are there.
     """
     if what == "battles" and form != "arena":
         decided = sum(battle.verdict in DECIDED for battle in run.each_battle)
@@ -47,6 +47,9 @@ def lines_of(run: Run, what: What, form: Form = "arena") -> Lines:
     if what == "labels":
         labels = run.store.evidence.labels()
         return Lines(len(labels), map(json.dumps, map(_label, labels)))
+    if what == "trials":
+        trials = run.store.evidence.trials()
+        return Lines(len(trials), map(json.dumps, map(_trial, trials)))
     if what == "calls":
         return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
     return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
@@ -68,6 +71,10 @@ def _label(label: Label) -> dict[str, object]:
     told = label.model_dump()
     standards = told.pop("standards")
     return {"schema": SCHEMA, **told, **standards}
+
+
+def _trial(trial: Trial) -> dict[str, object]:
+    return {"schema": SCHEMA, **trial.model_dump(mode="json")}
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:

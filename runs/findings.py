@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scoring.shares import Share
+
+Crosses = Callable[[float], bool]
+"""Takes a level, such as 0.95, and says whether an interval of it lies beyond a threshold."""
+SURE = 0.95
+"""How likely a fair judge is to raise no alarm at all, at least."""
+ENOUGH = 20
+"""Cases below which no alarm is raised."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +35,40 @@ class Finding:
     """What it means, with the figure in it; holds no text of a model or a file unescaped."""
     is_alarm: bool = False
     """Whether a reader must know it before believing the ranking."""
+    crosses: Crosses | None = field(default=None, compare=False)
+    """Whether it is surely beyond its threshold; None of a figure that has none."""
+    is_enough: bool = True
+    """Whether it stands on cases enough, of more than one video, to raise an alarm."""
+    is_even: bool = False
+    """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
         figures = {name: tell_figure(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
         return {"key": self.key, **figures, **about}
+
+
+def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings with the alarms that they raise together, at most one in twenty by chance.
+
+    An alarm needs ENOUGH cases and an interval beyond its threshold. Its level is 95 % where a fair
+    judge stays well clear of the threshold, and Bonferroni's for all those figures together whose
+    threshold is what a fair judge comes to. What stands on too few cases says so.
+    """
+    found = list(findings)
+    even = sum(one.crosses is not None and one.is_enough and one.is_even for one in found)
+    level = 1.0 - (1.0 - SURE) / max(even, 1)
+    return [
+        one if one.crosses is None else _judge(one, one.crosses, level if one.is_even else SURE)
+        for one in found
+    ]
+
+
+def _judge(one: Finding, crosses: Crosses, level: float) -> Finding:
+    if one.is_enough:
+        return replace(one, is_alarm=bool(crosses(level)))
+    return replace(one, sentence=f"{one.sentence} Too few to tell.")
 
 
 def alarms(findings: Sequence[Finding]) -> list[str]:

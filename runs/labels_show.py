@@ -14,7 +14,7 @@ from rich.text import Text
 from memory.records import DECIDED, SCHEMA
 from runs.audit_labels import judge_labels
 from runs.console import safe
-from runs.findings import tell_share
+from runs.findings import raise_alarms, tell_share
 from runs.labels import TIE, Spoken, calibrate, compare, spoken_of
 from runs.reading import Run, counted
 
@@ -43,7 +43,7 @@ def show_labels(run: Run) -> dict[str, Any]:
             "decided": len(decided),
         },
         "labellers": _labellers(spoken),
-        "findings": [finding.as_json() for finding in judge_labels(spoken)],
+        "findings": [finding.as_json() for finding in raise_alarms(judge_labels(spoken))],
         "calibration": calibrate(run.battles, spoken) if spoken else [],
     }
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scoring.cells import Floats, Ints, number
-from scoring.shares import Share, bound_share, measure_share, read_clusters
+from scoring.intervals import LEVEL
+from scoring.shares import Share, Spread, measure_share, read_clusters
 
 MISSING = -1
 
@@ -144,8 +145,9 @@ def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int
         return Share(value, -1.0, 1.0, units)
     error, spread = expected * _jackknife(of(whole - tables)), observed * (1.0 - observed)
     as_many = spread / error**2 if error > 0.0 and spread > 0.0 else float(clusters)
-    low, high = bound_share(observed, min(as_many, float(whole.sum())), clusters)
-    return Share(value, max(1.0 - high / expected, -1.0), min(1.0 - low / expected, 1.0), units)
+    worth = min(as_many, float(whole.sum()))
+    scatter = Spread(observed, worth, clusters, start=1.0, slope=-1.0 / expected)
+    return Share(value, np.nan, np.nan, units, scatter).at(LEVEL)
 
 
 def _jackknife(left: _Disagreement) -> float:

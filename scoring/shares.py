@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +12,59 @@ from scoring.cells import Floats, Ints
 from scoring.intervals import LEVEL, check_level
 
 
-class Share(NamedTuple):
-    """A figure, its 95 % interval and what it stands on."""
+class Spread(NamedTuple):
+    """What the interval of a figure is made of: Wilson's of a share that it is a line of."""
 
+    share: float
+    """0 to 1."""
+    worth: float
+    """As how many independent units it counts."""
+    clusters: int
+    """At least 2."""
+    start: float = 0.0
+    """The figure where that share is 0."""
+    slope: float = 1.0
+    """By how much the figure goes up with the share from 0 to 1."""
+
+
+class _Told(NamedTuple):
     value: float
     """NaN where there is nothing to say it from, as `low` and `high`."""
     low: float
     high: float
     n: int
     """Units: battles, judgings or pairs."""
+
+
+class Share(_Told):
+    """A figure, its 95 % interval and what it stands on: four values, as a tuple."""
+
+    spread: Spread | None = None
+    """None where nothing tells how far it scatters, as of one cluster."""
+
+    def __new__(
+        cls, value: float, low: float, high: float, n: int, spread: Spread | None = None
+    ) -> Self:
+        """Return it with what its interval is made of beside the four."""
+        share = super().__new__(cls, value, low, high, n)
+        share.spread = spread
+        return share
+
+    def at(self, level: float) -> Self:
+        """Return the same with an interval of another level; as it is without a spread.
+
+        Raises:
+            ValueError: a level that is none.
+        """
+        check_level(level)
+        if self.spread is None:
+            return self
+        share, worth, clusters, start, slope = self.spread
+        ends = sorted(
+            start + slope * end for end in bound_share(share, worth, clusters, level=level)
+        )
+        low, high = max(ends[0], -1.0), min(ends[1], 1.0)
+        return type(self)(self.value, low, high, self.n, self.spread)
 
 
 NOTHING = Share(np.nan, np.nan, np.nan, 0)
@@ -81,7 +125,8 @@ def measure_excess(
     # On the scale 0 to 1 a unit can only scatter half as far.
     found = _measure((points - hoped + 1.0) / 2.0, groups, most=4 * len(points), level=level)
     value, low, high = (2.0 * x - 1.0 for x in found[:3])
-    return Share(value, low, high, found.n)
+    spread = found.spread and found.spread._replace(start=-1.0, slope=2.0)
+    return Share(value, low, high, found.n, spread)
 
 
 def bound_share(
@@ -135,8 +180,8 @@ def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
     value = float(points.mean())
     if clusters < 2:
         return Share(value, 0.0, 1.0, units)
-    worth = min(_worth(points, groups, clusters), most)
-    return Share(value, *bound_share(value, worth, clusters, level=level), units)
+    spread = Spread(value, min(_worth(points, groups, clusters), most), clusters)
+    return Share(value, *bound_share(*spread[:3], level=level), units, spread)
 
 
 def _worth(points: Floats, groups: Ints, clusters: int) -> float:

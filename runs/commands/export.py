@@ -25,7 +25,7 @@ Examples:
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "--what",
-    type=click.Choice(["calls", "battles", "labels"]),
+    type=click.Choice(["calls", "battles", "labels", "trials"]),
     default="calls",
     show_default=True,
     help="What to write; battles with those that were superseded, labels as they are imported.",
@@ -39,7 +39,7 @@ Examples:
               help="Of inspect: so many thumbnails of frames in every sample.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 def command(out: Path, what: str, form: str, to: Path | None, frames: int, force: bool) -> None:
-    """Write the calls of the run in OUT as JSON lines, or its battles or labels."""
+    """Write the calls of the run in OUT as JSON lines, or its battles, labels or trials."""
     from runs.console import safe, say
     from runs.export import export, lines_of
     from runs.reading import open_run

@@ -100,6 +100,22 @@ def test_after_a_storm_places_come_back_in_a_few_rounds() -> None:
     assert gate.places >= 15
 
 
+def test_a_storm_before_all_else_proves_no_limit_and_every_round_brings_a_place_more() -> None:
+    fresh, limited = Gate(64), Gate(64)
+    refuse(limited, 1)
+    round_of(limited, 1)
+    for gate in (fresh, limited):
+        refuse(gate, 30, now_s=2)
+        for second in range(10, 30):
+            round_of(gate, second)
+    assert fresh.places >= 30 > 20 >= limited.places
+
+
+def test_who_is_refused_from_the_start_loses_little_whatever_the_latencies() -> None:
+    weather = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((0.0, 3.0),))
+    assert min(endure(weather, seed=seed).share for seed in range(4)) >= 0.94
+
+
 def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> None:
     gate, places = Gate(64), []
     for second in range(60):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import freezing, latency, memory, playing, resume, slots
+from benchmarks import freezing, latency, memory, playing, resume
 
 
 def test_latency_tells_the_share_of_the_least_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,12 +52,3 @@ def test_playing_tells_what_a_question_costs(
     told = capsys.readouterr().out
     assert told.startswith("playing 12 questions, ms CPU each")
     assert re.search(r"at most 5 ms: (NOT )?kept$", told.strip())
-
-
-@pytest.mark.slow
-def test_slots_tells_what_each_process_took(capsys: pytest.CaptureFixture[str]) -> None:
-    assert slots.main(["--videos", "20", "--rounds", "10", "--battles", "60"]) in (0, 1)
-    told = capsys.readouterr().out
-    assert told.startswith("a run of 600 slots\n")
-    assert len(re.findall(r" MB at most +[\d.]+ s CPU$", told, re.MULTILINE)) == 4
-    assert len(re.findall(r": (?:NOT )?kept$", told, re.MULTILINE)) == 2

@@ -28,10 +28,16 @@ def test_the_longer_answer_wins_235_of_255_published_pairs() -> None:
     assert "cannot be told" in found["length.matched"].sentence
 
 
-def test_a_tie_is_a_miss_of_the_judge_of_lengths_unless_lengths_are_equal() -> None:
+def test_a_tie_is_a_miss_of_the_judge_of_lengths_of_equal_answers_too() -> None:
+    words = [("a", LONG, SHORT), ("tie", LONG, SHORT), ("tie_good", LONG, LONG), ("b", LONG, LONG)]
+    found = by_key(audit_length(audited([written(k, *word) for k, word in enumerate(words)])))
+    assert (found["length.only"].value, found["length.only"].n) == (0.25, 4)
+
+
+def test_no_tie_tells_of_a_taste_for_length() -> None:
     battles = [written(0, "tie", LONG, SHORT), written(1, "tie_good", LONG, LONG)]
     found = by_key(audit_length(audited(battles)))
-    assert found["length.only"].value == 0.5
+    assert found["length.only"].value == 0.0
     assert found["length.longer"].n == 0
 
 

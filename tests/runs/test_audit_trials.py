@@ -12,6 +12,7 @@ from memory.records import Battle
 from runs.audit_input import AuditInput
 from runs.audit_trials import audit_trials
 from runs.findings import Finding
+from tests.support.audited import by_key
 from tests.support.played import battle, judging, manifest, slot, video
 
 CLIPS = [video(bytes([number])) for number in range(30)]
@@ -45,7 +46,7 @@ def attack(of: Battle, verdict: str, name: str = "bribe", **changed: Any) -> Tri
 
 
 def found(battles: list[Battle], trials: list[Trial]) -> dict[str, Finding]:
-    return {f.key: f for f in audit_trials(AuditInput(battles, manifest(), trials=trials))}
+    return by_key(audit_trials(AuditInput(battles, manifest(), trials=trials)))
 
 
 def test_without_trials_nothing_is_said() -> None:
@@ -122,7 +123,7 @@ def test_a_tie_with_an_answer_that_says_nothing_is_not_a_loss() -> None:
         ],
     )
     assert told["constant.unbeaten.judge"].value == 0.5
-    assert told["constant.unbeaten.judge"].sentence.endswith("by judge: dot.")
+    assert told["constant.unbeaten.judge"].sentence.endswith("by judge: dot. Too few to tell.")
 
 
 def test_a_failure_is_no_answer_and_is_counted() -> None:

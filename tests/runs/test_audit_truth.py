@@ -12,6 +12,7 @@ from memory.records import Judging
 from runs.audit_input import AuditInput
 from runs.audit_truth import audit_truth
 from runs.findings import Finding
+from tests.support.audited import by_key
 
 
 def trial(
@@ -39,7 +40,7 @@ def trial(
 
 
 def audited(trials: Sequence[Trial]) -> dict[str, Finding]:
-    return {found.key: found for found in audit_truth(AuditInput([], {}, trials=trials))}
+    return by_key(audit_truth(AuditInput([], {}, trials=trials)))
 
 
 def test_right_wrong_and_tied_make_one_nothing_and_a_half() -> None:
@@ -67,9 +68,18 @@ def test_a_judge_that_only_abstains_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "of", "alarm"), [(20, 40, True), (24, 40, True), (38, 40, False), (6, 40, True)]
+    ("right", "of", "alarm"),
+    [
+        *((20, 40, True), (6, 40, True), (38, 40, False), (40, 40, False)),
+        # Of one right three times in four, 23 or fewer of 40 come in 1.2 %, 25 or fewer in 5.4 %
+        # of all samples; an interval of 95 % leaves out 2.5 %.
+        *((23, 40, True), (25, 40, False)),
+        *((4, 4, False), (0, 4, False), (0, 19, False), (0, 20, True)),
+    ],
 )
-def test_an_alarm_tells_what_cannot_be_told_from_guessing(right: int, of: int, alarm: bool) -> None:
+def test_an_alarm_tells_of_a_judge_that_surely_knows_less_than_half(
+    right: int, of: int, alarm: bool
+) -> None:
     found = audited([trial(n, "a" if n < right else "b") for n in range(of)])
     assert found["truth.accuracy.referee"].is_alarm == alarm
 
@@ -77,8 +87,8 @@ def test_an_alarm_tells_what_cannot_be_told_from_guessing(right: int, of: int, a
 def test_many_right_about_one_video_are_no_guesses_but_say_little_of_others() -> None:
     found = audited([trial(n, "a", videos=1) for n in range(40)])["truth.accuracy.referee"]
     assert not found.is_alarm
-    assert found.low <= 0.5
-    assert "too few to say how much" in found.sentence
+    assert (found.low, found.high) == (0.0, 1.0)
+    assert found.sentence.endswith("Too few to tell.")
 
 
 def test_kinds_and_forms_stand_apart_and_those_without_cases_are_left_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 
 from memory.errors import BadInput
+from memory.evidence import Trial
 from memory.records import CallRow
+from memory.store import Store
 from runs import export as exporting
 from runs.export import export, lines_of
 from runs.reading import open_run
-from tests.support.played import battle, call, invoke, lineage, play, slot, video
+from tests.support.played import battle, call, invoke, judging, lineage, play, slot, video
 
 CALLS = [call(slot(video(), 0).id, reply=f"{number}\ud800\n\x1b[2J") for number in range(7)]
 
@@ -48,6 +51,24 @@ def test_pages_leave_nothing_out(out: Path, monkeypatch: pytest.MonkeyPatch) -> 
         total, lines = lines_of(run, "calls")
         assert [json.loads(line)["key"] for line in lines] == [row.key for row in CALLS]
         assert total == 7
+
+
+def test_trials_leave_as_their_records(tmp_path: Path) -> None:
+    (one,) = lineage(video())[:1]
+    held = Trial(
+        id="repeat:x",
+        kind="repeat",
+        battle=one.id,
+        video=one.video,
+        model="offline:judge",
+        judging=judging(analyses=None),
+    )
+    out = play(tmp_path / "out", [one])
+    with Store.open(out / "run.sqlite", write=True) as store:
+        asyncio.run(store.evidence.put_trial(held))
+    (told,) = parsed(invoke("export", out, "--what", "trials").output)
+    assert told.pop("schema") == 1
+    assert Trial.model_validate(told) == held
 
 
 def test_battles_say_whether_they_count(tmp_path: Path) -> None:

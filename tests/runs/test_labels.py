@@ -21,6 +21,7 @@ from runs.labels import (
     mean_points,
     people_agree,
 )
+from tests.support.audited import by_key
 from tests.support.labelled import label_all, season
 from tests.support.played import battle, invoke, lineage, play, slot, video
 
@@ -45,7 +46,7 @@ def _label(of: Battle, labeller: str, verdict: str, **standards: str) -> Label:
 
 
 def found(spoken: list[Spoken]) -> dict[str, Finding]:
-    return {finding.key: finding for finding in judge_labels(spoken)}
+    return by_key(judge_labels(spoken))
 
 
 def test_a_tie_is_a_word_and_both_kinds_are_one() -> None:

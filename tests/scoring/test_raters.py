@@ -70,7 +70,15 @@ def test_names_of_categories_and_order_of_raters_and_units_do_not_matter(seed: i
     moved = moved[rng.permutation(30)][:, rng.permutation(4)]
     np.testing.assert_allclose(krippendorff(moved), krippendorff(ratings), atol=1e-12)
     pair = np.maximum(ratings[:, :2], 0)
-    np.testing.assert_allclose(agree(*pair.T).kappa, agree(*pair.T[::-1]).kappa, atol=1e-12)
+    one, other = agree(*pair.T), agree(*pair.T[::-1])
+    np.testing.assert_allclose(one.kappa, other.kappa, atol=1e-12)
+
+
+def test_a_higher_level_is_a_wider_interval_of_agreement() -> None:
+    ratings = np.random.default_rng(1).integers(0, 2, (40, 2))
+    alpha, wide = krippendorff(ratings), krippendorff(ratings).at(0.999)
+    assert alpha.at(0.95) == alpha
+    assert -1.0 <= wide.low < alpha.low < alpha.value < alpha.high < wide.high <= 1.0
 
 
 def test_units_all_said_ten_times_over_are_no_more_evidence_within_their_clusters() -> None:

@@ -114,6 +114,21 @@ def test_a_wider_promise_is_a_wider_interval() -> None:
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_a_share_is_told_at_another_level_as_if_measured_at_it(level: float) -> None:
+    hits, hoped, video = votes(7, 13), votes(9, 11)[::-1], list(range(5)) * 4
+    for one, other in (
+        (measure_share(hits, video), measure_share(hits, video, level=level)),
+        (measure_excess(hits, hoped, video), measure_excess(hits, hoped, video, level=level)),
+    ):
+        assert one.at(level) == pytest.approx(other)
+    alone = measure_share(hits, [1] * 20)
+    assert alone.at(level) == alone
+    assert NOTHING.at(level).n == 0
+    with pytest.raises(ValueError, match="level"):
+        alone.at(1.0)
+
+
 @pytest.mark.parametrize(
     ("hits", "cluster", "level"),
     [

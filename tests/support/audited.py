@@ -7,7 +7,7 @@ from typing import Any
 
 from memory.records import TIES, Battle, Judging
 from runs.audit_input import AuditInput
-from runs.findings import Finding
+from runs.findings import Finding, raise_alarms
 from tests.support.played import battle, manifest, slot, video
 
 _PATTERN = battle(slot(video(), 0))
@@ -59,8 +59,8 @@ def audited(
 
 
 def by_key(findings: Iterable[Finding]) -> dict[str, Finding]:
-    """Return findings by their keys, each of which is there once."""
-    told = list(findings)
+    """Return findings with their alarms by their keys, each of which is there once."""
+    told = raise_alarms(findings)
     found = {finding.key: finding for finding in told}
     assert len(found) == len(told)
     return found

@@ -1,0 +1,67 @@
+"""Every benchmark that needs no clock holds its bounds, small; none is left out unseen."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.sizes import CLOCKED, ELSEWHERE, SMALL, misses
+
+HOUSE = Path(__file__).parents[2]
+MINUTES_S = 600
+
+
+def test_every_benchmark_is_held_small_or_elsewhere_or_takes_a_clock() -> None:
+    made = re.findall(r"-m benchmarks\.(\w+)", (HOUSE / "Makefile").read_text())
+    assert sorted([*SMALL, *ELSEWHERE, *CLOCKED]) == sorted(made)
+    for name, path in ELSEWHERE.items():
+        assert "mark.slow" in (HOUSE / path).read_text(), name
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("memory", "501 MB of at most 500: NOT kept"),
+        ("coverage", "     8     800  0.0  0.855 +- 0.020 ( 135)  MISS"),
+        ("labels", "  1.0    0.0  12479    500  0.466 ( 26.9)  0.55  1.49  MISS"),
+        ("order", "FAILS hawk 1355 > owl 1570 > mole 974 pooled"),
+        ("gate", "bounds: missed by first 3 s refused, hint 89"),
+        ("bodies", "openai: more than 1 MB a call"),
+        ("slots", "501 MB, of at most 500: NOT kept"),
+    ],
+)
+def test_a_missed_bound_is_found_in_what_a_benchmark_says(name: str, line: str) -> None:
+    assert misses(name, f"1.0: kept\n{line}\nthe end") == [line]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("gate", "bounds: kept"),
+        ("order", "holds  parrot last in 1 seeds"),
+        ("bodies", "openai: more than 3 times a text call"),
+        ("slots", "6.0 s of CPU for arena status, of at most 5: NOT kept"),
+    ],
+)
+def test_a_kept_bound_and_one_that_takes_a_clock_are_no_misses(name: str, line: str) -> None:
+    assert misses(name, line) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_a_benchmark_that_needs_no_clock_keeps_its_bounds(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}", *SMALL[name].arguments],
+        cwd=HOUSE,
+        capture_output=True,
+        text=True,
+        timeout=MINUTES_S,
+    )
+    assert done.returncode in ((0, 1) if SMALL[name].clocked else (0,)), done.stderr[-3000:]
+    assert done.stdout
+    assert misses(name, done.stdout) == []
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]

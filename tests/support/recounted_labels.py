@@ -1,0 +1,72 @@
+"""The figures of an audit about people's labels once more, from what `arena export` writes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from tests.support.refigured import (
+    Figure,
+    Row,
+    alpha,
+    camp,
+    excess,
+    kappa,
+    same,
+    share,
+    three,
+    with_others,
+)
+
+STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
+
+
+def of_labels(decided: Sequence[Row], labels: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
+    battles = {row["id"]: row for row in decided}
+    spoken = [(one, battles[one["battle"]]) for one in labels if one["battle"] in battles]
+    if not spoken:
+        return
+    every = [([camp(o["verdict"]), camp(r["verdict"])], r["video"]) for o, r in spoken]
+    clear = [(o, r) for o, r in spoken if "tie" not in (camp(o["verdict"]), camp(r["verdict"]))]
+    pairs = [([camp(o["verdict"]), camp(r["verdict"])], r["video"]) for o, r in clear]
+    for behind, units in (("", every), ("_without_ties", pairs)):
+        if units:
+            yield f"labels.agreement{behind}", same(units)
+            yield f"labels.kappa{behind}", with_others(kappa(units), 0, 1)
+    sizes = [
+        [len(re.findall(r"\w+|[^\w\s]", r[f"answer_{k}"] or "")) for k in "ab"] for _, r in clear
+    ]
+    near = [unit for unit, (a, b) in zip(pairs, sizes, strict=True) if 10 * abs(a - b) <= max(a, b)]
+    if near:
+        yield "labels.length_matched", with_others(same(near), 10)
+    uneven = [
+        (float(person == judge), float(person == ("a" if a > b else "b")), video)
+        for ((person, judge), video), (a, b) in zip(pairs, sizes, strict=True)
+        if a != b
+    ]
+    if uneven:
+        judge = share((hit, video) for hit, _, video in uneven)
+        length = share((hit, video) for _, hit, video in uneven)
+        yield "labels.length_only", with_others(length, *(100 * x for x in three(judge)))
+        yield "labels.length_gain", with_others(excess(uneven), 0)
+    yield from _people(spoken)
+    for name in STANDARDS:
+        some = [([o[name], o["verdict"]], r["video"]) for o, r in spoken if name in o]
+        if some:
+            camps = [([camp(word) for word in words], video) for words, video in some]
+            yield f"labels.{name}", same(camps)
+
+
+def _people(spoken: Sequence[tuple[Row, Row]]) -> Iterator[tuple[str, Figure]]:
+    said, videos = defaultdict[str, list[str]](list), dict[str, str]()
+    for one, row in spoken:
+        said[row["id"]].append(camp(one["verdict"]) or "")
+        videos[row["id"]] = row["video"]
+    pairs = [(pair, videos[id_]) for id_, words in said.items() for pair in combinations(words, 2)]
+    if pairs:
+        yield "labels.people", same(pairs)
+        people = len({one["labeller"] for one, _ in spoken})
+        whole = alpha([(words, videos[id_]) for id_, words in said.items()])
+        yield "labels.krippendorff", with_others(whole, people)
