@@ -130,11 +130,19 @@ def _standards(seats: Seats, said: Mapping[Standard, StandardReply]) -> dict[Sta
     return {name: "tie" if lead == "tie" else _CHOICES[lead, seats] for name, lead in leads.items()}
 
 
-def by_standard(judgings: Sequence[Judging], standard: Standard) -> list[Judging]:
-    """Return the judgings as if one standard alone had decided them; those not asked left out.
+def settle_standard(
+    judgings: Sequence[Judging], standard: Standard, *, audit_only: bool
+) -> Verdict | None:
+    """Return the panel's verdict by one standard alone, as `settle_verdict` does over all.
 
-    Who could not tell by it abstained.
+    A judge that could not tell by it abstained. None where no judge was asked for it.
     """
+    if all(one.standards is None for one in judgings):
+        return None
+    return settle_verdict(_by_standard(judgings, standard), audit_only=audit_only)[0]
+
+
+def _by_standard(judgings: Sequence[Judging], standard: Standard) -> list[Judging]:
     return [
         one
         if one.standards is None

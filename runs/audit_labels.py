@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from memory.records import STANDARDS, Standard
+from agents.judge import settle_standard
+from memory.records import DECIDED, STANDARDS, Standard
 from runs.audit_input import AuditInput, below, finding, percent, unknown
 from runs.findings import Finding
 from runs.labels import TIE, Compared, Spoken, code_of, compare, join_labels, people_agree
@@ -23,10 +24,11 @@ _NOBODY = (
 
 def audit_labels(given: AuditInput) -> list[Finding]:
     """Return how far the judges of a run agree with the people who labelled its battles."""
-    return judge_labels(join_labels(given.labels, given.battles))
+    spoken = join_labels(given.labels, given.battles)
+    return judge_labels(spoken, seats_count=given.manifest.get("swap") == "all")
 
 
-def judge_labels(spoken: Sequence[Spoken]) -> list[Finding]:
+def judge_labels(spoken: Sequence[Spoken], *, seats_count: bool) -> list[Finding]:
     """Return how far judges agree with people, and people with each other.
 
     Each label is held against the verdict on its battle, which is that of all judges together, with
@@ -40,7 +42,7 @@ def judge_labels(spoken: Sequence[Spoken]) -> list[Finding]:
         *_agreement(every),
         *_length(every.without_ties),
         *_people(spoken),
-        *_standards(spoken),
+        *_standards(spoken, seats_count=seats_count),
     ]
 
 
@@ -126,8 +128,11 @@ def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
     )
 
 
-def _standards(spoken: Sequence[Spoken]) -> Iterator[Finding]:
-    """Judges give no verdict by standard; how far each decides what people say can be told."""
+def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Finding]:
+    """How far each standard decides what people say, and how far the judge agrees with them on it.
+
+    The latter where it was asked: from contract 2 on.
+    """
     for name in STANDARDS:
         mine = [of for of in spoken if name in of.label.standards]
         if not mine:
@@ -138,8 +143,23 @@ def _standards(spoken: Sequence[Spoken]) -> Iterator[Finding]:
         yield finding(
             f"labels.{name}",
             share,
-            f"By {_SPELT[name]} alone people say what they say overall in {_of(share)}; the judge "
-            "gives no verdict by standard.",
+            f"By {_SPELT[name]} alone people say what they say overall in {_of(share)}.",
+        )
+        both = [
+            (of, verdict)
+            for of in mine
+            for verdict in [settle_standard(of.battle.verdicts, name, audit_only=not seats_count)]
+            if verdict in DECIDED
+        ]
+        if not both:
+            continue
+        judge = np.array([code_of(verdict) for _, verdict in both])
+        people = np.array([code_of(of.label.standards[name]) for of, _ in both])
+        share = agree(judge, people, compare([of for of, _ in both]).video).share
+        yield finding(
+            f"labels.judge_{name}",
+            share,
+            f"By {_SPELT[name]} alone the judge says what people say in {_of(share)}.",
         )
 
 

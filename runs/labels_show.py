@@ -32,6 +32,7 @@ def show_labels(run: Run) -> dict[str, Any]:
     decided = {id_ for id_ in run.settled if verdicts[id_] in DECIDED}
     drawn = {id_ for sample in samples for id_ in sample.drawn} & decided
     labelled = {of.battle.id for of in spoken}
+    said = judge_labels(spoken, seats_count=run.manifest.get("swap") == "all")
     return {
         "schema": SCHEMA,
         "labels": len(spoken),
@@ -43,7 +44,7 @@ def show_labels(run: Run) -> dict[str, Any]:
             "decided": len(decided),
         },
         "labellers": _labellers(spoken),
-        "findings": [finding.as_json() for finding in raise_alarms(judge_labels(spoken))],
+        "findings": [finding.as_json() for finding in raise_alarms(said)],
         "calibration": calibrate(run.battles, spoken) if spoken else [],
     }
 

@@ -100,16 +100,12 @@ def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
 
 def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
     """Return how the panel decided a battle by each standard; nothing where it was not asked."""
-    from agents.judge import by_standard, settle_verdict
+    from agents.judge import settle_standard
 
-    if not any(one.standards is not None for one in battle.verdicts):
-        return
     for standard in STANDARDS:
-        judgings = by_standard(battle.verdicts, standard)
-        yield (
-            standard.replace("_", " "),
-            settle_verdict(judgings, audit_only=not seats_count)[0],
-        )
+        verdict = settle_standard(battle.verdicts, standard, audit_only=not seats_count)
+        if verdict is not None:
+            yield standard.replace("_", " "), verdict
 
 
 def _agreement(part: Sequence[Battle], ended: Mapping[str, str]) -> dict[str, Any]:

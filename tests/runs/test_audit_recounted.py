@@ -40,12 +40,14 @@ def exported(out: Path, what: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in told.output.splitlines()]
 
 
-def audit(out: Path, cast: dict[str, tuple[str, int | None]], *judges: str) -> Audited:
+def audit(
+    out: Path, cast: dict[str, tuple[str, int | None]], *judges: str, seats_count: bool = False
+) -> Audited:
     told = invoke("audit", out, "--json")
     assert told.exit_code == 0, told.exception
     rows, labels, trials = (exported(out, what) for what in ("battles", "labels", "trials"))
     findings: list[dict[str, Any]] = json.loads(told.output)["findings"]
-    return Audited(findings, Recount(rows, cast, judges, labels, trials))
+    return Audited(findings, Recount(rows, cast, judges, labels, trials, seats_count))
 
 
 def stand_ins(place: Path) -> Audited:
@@ -58,12 +60,16 @@ def stand_ins(place: Path) -> Audited:
     held = invoke("audit", place / "out", "--trials", "--cases", 20, "--config", arena, "-q")
     assert held.exit_code == 0, held.exception
     drawn = [row for row in exported(place / "out", "battles") if row["verdict"] in "ab"]
-    lines = [f"{row['id']},anna,{'ab'[k % 2]}" for k, row in enumerate(drawn)]
-    (place / "labels.csv").write_text("\n".join(["battle,labeller,verdict", *lines]))
+    lines = [
+        f"{row['id']},anna,{'ab'[k % 2]},{('a', 'b', 'tie')[k % 3]},{'abb'[k % 3]}"
+        for k, row in enumerate(drawn)
+    ]
+    heads = "battle,labeller,verdict,accuracy,helpfulness"
+    (place / "labels.csv").write_text("\n".join([heads, *lines]))
     assert invoke("labels", "import", place / "labels.csv", place / "out").exit_code == 0
     cast = {f"offline:{kind}": (f"offline:{kind}", frames) for kind, frames in KINDS.items()}
     cast["dim"] = ("offline:judge", 2)
-    return audit(place / "out", cast, "offline:judge", "dim")
+    return audit(place / "out", cast, "offline:judge", "dim", seats_count=True)
 
 
 def made_up(place: Path, seed: int, videos: int, nature: Nature, *, panel: bool) -> Audited:

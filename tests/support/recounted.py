@@ -62,6 +62,8 @@ class Recount:
     judges: Sequence[str]
     labels: Sequence[Row] = ()
     trials: Sequence[Row] = ()
+    seats_count: bool = False
+    """Whether both seatings decide."""
     figures: dict[str, Figure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,7 +80,8 @@ class Recount:
             self.figures |= dict(part())
         standing = standing_of(self.trials)
         self.figures |= dict(of_trials(self.battles, standing)) | dict(of_truth(standing))
-        self.figures |= dict(of_labels(self.decided, self.labels))
+        given = of_labels(self.decided, self.labels, seats_count=self.seats_count)
+        self.figures |= dict(given)
 
     def _seats(self) -> Iterator[tuple[str, Figure]]:
         yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -23,7 +23,9 @@ from tests.support.refigured import (
 STANDARDS = ("instruction_following", "accuracy", "relevance", "helpfulness")
 
 
-def of_labels(decided: Sequence[Row], labels: Sequence[Row]) -> Iterator[tuple[str, Figure]]:
+def of_labels(
+    decided: Sequence[Row], labels: Sequence[Row], *, seats_count: bool = False
+) -> Iterator[tuple[str, Figure]]:
     battles = {row["id"]: row for row in decided}
     spoken = [(one, battles[one["battle"]]) for one in labels if one["battle"] in battles]
     if not spoken:
@@ -57,6 +59,27 @@ def of_labels(decided: Sequence[Row], labels: Sequence[Row]) -> Iterator[tuple[s
         if some:
             camps = [([camp(word) for word in words], video) for words, video in some]
             yield f"labels.{name}", same(camps)
+        own = [
+            ([camp(o[name]), word], r["video"])
+            for o, r in spoken
+            if name in o and (word := _by_standard(r["verdicts"], name, seats_count))
+        ]
+        if own:
+            yield f"labels.judge_{name}", same(own)
+
+
+def _by_standard(judgings: Sequence[Row], name: str, seats_count: bool) -> str | None:
+    """Return what most judges say of a battle by one standard; None where nobody says anything."""
+    told = []
+    for seats in ("ab", "ba") if seats_count else ("ab",):
+        words = [
+            one["standards"][name]
+            for one in judgings
+            if one["seats"] == seats and name in (one.get("standards") or {})
+        ]
+        top = Counter(words).most_common(2)
+        told += ["tie" if len(top) > 1 and top[0][1] == top[1][1] else top[0][0]] if top else []
+    return None if not told else told[0] if len(set(told)) == 1 else "tie"
 
 
 def _people(spoken: Sequence[tuple[Row, Row]]) -> Iterator[tuple[str, Figure]]:

@@ -77,7 +77,9 @@ class Season:
         if self._nature.mishaps and rng.random() < self._nature.mishaps:
             verdict = str(rng.choice(["void", "forfeit_a", "forfeit_b", "tie_bad", "split"]))
         reason = f"{rng.choice(REASONS)}: case {number}" if verdict == "void" else None
-        return fought(number, a, b, verdict, *said, video=f"v{video}", reason=reason, **texts)
+        played = fought(number, a, b, verdict, *said, video=f"v{video}", reason=reason, **texts)
+        judgings = [_with_accuracy(one, number) for one in played.verdicts]
+        return played.model_copy(update={"verdicts": tuple(judgings)})
 
     def _words(
         self, of: Nature, merit: float, sizes: tuple[int, int], pair: tuple[str, str], number: int
@@ -139,6 +141,17 @@ class Season:
             yield _trial("truth", k, battle, word, **about)
             if word == "failed":
                 yield _trial("truth", k, battle, said, **about, id=f"truth:{k}~1")
+
+
+def _with_accuracy(judging: Judging, number: int) -> Judging:
+    """Return a judging that says of accuracy alone what it says over all, three times in four."""
+    word = judging.verdict
+    if word in ("abstain", "failed"):
+        return judging
+    turned = {"a": "b", "b": "a"}.get(word, "tie") if number % 4 == 0 else word
+    told = "tie" if turned.startswith("tie") else turned
+    # Every seventh battle's judges cannot tell.
+    return judging.model_copy(update={"standards": {"accuracy": told} if number % 7 else {}})
 
 
 def _label(of: Battle, labeller: str, word: str) -> Label:
