@@ -11,6 +11,7 @@ from memory.errors import BadInput
 
 Ties = Literal["half", "davidson"]
 Intervals = Literal["clustered", "bootstrap", "battle"]
+Fit = Literal["firth", "mle"]
 Unwanted = Literal["ties", "refusals"]
 ROUNDS = 1000
 """Of a bootstrap."""
@@ -25,6 +26,8 @@ class Method:
     """What a person may choose."""
 
     ties: Ties = "half"
+    fit: Fit = "firth"
+    """Bias-reduced; or plain maximum likelihood, which refuses what it has no finite rating of."""
     intervals: Intervals = "clustered"
     style: bool = False
     """Take the style of the answers out of the ratings."""

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
 from scipy.sparse import csr_array
-from scipy.special import chdtri, expit, stdtr, stdtrit
+from scipy.special import chdtri, expit, ndtri, stdtr, stdtrit
 
-from scoring.bradley_terry import information, pin_mean
+from scoring.bradley_terry import information, mean_weights, pin_mean
 from scoring.cells import POINTS, Cells, Floats, Ints
+from scoring.components import Open, find_open
 from scoring.threads import one_blas_thread
 
 LEVEL = 0.95
@@ -24,50 +25,49 @@ _ENOUGH, _UNLIKELY = 8, 0.01
 
 
 class Spread(NamedTuple):
-    """How the strengths of one component scatter about the truth, against their mean.
+    """How the strengths of one component scatter about the truth, against the mean of the body.
 
     The three matrices are covariances in nats^2, each of shape (n, n); `hold_up` makes one variance
     of the first two.
     """
 
     robust: Floats
-    """The sandwich, scaled by G / (G - 1)."""
+    """The sandwich, with every cluster's share made up for by how much it draws the fit to it."""
     least: Floats
     """What independent battles would have: the inverse information times the dispersion."""
     prior: Floats
-    """The inverse information with its prior; one-sided models have at least this."""
+    """The inverse information; one-sided models have at least this."""
     clusters: int
     """G, the independent pieces of evidence."""
+    effective: float
+    """How many equal clusters would tell as much: at most G, less where few hold most battles.
+    Student's t has one degree less."""
     seen: Ints
     """Shape (n,), in how many of them each model was seen."""
     one_sided: NDArray[np.bool_]
+    open: Open
+    """On which sides nothing bounds those that are."""
 
 
 def measure_spread(
-    cells: Cells,
-    theta: Floats,
-    *,
-    phantom: float = 0.0,
-    one_sided: NDArray[np.bool_] | None = None,
+    cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
 ) -> Spread:
     """Return how the strengths of one component scatter.
 
     Args:
         cells: the battles of one component.
-        theta: shape (n,), what `fit_strengths` returned with the same `phantom`.
-        phantom: phantom battles per model in that fit.
+        theta: shape (n,), what `fit_strengths` returned.
         one_sided: shape (n,), see `find_one_sided`.
 
     Source: Huber (1967), 5th Berkeley Symposium 1; Liang and Zeger (1986), Biometrika 73.
     """
+    if one_sided is None:
+        one_sided = np.zeros(cells.models, dtype=np.bool_)
     with one_blas_thread():
-        matrix = information(cells, theta, phantom=phantom)
-        bread = against_mean(inv(matrix if phantom else pin_mean(matrix)))
+        bread = against_mean(inv(pin_mean(information(cells, theta))), one_sided)
         meat, seen = (_cell_meat if cells.parts is None else _cluster_meat)(cells, theta)
         robust = bread @ meat @ bread
         alone = _alone(cells, theta, bread=bread)
-    if one_sided is None:
-        one_sided = np.zeros(cells.models, dtype=np.bool_)
     return make_spread(
         robust,
         bread,
@@ -76,7 +76,16 @@ def measure_spread(
         clusters=cells.clusters,
         seen=seen,
         one_sided=one_sided,
+        open=find_open(cells, one_sided),
     )
+
+
+def select_spread(spread: Spread, members: Ints) -> Spread:
+    """Return the spread of some of the models, against the mean of these; none are one-sided."""
+    grid, none = np.ix_(members, members), np.zeros(len(members), dtype=np.bool_)
+    robust, least, prior = (against_mean(matrix[grid]) for matrix in spread[:3])
+    return Spread(robust, least, prior, spread.clusters, spread.effective, spread.seen[members],
+                  none, Open(none, none))  # fmt: skip
 
 
 def make_spread(
@@ -88,6 +97,7 @@ def make_spread(
     clusters: int,
     seen: Ints,
     one_sided: NDArray[np.bool_],
+    open: Open,
 ) -> Spread:
     """Return the spread of a sandwich and the inverse information in it.
 
@@ -95,7 +105,9 @@ def make_spread(
     """
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     least = bread if alone is None else alone
-    return Spread(sandwich * more, least * dispersion, bread, clusters, seen, one_sided)
+    return Spread(
+        sandwich * more, least * dispersion, bread, clusters, float(clusters), seen, one_sided, open
+    )
 
 
 def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floats:
@@ -152,31 +164,54 @@ def gap_errors(spread: Spread) -> Floats:
 def chance_better(theta: Floats, spread: Spread) -> Floats:
     """Return how likely each model i is stronger than each j, shape (n, n).
 
-    From the difference of the two and its error, by Student's t with G - 1 degrees: 0.975 where
+    From the difference of the two and its error, by Student's t: 0.975 where
     the 95 % interval of the difference ends at zero. 0.5 on the diagonal, and everywhere with
     fewer than two clusters.
     """
     gap = theta[:, None] - theta[None, :]
     errors = gap_errors(spread)
     ratio = np.divide(gap, errors, out=np.zeros_like(gap), where=errors > 0)
-    return np.asarray(stdtr(max(spread.clusters - 1, 1), ratio), dtype=np.float64)
+    return np.asarray(stdtr(max(spread.effective - 1.0, 1.0), ratio), dtype=np.float64)
 
 
 def standard_errors(
-    cells: Cells,
-    theta: Floats,
-    *,
-    phantom: float = 0.0,
-    one_sided: NDArray[np.bool_] | None = None,
+    cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
 ) -> Floats:
     """Return `place_errors` of the spread that `measure_spread` finds."""
     if cells.clusters < 2:
         return np.full(cells.models, np.inf)
-    return place_errors(measure_spread(cells, theta, phantom=phantom, one_sided=one_sided))
+    return place_errors(measure_spread(cells, theta, one_sided=one_sided))
 
 
-def half_widths(errors: Floats, clusters: int, *, level: float = LEVEL) -> Floats:
+def place_reaches(spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return how far the interval of each strength reaches down and up, in nats."""
+    half = half_widths(place_errors(spread), spread.effective, level=level)
+    return open_reaches(half, spread, level=level)
+
+
+def open_reaches(half: Floats, spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return how far intervals reach down and up that are `half` wide but for one-sided models.
+
+    Of a model without a point the penalised likelihood falls on the open side as slowly as half its
+    strength, so that to fall as far as at z errors it has to go z^2 + 1 nats where the error says
+    z sqrt(2): by so much more it reaches there.
+
+    Args:
+        half: shape (n,), in nats.
+        spread: what knows the open sides.
+        level: of the intervals.
+
+    Source: Heinze and Schemper (2002), Stat. Med. 21, for profiles of the penalised likelihood.
+    """
+    z = float(ndtri(0.5 + level / 2.0))
+    far = half * max((z * z + 1.0) / (z * np.sqrt(2.0)), 1.0)
+    return np.where(spread.open.below, far, half), np.where(spread.open.above, far, half)
+
+
+def half_widths(errors: Floats, clusters: float, *, level: float = LEVEL) -> Floats:
     """Return half the width of each interval: Student's t with `clusters` - 1 degrees.
+
+    Clusters are counted as `Spread.effective` counts them; infinite widths with fewer than two.
 
     Raises:
         ValueError: `level` is not between 0 and 1.
@@ -226,10 +261,11 @@ def sum_outer(
     return np.asarray(dense.T @ dense, dtype=np.float64), there.reshape(shape).sum(axis=0)
 
 
-def against_mean(matrix: Floats) -> Floats:
-    """Return the covariance of distances to the mean, of a covariance of places."""
-    rows = matrix - matrix.mean(axis=0, keepdims=True)
-    return np.asarray(rows - rows.mean(axis=1, keepdims=True), dtype=np.float64)
+def against_mean(matrix: Floats, one_sided: NDArray[np.bool_] | None = None) -> Floats:
+    """Return the covariance of distances to the mean of the body, of a covariance of places."""
+    weights = mean_weights(np.zeros(len(matrix), np.bool_) if one_sided is None else one_sided)
+    rows = matrix - (weights @ matrix)[None, :]
+    return np.asarray(rows - (rows @ weights)[:, None], dtype=np.float64)
 
 
 def _alone(cells: Cells, theta: Floats, *, bread: Floats) -> Floats | None:

@@ -102,7 +102,7 @@ def test_without_terms_rows_say_what_cells_say(videos: int | None) -> None:
     cells = count_cells(a, b, outcome=y, models=9, cluster=video)
     terms, theta = fit_terms(rows), fit_strengths(cells)
     assert terms.theta == pytest.approx(theta, abs=1e-9)
-    spread, _ = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY)
+    spread, _ = measure_terms(rows, terms, one_sided=NOBODY)
     plain = measure_spread(cells, theta)
     assert spread.robust == pytest.approx(plain.robust, abs=1e-12)
     assert spread.least == pytest.approx(plain.least, abs=1e-12)
@@ -117,8 +117,8 @@ def test_independent_battles_are_one_cluster_each(davidson: bool) -> None:
     loose = count_rows(a, b, outcome=y, models=9, x=x)
     tight = count_rows(a, b, outcome=y, models=9, x=x, cluster=np.arange(len(a)))
     terms = fit_terms(loose, davidson=davidson)
-    first, errors = measure_terms(loose, terms, phantom=0.0, one_sided=NOBODY)
-    second, same = measure_terms(tight, terms, phantom=0.0, one_sided=NOBODY)
+    first, errors = measure_terms(loose, terms, one_sided=NOBODY)
+    second, same = measure_terms(tight, terms, one_sided=NOBODY)
     assert first.robust == pytest.approx(second.robust, abs=1e-12)
     assert errors == pytest.approx(same)
     assert len(errors) == 4 + davidson
@@ -128,7 +128,7 @@ def test_the_error_of_a_seat_between_equals_is_known_by_hand() -> None:
     # Information 25 a nat for 100 even battles; 100 / 99 for the small sample.
     rows = rows_of("AB" * 50, "BA" * 50, "2200" * 25, seat=True)
     terms = fit_terms(rows)
-    _, errors = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY[:2])
+    _, errors = measure_terms(rows, terms, one_sided=NOBODY[:2])
     assert errors == pytest.approx([0.2 * np.sqrt(100 / 99)])
 
 
@@ -139,7 +139,7 @@ def test_intervals_of_a_coefficient_cover_the_truth() -> None:
         keep = y != 0.5
         rows = count_rows(a[keep], b[keep], outcome=y[keep], models=9, x=x[keep], seat=True)
         terms = fit_terms(rows)
-        _, errors = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY)
+        _, errors = measure_terms(rows, terms, one_sided=NOBODY)
         held += (np.abs(terms.gamma - [0.3, 0.8, 0.0, -0.4, 0.2]) < 1.96 * errors).sum()
     assert 0.92 <= held / 300 <= 0.98
 
@@ -150,7 +150,7 @@ def test_an_always_longer_winner_is_held_by_a_prior() -> None:
     assert terms.held
     assert 0 < terms.gamma[0] < 3 * PRIOR_SD
     rows = rows_of("ABAB" * 3, "BABA" * 3, "2200" * 3, x=x)
-    _, errors = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY[:2])
+    _, errors = measure_terms(rows, terms, one_sided=NOBODY[:2])
     assert 0.1 < errors[0] < PRIOR_SD
 
 
@@ -176,15 +176,17 @@ def test_a_covariate_of_zeros_is_worth_nothing() -> None:
 
 def test_one_cluster_tells_nothing_of_a_term() -> None:
     rows = rows_of("AABB", "BBAA", "2020", seat=True, cluster=[7] * 4)
-    spread, errors = measure_terms(rows, fit_terms(rows), phantom=0.0, one_sided=NOBODY[:2])
+    spread, errors = measure_terms(rows, fit_terms(rows), one_sided=NOBODY[:2])
     assert np.isinf(errors).all()
     assert np.isinf(place_errors(spread)).all()
 
 
-def test_strengths_that_run_away_are_refused_without_phantom_battles() -> None:
+def test_strengths_that_run_away_are_refused_by_the_plain_likelihood_alone() -> None:
     with pytest.raises(ArithmeticError, match="run away"):
         fit_terms(rows_of("AAA", "BBB", "222"))
-    assert fit_terms(rows_of("AAA", "BBB", "222"), phantom=0.5).theta[0] > 0.5
+    # Three wins of three are 3.5 of 4.
+    held = fit_terms(rows_of("AAA", "BBB", "222"), likelihood="firth")
+    assert held.theta[0] - held.theta[1] == pytest.approx(np.log(7))
 
 
 def test_no_patience_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
