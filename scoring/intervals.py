@@ -6,17 +6,23 @@ is counted: G videos give G pieces of evidence, whatever the number of battles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
-from scipy.sparse import csr_array
 from scipy.special import chdtri, expit, ndtri, stdtr, stdtrit
 
-from scoring.bradley_terry import information, mean_weights, pin_mean
+from scoring.bradley_terry import information, join, mean_weights, pin_mean
 from scoring.cells import POINTS, Cells, Floats, Ints
+from scoring.clusters import (
+    effective_number,
+    is_felt,
+    sum_outer,
+    sum_pull,
+    sum_scores,
+    without_pull,
+)
 from scoring.components import Open, find_open
 from scoring.threads import one_blas_thread
 
@@ -65,7 +71,10 @@ def measure_spread(
         one_sided = np.zeros(cells.models, dtype=np.bool_)
     with one_blas_thread():
         bread = against_mean(inv(pin_mean(information(cells, theta))), one_sided)
-        meat, seen = (_cell_meat if cells.parts is None else _cluster_meat)(cells, theta)
+        if cells.parts is None:
+            meat, effective = _cell_meat(cells, theta), float(cells.clusters)
+        else:
+            meat, effective = _cluster_meat(cells, theta, bread)
         robust = bread @ meat @ bread
         alone = _alone(cells, theta, bread=bread)
     return make_spread(
@@ -74,7 +83,8 @@ def measure_spread(
         alone=alone,
         dispersion=_dispersion(cells, theta),
         clusters=cells.clusters,
-        seen=seen,
+        effective=effective,
+        seen=count_seen(cells),
         one_sided=one_sided,
         open=find_open(cells, one_sided),
     )
@@ -95,6 +105,7 @@ def make_spread(
     alone: Floats | None = None,
     dispersion: float,
     clusters: int,
+    effective: float,
     seen: Ints,
     one_sided: NDArray[np.bool_],
     open: Open,
@@ -106,7 +117,7 @@ def make_spread(
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     least = bread if alone is None else alone
     return Spread(
-        sandwich * more, least * dispersion, bread, clusters, float(clusters), seen, one_sided, open
+        sandwich * more, least * dispersion, bread, clusters, effective, seen, one_sided, open
     )
 
 
@@ -232,35 +243,6 @@ def check_level(level: float) -> None:
         raise ValueError(f"level {level} is not between 0 and 1")
 
 
-def sum_outer(
-    cluster: Ints, entries: Sequence[tuple[Ints, Floats]], *, shape: tuple[int, int]
-) -> tuple[Floats, Ints]:
-    """Return the sum over clusters of the outer product of their summed scores.
-
-    Beside it stands in how many clusters each parameter has an entry.
-
-    Args:
-        cluster: shape (E,), whose scores the entries belong to.
-        entries: of which parameter each is and its value, two arrays of shape (E,); any number.
-        shape: clusters and parameters.
-    """
-    rows, columns = shape
-    if 8 * len(cluster) * len(entries) < rows * columns:
-        of, column = np.tile(cluster, len(entries)), np.concatenate([c for c, _ in entries])
-        value = np.concatenate([v for _, v in entries])
-        scores = csr_array((value, (of, column)), shape=shape)
-        outer = np.asarray((scores.T @ scores).toarray(), dtype=np.float64)
-        return outer, np.asarray(scores.count_nonzero(axis=0), dtype=np.int64)
-    start, dense = cluster * columns, np.zeros(rows * columns)
-    there = np.zeros(rows * columns, dtype=np.bool_)
-    for column, value in entries:
-        place = start + column
-        there[place] = True
-        dense += np.bincount(place, value, rows * columns)
-    dense = dense.reshape(shape)
-    return np.asarray(dense.T @ dense, dtype=np.float64), there.reshape(shape).sum(axis=0)
-
-
 def against_mean(matrix: Floats, one_sided: NDArray[np.bool_] | None = None) -> Floats:
     """Return the covariance of distances to the mean of the body, of a covariance of places."""
     weights = mean_weights(np.zeros(len(matrix), np.bool_) if one_sided is None else one_sided)
@@ -290,30 +272,53 @@ def _residuals(cells: Cells, theta: Floats) -> Floats:
     return np.asarray(POINTS - chance[:, None], dtype=np.float64)
 
 
-def _cell_meat(cells: Cells, theta: Floats) -> tuple[Floats, Ints]:
-    """The sum of outer products of the battles' scores, and how many each model fought."""
-    square = (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1)
-    meat = np.zeros((cells.models, cells.models))
-    meat[cells.i, cells.j] = meat[cells.j, cells.i] = -square
-    np.fill_diagonal(meat, -meat.sum(axis=1))
-    fought = np.bincount(cells.i, cells.battles, cells.models)
-    fought += np.bincount(cells.j, cells.battles, cells.models)
-    return meat, np.rint(fought).astype(np.int64)
+def _cell_meat(cells: Cells, theta: Floats) -> Floats:
+    """The sum of outer products of the battles' scores."""
+    return join(cells, (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1))
 
 
-def _cluster_meat(cells: Cells, theta: Floats) -> tuple[Floats, Ints]:
-    """The sum of outer products of the clusters' summed scores, and who was in how many."""
+def count_seen(cells: Cells) -> Ints:
+    """Return in how many clusters each model was seen, or how many battles it fought."""
+    n, parts = cells.models, cells.parts
+    if parts is None:
+        fought = np.bincount(cells.i, cells.battles, n) + np.bincount(cells.j, cells.battles, n)
+        return np.rint(fought).astype(np.int64)
+    seats = np.concatenate([cells.i[parts.cell], cells.j[parts.cell]])
+    there = np.tile(parts.cluster, 2) * n + seats
+    if cells.clusters * n > 8 * len(there):
+        return np.asarray(np.bincount(np.unique(there) % n, minlength=n), dtype=np.int64)
+    seen = np.zeros(cells.clusters * n, dtype=np.bool_)
+    seen[there] = True
+    return np.asarray(seen.reshape(-1, n).sum(axis=0), dtype=np.int64)
+
+
+def _cluster_meat(cells: Cells, theta: Floats, bread: Floats) -> tuple[Floats, float]:
+    """The sum of outer products of the clusters' summed scores, and the effective clusters."""
     parts = cells.parts
     assert parts is not None
+    i, j, shape = cells.i[parts.cell], cells.j[parts.cell], (cells.clusters, cells.models)
     chance = expit(theta[cells.i] - theta[cells.j])
     # Column by column: summing along rows of three takes six times as long.
     lost, tied, won = parts.counts.T
-    surplus = won + 0.5 * tied - (lost + tied + won) * chance[parts.cell]
-    return sum_outer(
-        parts.cluster,
-        [(cells.i[parts.cell], surplus), (cells.j[parts.cell], -surplus)],
-        shape=(cells.clusters, cells.models),
-    )
+    battles = lost + tied + won
+    surplus = won + 0.5 * tied - battles * chance[parts.cell]
+    weight = battles * (chance * (1.0 - chance))[parts.cell]
+    across = gap_variances(bread)[cells.i, cells.j]
+    pull = sum_pull(parts.cluster, weight * across[parts.cell], cells.clusters)
+    effective = effective_number(pull)
+    entries = [(i, surplus), (j, -surplus)]
+    if not is_felt(pull):
+        return sum_outer(parts.cluster, entries, shape=shape)[0], effective
+
+    def inform(along: Floats) -> Floats:
+        flat, start = along.ravel(), parts.cluster * cells.models
+        moved = weight * (flat[start + i] - flat[start + j])
+        return sum_scores(parts.cluster, [(i, moved), (j, -moved)], shape=shape)
+
+    scores = without_pull(sum_scores(parts.cluster, entries, shape=shape), bread, inform)
+    # The jackknife's (G - 1) / G, of which make_spread takes the reverse.
+    scores *= 1.0 - 1.0 / cells.clusters
+    return np.asarray(scores.T @ scores, dtype=np.float64), effective
 
 
 def _dispersion(cells: Cells, theta: Floats) -> float:

@@ -19,8 +19,9 @@ from scipy.special import expit
 from scoring.bradley_terry import centre, fit_strengths, information, pin_mean
 from scoring.cells import Cells, Floats, Ints, number
 from scoring.climbing import Likelihood
+from scoring.clusters import effective_number, is_felt, sum_pull, sum_scores, without_pull
 from scoring.components import find_components, find_one_sided, find_open
-from scoring.intervals import Spread, against_mean, check_level
+from scoring.intervals import Spread, against_mean, check_level, gap_variances
 from scoring.ratings import Endless, Fit, Method, Ratings, begin_ratings, place_members
 from scoring.threads import one_blas_thread
 
@@ -260,14 +261,39 @@ def _spread(
     seen = np.zeros((int(part.group.max()) + 1, data.models), dtype=np.bool_)
     seen[part.group[labelled], data.a[labelled]] = True
     seen[part.group[labelled], data.b[labelled]] = True
-    clusters = int(seen.any(axis=1).sum())
+    has_label = seen.any(axis=1)
+    clusters = int(has_label.sum())
+    pull = _pull(part, theta, bread, lam)
+    if is_felt(pull):
+        whole = without_pull(whole, bread, lambda along: _inform(part, theta, lam, along))
+        whole *= 1.0 - 1.0 / max(clusters, 2)
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     robust = bread @ (whole.T @ whole) @ bread * more
     least = bread @ _battle_meat(part, theta, lam) @ bread
+    effective = effective_number(_pull(part, theta, bread, 0.0)[has_label])
     open = find_open(_labelled_cells(data), one_sided)
-    return Spread(
-        robust, least, bread, clusters, float(clusters), seen.sum(axis=0), one_sided, open
-    )
+    return Spread(robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open)
+
+
+def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:
+    """The information of each battle."""
+    data = part.data
+    chance = expit(theta[data.a] - theta[data.b])
+    worth = lam * (part.by_judge - part.by_people) + part.by_people
+    return np.asarray(worth * chance * (1.0 - chance), dtype=np.float64)
+
+
+def _pull(part: _Weighed, theta: Floats, bread: Floats, lam: float) -> Floats:
+    across = gap_variances(bread)[part.data.a, part.data.b]
+    hat = _weights(part, theta, lam) * across
+    return sum_pull(part.group, hat, int(part.group.max()) + 1)
+
+
+def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
+    """Each cluster's information times its row of `along`, shape (G, models)."""
+    a, b = part.data.a, part.data.b
+    moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
+    return sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
 
 
 def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:

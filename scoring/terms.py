@@ -19,8 +19,16 @@ from scipy.special import expit
 
 from scoring.cells import POINTS, Floats, Ints
 from scoring.climbing import Likelihood, Point, climb, factorise
+from scoring.clusters import (
+    effective_number,
+    is_felt,
+    sum_outer,
+    sum_pull,
+    sum_scores,
+    without_pull,
+)
 from scoring.components import find_open
-from scoring.intervals import Spread, against_mean, hold_up, make_spread, sum_outer
+from scoring.intervals import Spread, against_mean, count_seen, hold_up, make_spread
 from scoring.rows import Rows, to_cells
 from scoring.threads import one_blas_thread
 
@@ -115,10 +123,10 @@ def measure_terms(
     ridge = PRIOR_SD**-2 if terms.held else 0.0
     with one_blas_thread():
         bread = inv(_information(rows, phi, ridge))
-        meat, seen = _meat(rows, phi)
+        meat, effective = _meat(rows, phi, bread)
         sandwich = bread @ meat @ bread
         alone = _alone(rows, phi, bread=bread)
-    n, clusters = rows.models, rows.clusters
+    n, clusters, cells = rows.models, rows.clusters, to_cells(rows)
     dispersion = _dispersion(rows, phi)
     spread = make_spread(
         against_mean(sandwich[:n, :n], one_sided),
@@ -126,9 +134,10 @@ def measure_terms(
         alone=against_mean(alone[:n, :n], one_sided),
         dispersion=dispersion,
         clusters=clusters,
-        seen=seen,
+        effective=effective,
+        seen=count_seen(cells),
         one_sided=one_sided,
-        open=find_open(to_cells(rows), one_sided),
+        open=find_open(cells, one_sided),
     )
     if clusters < 2:
         return spread, np.full(len(phi) - n, np.inf)
@@ -245,21 +254,14 @@ class _Lift(NamedTuple):
 
 def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lift:
     """Half the log-determinant of the information, and its slope by third moments of a battle."""
-    n, width = rows.models, rows.x.shape[1]
-    factor = factorise(matrix)
+    n, factor = rows.models, factorise(matrix)
     around = np.asarray(cho_solve(factor, np.eye(len(phi))), dtype=np.float64)
     # The pin is a constant share of what the strengths' diagonal sums to.
     level = np.trace(matrix[:n, :n]) / (n + 1.0)
     height = float(np.log(np.diag(factor[0])).sum() - 0.5 * np.log(level))
-    i, j, x, own = rows.i, rows.j, rows.x, np.diag(around)
-    across = (around[i] - around[j])[:, n:]
-    gaps = own[i] + own[j] - 2.0 * around[i, j] + 2.0 * (across[:, :width] * x).sum(axis=1)
-    gaps += ((x @ around[n : n + width, n : n + width]) * x).sum(axis=1)
-    joint, alone = np.zeros((2, len(i)))
-    if len(phi) > n + width:
-        joint, alone = across[:, -1] + x @ around[n : n + width, -1], np.full(len(i), own[-1])
+    gaps, joint, alone = _variances(rows, around)
     points = POINTS[:, None] - chances.mean
-    ties = (_TIE[:, None] - chances.tie) * float(len(phi) > n + width)
+    ties = (_TIE[:, None] - chances.tie) * float(len(phi) > n + rows.x.shape[1])
     share = np.stack([1.0 - chances.mean - chances.tie / 2.0, chances.tie,
                       chances.mean - chances.tie / 2.0])  # fmt: skip
     squares = share * (gaps * points**2 + 2.0 * joint * points * ties + alone * ties**2)
@@ -269,6 +271,18 @@ def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lif
         0.5 * (squares * ties).sum(axis=0),
         squares.sum(axis=0),
     )
+
+
+def _variances(rows: Rows, around: Floats) -> tuple[Floats, Floats, Floats]:
+    """Of each row's gap, of it with the tie term, and of that, each of shape (R,)."""
+    n, width = rows.models, rows.x.shape[1]
+    i, j, x, own = rows.i, rows.j, rows.x, np.diag(around)
+    across = (around[i] - around[j])[:, n:]
+    gaps = own[i] + own[j] - 2.0 * around[i, j] + 2.0 * (across[:, :width] * x).sum(axis=1)
+    gaps += ((x @ around[n : n + width, n : n + width]) * x).sum(axis=1)
+    if len(around) == n + width:
+        return gaps, np.zeros(len(i)), np.zeros(len(i))
+    return gaps, across[:, -1] + x @ around[n : n + width, -1], np.full(len(i), own[-1])
 
 
 def _information(rows: Rows, phi: Floats, ridge: float, *, weight: Floats | float = 1.0) -> Floats:
@@ -312,29 +326,50 @@ def _dispersion(rows: Rows, phi: Floats) -> float:
     return (found + 0.25) / (float(rows.counts.sum(axis=1) @ chances.spread) + 0.25)
 
 
-def _meat(rows: Rows, phi: Floats) -> tuple[Floats, Ints]:
-    """The sum of outer products of the scores, and in how many clusters each model was seen."""
-    n, k = rows.models, rows.models + rows.x.shape[1]
+def _meat(rows: Rows, phi: Floats, bread: Floats) -> tuple[Floats, float]:
+    """The sum of outer products of the scores, and the effective clusters."""
     chances = _chances(rows, phi)
     points = POINTS - chances.mean[:, None]
-    tied = (_TIE - chances.tie[:, None]) * (len(phi) > k)
+    tied = (_TIE - chances.tie[:, None]) * (len(phi) > rows.models + rows.x.shape[1])
     if rows.cluster is not None:
-        meat, seen = _cluster_meat(rows, points, tied, size=len(phi))
-        return meat, seen[:n]
+        return _cluster_meat(rows, phi, bread, points=points, tied=tied)
     square = (rows.counts * points**2).sum(axis=1)
     both = (rows.counts * points * tied).sum(axis=1)
     own = (rows.counts * tied**2).sum(axis=1)
-    battles = rows.counts.sum(axis=1)
-    fought = np.bincount(rows.i, battles, n) + np.bincount(rows.j, battles, n)
-    return _assemble(rows, len(phi), square, both=both, own=own), fought.astype(np.int64)
+    return _assemble(rows, len(phi), square, both=both, own=own), float(rows.clusters)
 
 
-def _cluster_meat(rows: Rows, points: Floats, tied: Floats, *, size: int) -> tuple[Floats, Ints]:
+def _cluster_meat(
+    rows: Rows, phi: Floats, bread: Floats, *, points: Floats, tied: Floats
+) -> tuple[Floats, float]:
+    """As `measure_spread` does it."""
     assert rows.cluster is not None
-    n, width = rows.models, rows.x.shape[1]
-    surplus = (rows.counts * points).sum(axis=1)
-    entries = [(rows.i, surplus), (rows.j, -surplus)]
-    entries += [(np.full(len(surplus), n + k), surplus * rows.x[:, k]) for k in range(width)]
-    if size > n + width:
-        entries.append((np.full(len(surplus), size - 1), (rows.counts * tied).sum(axis=1)))
-    return sum_outer(rows.cluster, entries, shape=(rows.clusters, size))
+    n, width, shape = rows.models, rows.x.shape[1], (rows.clusters, len(phi))
+    has_ties, group = len(phi) > n + width, rows.cluster
+
+    def entries(points: Floats, ties: Floats) -> list[tuple[Ints, Floats]]:
+        found = [(rows.i, points), (rows.j, -points)]
+        found += [(np.full(len(points), n + k), points * rows.x[:, k]) for k in range(width)]
+        return [*found, (np.full(len(points), len(phi) - 1), ties)] if has_ties else found
+
+    chances, battles = _chances(rows, phi), rows.counts.sum(axis=1)
+
+    def inform(along: Floats) -> Floats:
+        gap = along[group, rows.i] - along[group, rows.j]
+        gap += (along[group, n : n + width] * rows.x).sum(axis=1)
+        tie = along[group, -1] * has_ties
+        moved = battles * (chances.spread * gap + chances.both * tie)
+        return sum_scores(
+            group, entries(moved, battles * (chances.both * gap + chances.own * tie)), shape=shape
+        )
+
+    gaps, joint, alone = _variances(rows, bread)
+    hat = chances.spread * gaps + 2.0 * chances.both * joint + chances.own * alone
+    pull = sum_pull(group, battles * hat, rows.clusters)
+    effective = effective_number(pull)
+    found = entries((rows.counts * points).sum(axis=1), (rows.counts * tied).sum(axis=1))
+    if not is_felt(pull):
+        return sum_outer(group, found, shape=shape)[0], effective
+    scores = without_pull(sum_scores(group, found, shape=shape), bread, inform)
+    scores *= 1.0 - 1.0 / rows.clusters
+    return np.asarray(scores.T @ scores, dtype=np.float64), effective

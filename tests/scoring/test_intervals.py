@@ -9,6 +9,7 @@ from scipy.special import expit
 from benchmarks.coverage import BATTLES, TAUS, TIES, cover, true_ratings
 from scoring.bradley_terry import fit_strengths
 from scoring.cells import Floats, count_cells
+from scoring.clusters import sum_outer
 from scoring.intervals import (
     chance_better,
     gap_errors,
@@ -17,7 +18,6 @@ from scoring.intervals import (
     measure_spread,
     place_errors,
     standard_errors,
-    sum_outer,
 )
 from scoring.pairing import roster_pairs
 from scoring.ratings import rate
