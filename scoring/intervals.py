@@ -282,7 +282,7 @@ def count_seen(cells: Cells) -> Ints:
     n, parts = cells.models, cells.parts
     if parts is None:
         fought = np.bincount(cells.i, cells.battles, n) + np.bincount(cells.j, cells.battles, n)
-        return np.rint(fought).astype(np.int64)
+        return np.asarray(np.rint(fought), dtype=np.int64)
     seats = np.concatenate([cells.i[parts.cell], cells.j[parts.cell]])
     there = np.tile(parts.cluster, 2) * n + seats
     if cells.clusters * n > 8 * len(there):
