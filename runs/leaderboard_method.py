@@ -26,8 +26,6 @@ class Method:
     """What a person may choose."""
 
     ties: Ties = "half"
-    fit: Fit = "firth"
-    """Bias-reduced; or plain maximum likelihood, which refuses what it has no finite rating of."""
     intervals: Intervals = "clustered"
     style: bool = False
     """Take the style of the answers out of the ratings."""
@@ -49,6 +47,8 @@ class Method:
     """Decided battles that are left out before the fit."""
     reweight: bool = False
     """Every battle weighs one over the probability of its pair."""
+    fit: Fit = "firth"
+    """Bias-reduced; or plain maximum likelihood, which refuses what it has no finite rating of."""
 
     @property
     def needs_rows(self) -> bool:

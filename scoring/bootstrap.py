@@ -8,6 +8,7 @@ from the fit of the data.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from scoring.bradley_terry import fit_strengths
-from scoring.cells import POINTS, Cells, Floats, select_models
+from scoring.cells import Cells, Floats, select_models
 from scoring.climbing import Likelihood
 from scoring.components import find_components
 from scoring.rows import Rows, select_rows, to_cells
@@ -23,11 +24,15 @@ from scoring.terms import Terms, fit_terms
 from scoring.threads import one_blas_thread
 
 ROUNDS = 1000
-_AT_REST, _PULLED = 1e-4, 1e-9
+_AT_REST, _PULLED, _FAINT = 1e-4, 1e-8, 0.01
 """Nats. A Newton step squares the distance, so that after the last one 1e-8 is left; that hat
-values changed leaves a share of the step as large as the largest of them is of its battles."""
+values changed leaves a share of the step as large as the largest of them is of its battles, and
+where that is faint they need not be in what a step divides by."""
 _STEPS = 30
 _LONGEST = 1.0
+_NEAR = 0.03
+"""Nats. After a step no longer than this the inverse is mended, by Newton and Schulz."""
+_DENSE = 20_000
 _CHUNK_NUMBERS = 2_000_000
 
 
@@ -107,7 +112,8 @@ def fit_counts(
 
 
 def _fit(cells: Cells, start: Floats, counts: Floats, likelihood: Likelihood) -> Floats:
-    battles, points = counts.sum(axis=2), counts @ POINTS
+    lost, tied, won = (counts[:, :, k] for k in range(3))
+    battles, points = lost + tied + won, won + 0.5 * tied
     whole = _connected(cells, battles)
     reduced = np.full(len(counts), likelihood == "firth")
     if likelihood == "mle":
@@ -117,7 +123,7 @@ def _fit(cells: Cells, start: Floats, counts: Floats, likelihood: Likelihood) ->
         mine = np.flatnonzero(whole & (reduced == penalised))
         if len(mine):
             theta[mine], settled[mine] = _climb_all(
-                cells, theta[mine], battles=battles[mine], points=points[mine], penalised=penalised
+                cells, start, battles=battles[mine].T, points=points[mine].T, penalised=penalised
             )
     for k in np.flatnonzero(~settled | ~whole):
         drawn = Cells(cells.models, cells.i, cells.j, counts[k])
@@ -137,58 +143,94 @@ def _fit_alone(drawn: Cells, start: Floats, likelihood: Likelihood) -> Floats:
 
 
 def _climb_all(
-    cells: Cells, theta: Floats, *, battles: Floats, points: Floats, penalised: bool
+    cells: Cells, start: Floats, *, battles: Floats, points: Floats, penalised: bool
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Steps of all fits at once; shape (B, n), and which came to rest.
+    """Steps of all fits at once; strengths, shape (B, n), and which came to rest.
 
-    The first step is one of the plain likelihood, which leads most of the way.
+    The first step is one of the plain likelihood, which leads most of the way. Draws stand in
+    columns, since rows of them are gathered fast.
+
+    Args:
+        cells: which pairs there are.
+        start: shape (n,).
+        battles: shape (P, B), as `points`.
+        points: of `i`.
+        penalised: whether fits are bias-reduced.
     """
-    moving = np.arange(len(theta))
-    settled = np.zeros(len(theta), dtype=np.bool_)
+    b, n = battles.shape[1], cells.models
+    sides, twice = _sides(cells), 2.0 * np.eye(n)
+    around: Floats = np.empty((0, n, n))
+    far = np.inf
+    has, won = np.ascontiguousarray(battles), np.ascontiguousarray(points)
+    at, moving = np.repeat(start[:, None], b, axis=1), np.arange(b)
+    theta, settled = np.empty((b, n)), np.zeros(b, dtype=np.bool_)
     for turn in range(_STEPS):
-        has, won, at = battles[moving], points[moving], theta[moving]
-        chance = expit(at[:, cells.i] - at[:, cells.j])
+        chance = expit(at[cells.i] - at[cells.j])
         even = chance * (1.0 - chance)
-        missing, weight, pull = won - has * chance, has * even, np.zeros(len(moving))
+        missing, weight = won - has * chance, has * even
+        matrix, pull = _laplacians(cells, sides, weight), 0.0
         if penalised and turn:
-            around = np.linalg.inv(_laplacians(cells, weight))
-            own = np.diagonal(around, axis1=1, axis2=2)
-            hats = own[:, cells.i] + own[:, cells.j] - 2.0 * around[:, cells.i, cells.j]
-            hats *= weight
-            missing += hats * (0.5 - chance)
-            weight += hats * even
-            pull = (hats / np.maximum(has, 1.0)).max(axis=1)
-        step = _solve_all(cells, weight, missing)
-        largest = np.abs(step).max(axis=1)
-        theta[moving] += step * np.minimum(1.0, _LONGEST / np.maximum(largest, 1e-300))[:, None]
+            around = _invert(matrix) if far > _NEAR else around @ (twice - matrix @ around)
+            hat = weight * _across(cells, around)
+            missing += hat * (0.5 - chance)
+            pull = (hat / np.maximum(has, 1.0)).max(axis=0)
+            if pull.max() > _FAINT:
+                step = _solve(_laplacians(cells, sides, weight + hat * even), sides @ missing)
+            else:
+                step = (around @ (sides @ missing).T[..., None])[..., 0].T
+        else:
+            step = _solve(matrix, sides @ missing)
+        largest = np.abs(step).max(axis=0)
+        far = float(largest.max()) if turn else np.inf
+        at += step * np.minimum(1.0, _LONGEST / np.maximum(largest, 1e-300))
         rest = (largest <= _AT_REST) & (pull * largest <= _PULLED) & (not penalised or turn > 0)
-        settled[moving[rest]] = True
-        moving = moving[~rest]
+        if rest.any() or turn == _STEPS - 1:
+            theta[moving], settled[moving[rest]] = at.T, True
+            moving, at, has, won = moving[~rest], at[:, ~rest], has[:, ~rest], won[:, ~rest]
+            around = around[~rest] if len(around) else around
         if len(moving) == 0:
             break
     return theta, settled
 
 
-def _solve_all(cells: Cells, weight: Floats, missing: Floats) -> Floats:
-    """The steps to points that are missing, shape (B, n)."""
-    b, n = len(weight), cells.models
-    surplus = np.zeros((b, n, n))
-    surplus[:, cells.i, cells.j] = missing
-    surplus[:, cells.j, cells.i] = -missing
-    gradient = surplus.sum(axis=2)
-    found = np.linalg.solve(_laplacians(cells, weight), gradient[..., None])[..., 0]
-    return np.asarray(found, dtype=np.float64)
+def _sides(cells: Cells) -> Any:
+    """1 where a model is first of a pair, -1 where second, shape (n, P); sparse where large."""
+    pairs = np.arange(len(cells.i))
+    if cells.models * len(pairs) <= _DENSE:
+        dense = np.zeros((cells.models, len(pairs)))
+        dense[cells.i, pairs], dense[cells.j, pairs] = 1.0, -1.0
+        return dense
+    signs = np.repeat([1.0, -1.0], len(pairs))
+    place = (np.concatenate([cells.i, cells.j]), np.tile(pairs, 2))
+    return csr_array((signs, place), shape=(cells.models, len(pairs)))
 
 
-def _laplacians(cells: Cells, weight: Floats) -> Floats:
-    """The information of each fit, the common level pinned as `pin_mean` does it."""
-    b, n = len(weight), cells.models
-    matrix = np.zeros((b, n, n))
-    matrix[:, cells.i, cells.j] = matrix[:, cells.j, cells.i] = -weight
-    diagonal = -matrix.sum(axis=2)
-    matrix += (diagonal.sum(axis=1) / n**2)[:, None, None]
-    matrix.reshape(b, -1)[:, :: n + 1] += diagonal
-    return matrix
+def _laplacians(cells: Cells, sides: Any, weight: Floats) -> Floats:
+    """The information of each fit, shape (B, n, n), the common level pinned as by `pin_mean`."""
+    n, b = cells.models, weight.shape[1]
+    matrix = np.zeros((n * n, b))
+    matrix[cells.i * n + cells.j] = matrix[cells.j * n + cells.i] = -weight
+    own = abs(sides) @ weight
+    matrix[:: n + 1] = own
+    matrix += own.sum(axis=0) / n**2
+    return np.ascontiguousarray(matrix.T).reshape(b, n, n)
+
+
+def _across(cells: Cells, around: Floats) -> Floats:
+    """The variance of each pair's gap, shape (P, B)."""
+    n = cells.models
+    flat = np.ascontiguousarray(around.reshape(len(around), -1).T)
+    own = flat[:: n + 1]
+    return np.asarray(own[cells.i] + own[cells.j] - 2.0 * flat[cells.i * n + cells.j])
+
+
+def _invert(matrix: Floats) -> Floats:
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def _solve(matrix: Floats, gradient: Floats) -> Floats:
+    """The steps, shape (n, B)."""
+    return np.asarray(np.linalg.solve(matrix, gradient.T[..., None])[..., 0].T, dtype=np.float64)
 
 
 def _connected(cells: Cells, battles: Floats) -> NDArray[np.bool_]:

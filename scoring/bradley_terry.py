@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve
 from scipy.special import expit
 
 from scoring.cells import Cells, Floats
-from scoring.climbing import Likelihood, Point, climb, factorise
+from scoring.climbing import Likelihood, Point, climb, factorise, invert
 from scoring.threads import one_blas_thread
 
 SCALE = 400.0 / float(np.log(10.0))
@@ -49,9 +48,14 @@ def fit_strengths(
     Source: Bradley and Terry (1952), Biometrika 39; Firth (1993), Biometrika 80; for paired
         comparisons Kosmidis and Firth (2021), Biometrika 108.
     """
+    battles, points = cells.battles, cells.points
+
+    def look(theta: Floats) -> Point:
+        return _look(cells, theta, battles=battles, points=points, likelihood=likelihood)
+
     with one_blas_thread():
         theta = climb(
-            lambda theta: _look(cells, theta, likelihood),
+            look,
             np.zeros(cells.models),
             likelihood=likelihood,
             steps=_STEPS,
@@ -102,19 +106,21 @@ def to_ratings(theta: Floats) -> Floats:
     return np.asarray(MEAN + SCALE * (theta - theta.mean()), dtype=np.float64)
 
 
-def _look(cells: Cells, theta: Floats, likelihood: Likelihood) -> Point:
-    gap, battles, points = theta[cells.i] - theta[cells.j], cells.battles, cells.points
+def _look(
+    cells: Cells, theta: Floats, *, battles: Floats, points: Floats, likelihood: Likelihood
+) -> Point:
+    gap = theta[cells.i] - theta[cells.j]
     chance = expit(gap)
     weight = battles * chance * (1.0 - chance)
     height = float(points @ gap - battles @ np.logaddexp(0.0, gap))
     missing, matrix = points - battles * chance, pin_mean(join(cells, weight))
     if likelihood == "firth":
         factor = factorise(matrix)
-        around = np.asarray(cho_solve(factor, np.eye(cells.models)), dtype=np.float64)
+        around = invert(factor)
         own = np.diag(around)
         hat = weight * (own[cells.i] + own[cells.j] - 2.0 * around[cells.i, cells.j])
         # The pin is a constant share of the trace, which the penalty must not feel.
-        height += float(np.log(np.diag(factor[0])).sum() - 0.5 * np.log(weight.sum()))
+        height += float(np.log(np.diag(factor)).sum() - 0.5 * np.log(weight.sum()))
         missing += hat * (0.5 - chance)
         matrix = pin_mean(join(cells, weight + hat * chance * (1.0 - chance)))
     gradient = np.bincount(cells.i, missing, cells.models)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from scoring.cells import Floats
 
@@ -15,7 +15,8 @@ Likelihood = Literal["firth", "mle"]
 _CAUTIOUS: dict[Likelihood, float] = {"mle": 2.0, "firth": 1e-6}
 """Nats: steps no longer than this are taken wherever they lead, for heights are rounded."""
 _LONGEST = 3.0
-_KEPT = 6
+_KEPT, _FAST = 6, 0.1
+"""Steps that are learnt from; and only where a step is more than this part of the one before."""
 _ROUNDING = 1e-13
 
 
@@ -77,10 +78,12 @@ def climb(
     """
     phi, here, memory = start, look(start), _Memory([], [])
     step = _solve(here)
+    size = np.inf
     for _ in range(steps):
         if float(np.abs(step).max()) < tolerance:
             return np.asarray(phi + step, dtype=np.float64)
-        leap = memory.leap(step) if likelihood == "firth" else None
+        is_slow = likelihood == "firth" and float(np.abs(step).max()) > _FAST * size
+        leap = memory.leap(step) if is_slow else None
         there = None if leap is None else _try(look, phi + leap)
         if leap is not None and there is not None and there.height >= _floor(here):
             reached = phi + leap
@@ -88,23 +91,29 @@ def climb(
             reached, there = _climb(look, phi, step=step, here=here, likelihood=likelihood)
         turned = _solve(there)
         memory.keep(reached - phi, turned - step)
+        size = float(np.abs(step).max())
         phi, here, step = reached, there, turned
     raise ArithmeticError("strengths did not settle; some model was never beaten or never won")
 
 
-def factorise(matrix: Floats) -> tuple[Floats, bool]:
-    """Return the Cholesky factor for `cho_solve`.
+def factorise(matrix: Floats) -> Floats:
+    """Return the Cholesky factor of a matrix, upper.
 
     Raises:
         ArithmeticError: the matrix is not positive definite.
     """
-    try:
-        upper, is_lower = cho_factor(matrix)
-    except np.linalg.LinAlgError:
+    factor, failed = dpotrf(matrix)
+    if failed:
         raise ArithmeticError(
             "strengths or terms run away; some model was never beaten or never won"
-        ) from None
-    return upper, is_lower
+        )
+    return np.asarray(factor, dtype=np.float64)
+
+
+def invert(factor: Floats) -> Floats:
+    """Return the inverse of the matrix whose factor it is."""
+    upper = dpotri(factor)[0]
+    return np.asarray(np.triu(upper) + np.triu(upper, 1).T, dtype=np.float64)
 
 
 def _climb(
@@ -132,7 +141,7 @@ def _floor(here: Point) -> float:
 
 
 def _solve(here: Point) -> Floats:
-    return np.asarray(cho_solve(factorise(here.curvature), here.gradient), dtype=np.float64)
+    return np.asarray(dpotrs(factorise(here.curvature), here.gradient)[0], dtype=np.float64)
 
 
 def _try(look: Callable[[Floats], Point], phi: Floats) -> Point | None:

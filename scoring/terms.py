@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, inv
+from scipy.linalg import inv
 from scipy.special import expit
 
 from scoring.cells import POINTS, Floats, Ints
-from scoring.climbing import Likelihood, Point, climb, factorise
+from scoring.climbing import Likelihood, Point, climb, factorise, invert
 from scoring.clusters import (
     effective_number,
     is_felt,
@@ -255,10 +255,10 @@ class _Lift(NamedTuple):
 def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lift:
     """Half the log-determinant of the information, and its slope by third moments of a battle."""
     n, factor = rows.models, factorise(matrix)
-    around = np.asarray(cho_solve(factor, np.eye(len(phi))), dtype=np.float64)
+    around = invert(factor)
     # The pin is a constant share of what the strengths' diagonal sums to.
     level = np.trace(matrix[:n, :n]) / (n + 1.0)
-    height = float(np.log(np.diag(factor[0])).sum() - 0.5 * np.log(level))
+    height = float(np.log(np.diag(factor)).sum() - 0.5 * np.log(level))
     gaps, joint, alone = _variances(rows, around)
     points = POINTS[:, None] - chances.mean
     ties = (_TIE[:, None] - chances.tie) * float(len(phi) > n + rows.x.shape[1])
