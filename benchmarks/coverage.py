@@ -6,8 +6,8 @@ Eleven models, and for each model and video an offset of standard deviation tau 
 some models better than others, and all its battles feel it. The truth is what endless videos would
 give. Beside the clustered intervals of the arena stand those that take battles as independent, by
 sandwich and by bootstrap, and the bootstrap by video. The share is one of models over all
-tournaments. Its error is told too, from how the shares of the tournaments scatter. Then eight models
-and videos that hold very unequal numbers of battles.
+tournaments. Its error is told too, from how the shares of the tournaments scatter. Then come eight
+models and videos that hold very unequal numbers of battles.
 """
 
 from __future__ import annotations

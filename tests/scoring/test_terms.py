@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from scoring.bradley_terry import SCALE, fit_strengths
@@ -86,6 +87,66 @@ def test_without_ties_davidson_is_bradley_terry() -> None:
     assert fit_terms(rows, davidson=True).log_nu is None
     plain = fit_strengths(count_cells(a[keep], b[keep], outcome=y[keep], models=5))
     assert fit_terms(rows, davidson=True).theta == pytest.approx(plain, abs=1e-9)
+
+
+def penalised(rows: Rows, phi: Floats, *, davidson: bool) -> float:
+    """The log-likelihood and half the log-determinant, the last strength held; row by row."""
+    n, width = rows.models, rows.x.shape[1]
+    height, matrix = 0.0, np.zeros((len(phi) + 1, len(phi) + 1))
+    full = np.insert(phi, n - 1, 0.0)
+    for i, j, counts, x in zip(rows.i, rows.j, rows.counts, rows.x, strict=True):
+        side = np.zeros(len(full))
+        side[i], side[j], side[n : n + width] = 1, -1, x
+        ends = np.stack([0 * side, side / 2, side])
+        if davidson:
+            ends[1, -1] = 1
+        weight = np.exp(ends @ full) * ([1, 1, 1] if davidson else [1, 0, 1])
+        share = weight / weight.sum()
+        off = ends - share @ ends
+        points = counts if davidson else counts @ [[1, 0, 0], [0.5, 0, 0.5], [0, 0, 1]]
+        height += float(points[share > 0] @ np.log(share[share > 0]))
+        matrix += counts.sum() * (off.T * share) @ off
+    keep = np.arange(len(full)) != n - 1
+    return height + 0.5 * float(np.linalg.slogdet(matrix[np.ix_(keep, keep)])[1])
+
+
+@pytest.mark.parametrize("davidson", [False, True])
+def test_scipy_finds_the_same_penalised_maximum(davidson: bool) -> None:
+    rng = np.random.default_rng(4)
+    a = rng.integers(0, 3, 14)
+    b, y = (a + rng.integers(1, 3, 14)) % 3, rng.choice([0.0, 0.5, 1.0], 14)
+    rows = count_rows(a, b, outcome=y, models=3, x=rng.normal(size=(14, 1)), seat=True)
+    found = np.zeros(2 + 2 + davidson)
+    for _ in range(4):
+        found = minimize(
+            lambda phi: -penalised(rows, phi, davidson=davidson),
+            found,
+            method="Powell",
+            options={"xtol": 1e-10, "ftol": 1e-15},
+        ).x
+    ours = fit_terms(rows, davidson=davidson, likelihood="firth")
+    theta = np.insert(found[:2], 2, 0.0)
+    assert ours.theta == pytest.approx(theta - theta.mean(), abs=1e-6)
+    assert ours.gamma == pytest.approx(found[2:4], abs=1e-6)
+    assert ours.log_nu == (pytest.approx(found[4], abs=1e-6) if davidson else None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_terms_bias_reduced_rows_are_as_bias_reduced_cells(seed: int) -> None:
+    a, b, y = draw_battles(seed, 9, battles=60)
+    cells = count_cells(a, b, outcome=y, models=9)
+    plain = fit_strengths(cells, likelihood="firth")
+    found = fit_terms(count_rows(a, b, outcome=y, models=9), likelihood="firth")
+    assert found.theta == pytest.approx(plain, abs=1e-8)
+
+
+def test_an_always_longer_winner_is_finite_without_a_prior_where_bias_is_reduced() -> None:
+    x = np.array([[1.0], [1.0], [-1.0], [-1.0]] * 3)
+    rows = rows_of("ABAB" * 3, "BABA" * 3, "2200" * 3, x=x)
+    found = fit_terms(rows, likelihood="firth")
+    assert not found.held
+    # 6 of 6 in each order of the two, with half a point more 6.5 to 0.5.
+    assert found.gamma == pytest.approx([np.log(13)])
 
 
 def test_nothing_but_ties_is_even_and_has_no_tie_term() -> None:
