@@ -8,7 +8,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-overlap pictures schemas clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-overlap pictures schemas clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -111,6 +111,9 @@ bench-rating: $(STAMP) ## ratings against evalica and choix, a million battles f
 
 bench-coverage: $(STAMP) ## how often a 95 % interval holds the truth, by videos and their quirks
 	$(BIN)/python -m benchmarks.coverage
+
+bench-one-sided: $(STAMP) ## what models that lost or won everything do to the ratings of the others
+	$(BIN)/python -m benchmarks.one_sided
 
 bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, by labels, by both
 	$(BIN)/python -m benchmarks.labels

@@ -6,7 +6,8 @@ Eleven models, and for each model and video an offset of standard deviation tau 
 some models better than others, and all its battles feel it. The truth is what endless videos would
 give. Beside the clustered intervals of the arena stand those that take battles as independent, by
 sandwich and by bootstrap, and the bootstrap by video. The share is one of models over all
-tournaments. Its error is told too, from how the shares of the tournaments scatter.
+tournaments. Its error is told too, from how the shares of the tournaments scatter. Then come eight
+models and videos that hold very unequal numbers of battles.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ MODELS, TIES = 11, 0.07
 BATTLES = {8: 100, 15: 100, 30: 100, 100: 30, 1000: 5}
 """Videos, and battles on each."""
 TAUS = (0.0, 0.5, 1.0)
+UNEQUAL = ((8, 45), (12, 45), (30, 45), (30, 9))
+"""Videos, and battles on one of them on average, where one holds much more than another."""
+FEWER = 8
+"""Models there."""
 LEAST, MOST = 0.93, 0.97
 KINDS = {
     "clustered": (True, Method()),
@@ -86,6 +91,30 @@ def cover(videos: int, tau: float, *, sets: int, kinds: tuple[str, ...]) -> dict
     }
 
 
+def draw_unequal(videos: int, each: int, tau: float, *, seed: int) -> Cells:
+    """Return battles of eight models about videos whose shares are drawn from Dirichlet(1)."""
+    rng = np.random.default_rng([seed, videos, each])
+    strength, pairs = np.linspace(1.5, -1.5, FEWER), roster_pairs(FEWER)
+    video = rng.choice(videos, videos * each, p=rng.dirichlet(np.ones(videos)))
+    offset = rng.normal(0, tau, (videos, FEWER))
+    a, b = pairs[rng.integers(0, len(pairs), len(video))].T
+    chance = expit(strength[a] - strength[b] + offset[video, a] - offset[video, b])
+    won = (rng.random(len(video)) < chance).astype(float)
+    points = np.where(rng.random(len(video)) < TIES, 0.5, won)
+    return count_cells(a, b, outcome=points, models=FEWER, cluster=video)
+
+
+def cover_unequal(videos: int, each: int, tau: float, *, sets: int) -> Coverage:
+    """Return how often clustered intervals held the truth where videos are of unequal size."""
+    truth = true_ratings(np.linspace(1.5, -1.5, FEWER), tau)
+    held, width = np.empty(sets), np.empty(sets)
+    for seed in range(sets):
+        table = rate(draw_unequal(videos, each, tau, seed=seed))
+        held[seed] = np.mean((table.low <= truth) & (truth <= table.high))
+        width[seed] = np.mean(table.high - table.low)
+    return Coverage(held.mean(), held.std(ddof=1) / np.sqrt(sets), width.mean())
+
+
 def main() -> int:
     """Print a row for every setting; return 1 where the clustered intervals miss the range."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -105,6 +134,15 @@ def main() -> int:
             line = "".join(f"{cell:25}" for cell in cells).rstrip()
             print(f"{videos:6} {videos * battles:7} {tau:4}  {line}{'  MISS' if miss else ''}")
             sys.stdout.flush()
+    print(f"\n{FEWER} models, videos of very unequal size (Dirichlet(1)), {2 * sets} tournaments")
+    for videos, each in UNEQUAL:
+        told = f"{videos:6} {videos * each:7}  "
+        for tau in TAUS:
+            ours = cover_unequal(videos, each, tau, sets=2 * sets)
+            missed += ours.share < LEAST - 2 * ours.error
+            told += f"tau {tau}: {ours.share:.3f} +- {ours.error:.3f} ({ours.width:4.0f})   "
+        print(told.rstrip())
+        sys.stdout.flush()
     return 1 if missed else 0
 
 

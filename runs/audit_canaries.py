@@ -99,7 +99,7 @@ def _rate(names: list[str], given: AuditInput) -> _Gaps:
     for members, fit in zip(ratings.components, ratings.fits, strict=True):
         theta, grid = ratings.theta[members], np.ix_(members, members)
         points[grid] = SCALE * (theta[:, None] - theta[None, :])
-        halves[grid] = SCALE * half_widths(gap_errors(fit.spread), fit.spread.clusters)
+        halves[grid] = SCALE * half_widths(gap_errors(fit.spread), fit.spread.effective)
     return _Gaps(names, points, halves, chances_better(ratings), len(decided))
 
 

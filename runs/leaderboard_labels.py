@@ -15,12 +15,12 @@ from runs.findings import tell_figure
 from runs.labels import Spoken, chances, mean_points, spoken_of
 from runs.leaderboard import Table, build
 from runs.leaderboard_method import USUAL, Method, read_anchor
-from runs.leaderboard_rating import Bouts, RatedBouts, rate_bouts
+from runs.leaderboard_rating import Bouts, RatedBouts, no_finite_rating, rate_bouts
 from runs.rate_columns import quoted
 from runs.reading import Run, counted, open_run, rates_stand_ins, warnings_of
 from scoring.cells import Floats
 from scoring.ppi import LEAST_LABELS, Judged, Powered, count_labels, rate_on_labels
-from scoring.ratings import Anchor
+from scoring.ratings import Anchor, Endless
 from scoring.ratings import Method as How
 
 ASSUMED = (
@@ -121,7 +121,8 @@ def build_labelled(
         given: the rest of what `build` takes.
 
     Raises:
-        BadInput: too few labels of a model, or an anchor that is no model of the run.
+        BadInput: too few labels of a model, an anchor that is no model of the run, or models
+            without a finite rating by plain maximum likelihood.
     """
     spoken_for = [of for of in battles if of.verdict not in DECIDED or of.id in people.chance]
     ids = [battle.id for battle in spoken_for if battle.verdict in DECIDED]
@@ -156,9 +157,13 @@ def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
     if method.anchor is not None:
         name, rating = read_anchor(method.anchor, names)
         anchor = Anchor(list(names).index(name), rating)
-    how = How(seed=method.seed, simultaneous=method.simultaneous, anchor=anchor)
+    how = How(
+        likelihood=method.fit, seed=method.seed, simultaneous=method.simultaneous, anchor=anchor
+    )
     try:
         return rate_on_labels(judged, how)
+    except Endless as endless:
+        raise BadInput(no_finite_rating([names[k] for k in endless.models])) from None
     except (ArithmeticError, ValueError):
         raise BadInput(
             f"{int(judged.is_labelled.sum())} labelled battles are too few to rate by; label more"

@@ -11,6 +11,7 @@ from memory.errors import BadInput
 
 Ties = Literal["half", "davidson"]
 Intervals = Literal["clustered", "bootstrap", "battle"]
+Fit = Literal["firth", "mle"]
 Unwanted = Literal["ties", "refusals"]
 ROUNDS = 1000
 """Of a bootstrap."""
@@ -46,6 +47,8 @@ class Method:
     """Decided battles that are left out before the fit."""
     reweight: bool = False
     """Every battle weighs one over the probability of its pair."""
+    fit: Fit = "firth"
+    """Bias-reduced; or plain maximum likelihood, which refuses what it has no finite rating of."""
 
     @property
     def needs_rows(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from memory.errors import BadInput
 from runs.findings import tell_figure
 from runs.leaderboard_method import ROUNDS, SOLID_BATTLES, Method, read_anchor
 from runs.leaderboard_style import standardise
@@ -18,7 +19,7 @@ from scoring.cells import Cells, Floats, Ints, count_cells, select_models
 from scoring.elo import K, play_elo
 from scoring.fragility import find_fall
 from scoring.intervals import LEVEL, half_widths
-from scoring.ratings import Anchor, Ratings, chances_better, rate
+from scoring.ratings import Anchor, Endless, Ratings, chances_better, rate
 from scoring.ratings import Method as How
 from scoring.rows import Rows, count_rows
 from scoring.tallies import Tally, tally
@@ -26,6 +27,7 @@ from scoring.terms import Terms
 
 COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
+_NAMED = 8
 ONE_SIDED, APART = "one-sided", "not comparable"
 
 
@@ -74,7 +76,8 @@ def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
     """Return the ratings of decided battles.
 
     Raises:
-        BadInput: an anchor that is no model of theirs.
+        BadInput: an anchor that is no model of theirs, or models without a finite rating by plain
+            maximum likelihood.
     """
     cells = count_cells(
         bouts.a, bouts.b, outcome=bouts.points, models=len(bouts.names), cluster=bouts.video
@@ -104,7 +107,10 @@ def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
             seat=method.seats,
             weight=bouts.weight,
         )
-    ratings = rate(battles, how)
+    try:
+        ratings = rate(battles, how)
+    except Endless as endless:
+        raise BadInput(no_finite_rating([bouts.names[k] for k in endless.models])) from None
     elo = None
     if method.elo:
         elo = play_elo(
@@ -114,12 +120,22 @@ def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
     return RatedBouts(bouts, method, cells, ratings, tally(cells), units, elo, pieces)
 
 
+def no_finite_rating(names: Sequence[str]) -> str:
+    """Return what to tell whoever asks for the plain likelihood of one-sided models."""
+    told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    return (
+        f"--fit mle: no finite rating is likeliest for {told}, one-sided against the others; "
+        "leave --fit out, or leave them out"
+    )
+
+
 def _how(bouts: Bouts, method: Method) -> How:
     anchor = None
     if method.anchor is not None:
         name, rating = read_anchor(method.anchor, bouts.names)
         anchor = Anchor(list(bouts.names).index(name), rating)
     return How(
+        likelihood=method.fit,
         davidson=method.ties == "davidson",
         rounds=ROUNDS if method.intervals == "bootstrap" else 0,
         seed=method.seed,
@@ -204,6 +220,7 @@ def settings_of(rated: RatedBouts) -> dict[str, Any]:
     """Return how the ratings were made."""
     method, settings = rated.method, dict[str, Any]()
     settings["model"] = "bradley-terry"
+    settings["fit"] = method.fit
     settings["ties"] = method.ties
     settings["scale"] = round(SCALE * math.log(10))
     settings["mean"] = MEAN
@@ -261,7 +278,7 @@ def _terms(rated: RatedBouts, component: int) -> dict[str, Any]:
     """What was fitted beside the strengths of a component, in rating points."""
     fit, method = rated.ratings.fits[component], rated.method
     assert fit.terms is not None
-    halves = half_widths(fit.errors, rated.ratings.clusters[component])
+    halves = half_widths(fit.errors, fit.spread.effective)
     worth = [
         {
             "points": tell_figure(SCALE * gamma, 4),

@@ -6,6 +6,8 @@ that, a chain of points taken leads from each to the other; a tie is a point to 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -47,6 +49,33 @@ def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
     if largest == 1 or np.count_nonzero(sizes == largest) > 1:
         return np.full(cells.models, len(sizes) > 1)
     return np.asarray(sizes[labels] < largest, dtype=np.bool_)
+
+
+class Open(NamedTuple):
+    """Where nothing bounds a model's strength, each of shape (models,); no side of the body."""
+
+    below: NDArray[np.bool_]
+    above: NDArray[np.bool_]
+
+
+def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
+    """Return on which side the battles leave the strength of each one-sided model open.
+
+    Below it is where its group took no point from another, above it where it gave none; where it
+    did both, it goes with one of its neighbours, and nobody knows with which.
+    """
+    labels = _label(cells, strong=True)
+    across = labels[cells.i] != labels[cells.j]
+    took, gave = np.zeros((2, cells.models), dtype=np.bool_)
+    for scored, taker, giver in (
+        (cells.points > 0, cells.i, cells.j),
+        (cells.points < cells.battles, cells.j, cells.i),
+    ):
+        took[labels[taker[scored & across]]] = True
+        gave[labels[giver[scored & across]]] = True
+    took, gave = took[labels], gave[labels]
+    both = took & gave
+    return Open(one_sided & (~took | both), one_sided & (~gave | both))
 
 
 def _label(cells: Cells, *, strong: bool) -> Ints:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from scoring.bradley_terry import fit_strengths
 from scoring.cells import Cells, Floats, Ints, select_models
 from scoring.components import find_one_sided
 
@@ -30,17 +29,15 @@ class Extreme(NamedTuple):
     were as strong as its neighbour; from 0 on."""
 
 
-class Peeled(NamedTuple):
-    """A component without its extremes."""
+class Ends(NamedTuple):
+    """A component and its extremes."""
 
     body: Ints
-    """The models that are left, ascending: one, or several that all have a strength."""
-    theta: Floats
-    """Their strengths in nats, from their battles with each other."""
+    """The models that are left without them, ascending: one, or several."""
     extremes: list[Extreme]
 
 
-def peel(cells: Cells) -> Peeled | None:
+def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
     """Take models that lost or won every battle away, one after the other; None where others stay.
 
     Others are groups of which one never took a point from the other.
@@ -53,6 +50,7 @@ def peel(cells: Cells) -> Peeled | None:
 
     Args:
         cells: the battles of one component of two models or more.
+        theta: shape (models,), strengths in nats from a bias-reduced fit.
 
     Source: Wald (1945), Ann. Math. Stat. 16, for the ratio; Vovk and Wang (2021), Ann. Stat. 49,
         for means of such ratios.
@@ -61,11 +59,9 @@ def peel(cells: Cells) -> Peeled | None:
     while len(body) > 1 and (found := _find(select_models(cells, body))) is not None:
         taken.append((int(body[found[0]]), found[1]))
         body = np.delete(body, found[0])
-    part = select_models(cells, body)
-    if len(body) > 1 and find_one_sided(part).any():
+    if len(body) > 1 and find_one_sided(select_models(cells, body)).any():
         return None
-    theta = fit_strengths(part) if len(body) > 1 else np.zeros(1)
-    return Peeled(body, theta, list(_weigh(cells, body, theta=theta, taken=taken)))
+    return Ends(body, list(_weigh(cells, body, theta=theta, taken=taken)))
 
 
 def _find(part: Cells) -> tuple[int, bool] | None:
@@ -92,8 +88,8 @@ def _weigh(
     What was taken later has no strength, so only battles with itself speak then.
     """
     strength = np.full(cells.models, np.nan)
-    strength[body] = theta
-    last = {False: int(body[np.argmin(theta)]), True: int(body[np.argmax(theta)])}
+    strength[body] = theta[body]
+    last = {False: int(body[np.argmin(theta[body])]), True: int(body[np.argmax(theta[body])])}
     found = []
     for model, is_first in reversed(taken):
         neighbour = last[is_first]

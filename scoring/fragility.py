@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg import inv
 from scipy.special import expit
 
-from scoring.bradley_terry import PHANTOM, fit_strengths, information, pin_mean
-from scoring.cells import POINTS, Cells, Floats, Ints, select_models
-from scoring.components import find_components, find_one_sided
+from scoring.bradley_terry import fit_strengths, information, pin_mean
+from scoring.cells import POINTS, Cells, Floats, Ints
+from scoring.components import find_components
 from scoring.threads import one_blas_thread
 
 _RIVALS = 5
@@ -34,11 +34,12 @@ def find_fall(cells: Cells, theta: Floats) -> Fall | None:
     Those that hold up the gap to a rival most are taken first, by their influence on it, and the
     strengths fitted again; the number is then made smaller as long as a fit bears it out. So it is
     enough for certain; fewer might do, though with two models it is exact. The five models next
-    to the leader are tried.
+    to the leader are tried. Fits are bias-reduced; battles that would cut the component in two are
+    not taken away.
 
     Args:
         cells: the battles of one component of two models or more.
-        theta: their strengths.
+        theta: their strengths, so fitted.
 
     Source: Broderick, Giordano and Meager (2020), arXiv:2011.14999.
     """
@@ -60,8 +61,11 @@ def _take_away(cells: Cells, theta: Floats, leader: Ints, rival: int) -> Fall | 
             if needed is None:
                 return None
             less = _remove(counts, queue, needed)
-            theta = _refit(cells, less)
-            if theta[rival] > theta[top] + _EVEN:
+            left = _refit(cells, less)
+            if left is None:
+                return None
+            theta = left
+            if _leads(theta, rival, top):
                 fewest = _fewest(cells, counts, queue, (top, rival, needed))
                 return Fall(taken + fewest, int(rival))
             counts, taken = less, taken + needed
@@ -73,9 +77,7 @@ def _effect_of_removal(
 ) -> Floats:
     """How much one battle less of each cell and outcome moves the gap, shape (P, 3), in nats."""
     now = Cells(cells.models, cells.i, cells.j, counts)
-    phantom = _phantom(now)
-    matrix = information(now, theta, phantom=phantom)
-    inverse = inv(matrix if phantom else pin_mean(matrix))
+    inverse = inv(pin_mean(information(now, theta)))
     along = inverse[pair[0]] - inverse[pair[1]]
     surplus = POINTS - expit(theta[cells.i] - theta[cells.j])[:, None]
     return np.asarray(-surplus * (along[cells.i] - along[cells.j])[:, None], dtype=np.float64)
@@ -111,24 +113,22 @@ def _fewest(cells: Cells, counts: Floats, queue: Ints, case: tuple[int, int, int
     low = 0
     while enough - low > 1:
         middle = (low + enough) // 2
-        theta = _refit(cells, _remove(counts, queue, middle))
-        if theta[rival] > theta[top] + _EVEN:
+        if _leads(_refit(cells, _remove(counts, queue, middle)), rival, top):
             enough = middle
         else:
             low = middle
     return enough
 
 
-def _refit(cells: Cells, counts: Floats) -> Floats:
-    now = Cells(cells.models, cells.i, cells.j, counts)
-    return fit_strengths(now, phantom=_phantom(now))
+def _refit(cells: Cells, counts: Floats) -> Floats | None:
+    """The strengths that are left; None where taking battles away has cut the component in two."""
+    there = counts.sum(axis=1) > 0
+    now = Cells(cells.models, cells.i[there], cells.j[there], counts[there])
+    groups = find_components(now)
+    if len(groups) != 1 or len(groups[0]) < cells.models:
+        return None
+    return fit_strengths(now, likelihood="firth")
 
 
-def _phantom(cells: Cells) -> float:
-    """What `rate` would add; also where taking battles away has cut the component in two."""
-    there = cells.battles > 0
-    groups = find_components(
-        Cells(cells.models, cells.i[there], cells.j[there], cells.counts[there])
-    )
-    whole = len(groups) == 1 and len(groups[0]) == cells.models
-    return PHANTOM if not whole or find_one_sided(select_models(cells, groups[0])).any() else 0.0
+def _leads(theta: Floats | None, rival: int, top: int) -> bool:
+    return theta is not None and bool(theta[rival] > theta[top] + _EVEN)

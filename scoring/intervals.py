@@ -6,17 +6,24 @@ is counted: G videos give G pieces of evidence, whatever the number of battles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import inv
-from scipy.sparse import csr_array
-from scipy.special import chdtri, expit, stdtr, stdtrit
+from scipy.special import chdtri, expit, ndtri, stdtr, stdtrit
 
-from scoring.bradley_terry import information, pin_mean
+from scoring.bradley_terry import information, join, mean_weights, pin_mean
 from scoring.cells import POINTS, Cells, Floats, Ints
+from scoring.clusters import (
+    effective_number,
+    is_felt,
+    sum_outer,
+    sum_pull,
+    sum_scores,
+    without_pull,
+)
+from scoring.components import Open, find_open
 from scoring.threads import one_blas_thread
 
 LEVEL = 0.95
@@ -24,59 +31,71 @@ _ENOUGH, _UNLIKELY = 8, 0.01
 
 
 class Spread(NamedTuple):
-    """How the strengths of one component scatter about the truth, against their mean.
+    """How the strengths of one component scatter about the truth, against the mean of the body.
 
     The three matrices are covariances in nats^2, each of shape (n, n); `hold_up` makes one variance
     of the first two.
     """
 
     robust: Floats
-    """The sandwich, scaled by G / (G - 1)."""
+    """The sandwich, with every cluster's share made up for by how much it draws the fit to it."""
     least: Floats
     """What independent battles would have: the inverse information times the dispersion."""
     prior: Floats
-    """The inverse information with its prior; one-sided models have at least this."""
+    """The inverse information; one-sided models have at least this."""
     clusters: int
     """G, the independent pieces of evidence."""
+    effective: float
+    """How many equal clusters would tell as much: at most G, less where few hold most battles.
+    Student's t has one degree less."""
     seen: Ints
     """Shape (n,), in how many of them each model was seen."""
     one_sided: NDArray[np.bool_]
+    open: Open
+    """On which sides nothing bounds those that are."""
 
 
 def measure_spread(
-    cells: Cells,
-    theta: Floats,
-    *,
-    phantom: float = 0.0,
-    one_sided: NDArray[np.bool_] | None = None,
+    cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
 ) -> Spread:
     """Return how the strengths of one component scatter.
 
     Args:
         cells: the battles of one component.
-        theta: shape (n,), what `fit_strengths` returned with the same `phantom`.
-        phantom: phantom battles per model in that fit.
+        theta: shape (n,), what `fit_strengths` returned.
         one_sided: shape (n,), see `find_one_sided`.
 
     Source: Huber (1967), 5th Berkeley Symposium 1; Liang and Zeger (1986), Biometrika 73.
     """
-    with one_blas_thread():
-        matrix = information(cells, theta, phantom=phantom)
-        bread = against_mean(inv(matrix if phantom else pin_mean(matrix)))
-        meat, seen = (_cell_meat if cells.parts is None else _cluster_meat)(cells, theta)
-        robust = bread @ meat @ bread
-        alone = _alone(cells, theta, bread=bread)
     if one_sided is None:
         one_sided = np.zeros(cells.models, dtype=np.bool_)
+    with one_blas_thread():
+        bread = against_mean(inv(pin_mean(information(cells, theta))), one_sided)
+        if cells.parts is None:
+            meat, effective = _cell_meat(cells, theta), float(cells.clusters)
+        else:
+            meat, effective = _cluster_meat(cells, theta, bread)
+        robust = bread @ meat @ bread
+        alone = _alone(cells, theta, bread=bread)
     return make_spread(
         robust,
         bread,
         alone=alone,
         dispersion=_dispersion(cells, theta),
         clusters=cells.clusters,
-        seen=seen,
+        effective=effective,
+        seen=count_seen(cells),
         one_sided=one_sided,
+        open=find_open(cells, one_sided),
     )
+
+
+def select_spread(spread: Spread, members: Ints) -> Spread:
+    """Return the spread of some of the models, against the mean of these; none are one-sided."""
+    grid, none = np.ix_(members, members), np.zeros(len(members), dtype=np.bool_)
+    robust, least, prior = (against_mean(matrix[grid]) for matrix in spread[:3])
+    return Spread(robust, least, prior, spread.clusters, spread.effective, spread.seen[members],
+                  none, Open(none, none))  # fmt: skip
 
 
 def make_spread(
@@ -86,8 +105,10 @@ def make_spread(
     alone: Floats | None = None,
     dispersion: float,
     clusters: int,
+    effective: float,
     seen: Ints,
     one_sided: NDArray[np.bool_],
+    open: Open,
 ) -> Spread:
     """Return the spread of a sandwich and the inverse information in it.
 
@@ -95,7 +116,9 @@ def make_spread(
     """
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     least = bread if alone is None else alone
-    return Spread(sandwich * more, least * dispersion, bread, clusters, seen, one_sided)
+    return Spread(
+        sandwich * more, least * dispersion, bread, clusters, effective, seen, one_sided, open
+    )
 
 
 def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floats:
@@ -152,31 +175,54 @@ def gap_errors(spread: Spread) -> Floats:
 def chance_better(theta: Floats, spread: Spread) -> Floats:
     """Return how likely each model i is stronger than each j, shape (n, n).
 
-    From the difference of the two and its error, by Student's t with G - 1 degrees: 0.975 where
+    From the difference of the two and its error, by Student's t: 0.975 where
     the 95 % interval of the difference ends at zero. 0.5 on the diagonal, and everywhere with
     fewer than two clusters.
     """
     gap = theta[:, None] - theta[None, :]
     errors = gap_errors(spread)
     ratio = np.divide(gap, errors, out=np.zeros_like(gap), where=errors > 0)
-    return np.asarray(stdtr(max(spread.clusters - 1, 1), ratio), dtype=np.float64)
+    return np.asarray(stdtr(max(spread.effective - 1.0, 1.0), ratio), dtype=np.float64)
 
 
 def standard_errors(
-    cells: Cells,
-    theta: Floats,
-    *,
-    phantom: float = 0.0,
-    one_sided: NDArray[np.bool_] | None = None,
+    cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
 ) -> Floats:
     """Return `place_errors` of the spread that `measure_spread` finds."""
     if cells.clusters < 2:
         return np.full(cells.models, np.inf)
-    return place_errors(measure_spread(cells, theta, phantom=phantom, one_sided=one_sided))
+    return place_errors(measure_spread(cells, theta, one_sided=one_sided))
 
 
-def half_widths(errors: Floats, clusters: int, *, level: float = LEVEL) -> Floats:
+def place_reaches(spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return how far the interval of each strength reaches down and up, in nats."""
+    half = half_widths(place_errors(spread), spread.effective, level=level)
+    return open_reaches(half, spread, level=level)
+
+
+def open_reaches(half: Floats, spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return how far intervals reach down and up that are `half` wide but for one-sided models.
+
+    Of a model without a point the penalised likelihood falls on the open side as slowly as half its
+    strength, so that to fall as far as at z errors it has to go z^2 + 1 nats where the error says
+    z sqrt(2): by so much more it reaches there.
+
+    Args:
+        half: shape (n,), in nats.
+        spread: what knows the open sides.
+        level: of the intervals.
+
+    Source: Heinze and Schemper (2002), Stat. Med. 21, for profiles of the penalised likelihood.
+    """
+    z = float(ndtri(0.5 + level / 2.0))
+    far = half * max((z * z + 1.0) / (z * np.sqrt(2.0)), 1.0)
+    return np.where(spread.open.below, far, half), np.where(spread.open.above, far, half)
+
+
+def half_widths(errors: Floats, clusters: float, *, level: float = LEVEL) -> Floats:
     """Return half the width of each interval: Student's t with `clusters` - 1 degrees.
+
+    Clusters are counted as `Spread.effective` counts them; infinite widths with fewer than two.
 
     Raises:
         ValueError: `level` is not between 0 and 1.
@@ -197,39 +243,11 @@ def check_level(level: float) -> None:
         raise ValueError(f"level {level} is not between 0 and 1")
 
 
-def sum_outer(
-    cluster: Ints, entries: Sequence[tuple[Ints, Floats]], *, shape: tuple[int, int]
-) -> tuple[Floats, Ints]:
-    """Return the sum over clusters of the outer product of their summed scores.
-
-    Beside it stands in how many clusters each parameter has an entry.
-
-    Args:
-        cluster: shape (E,), whose scores the entries belong to.
-        entries: of which parameter each is and its value, two arrays of shape (E,); any number.
-        shape: clusters and parameters.
-    """
-    rows, columns = shape
-    if 8 * len(cluster) * len(entries) < rows * columns:
-        of, column = np.tile(cluster, len(entries)), np.concatenate([c for c, _ in entries])
-        value = np.concatenate([v for _, v in entries])
-        scores = csr_array((value, (of, column)), shape=shape)
-        outer = np.asarray((scores.T @ scores).toarray(), dtype=np.float64)
-        return outer, np.asarray(scores.count_nonzero(axis=0), dtype=np.int64)
-    start, dense = cluster * columns, np.zeros(rows * columns)
-    there = np.zeros(rows * columns, dtype=np.bool_)
-    for column, value in entries:
-        place = start + column
-        there[place] = True
-        dense += np.bincount(place, value, rows * columns)
-    dense = dense.reshape(shape)
-    return np.asarray(dense.T @ dense, dtype=np.float64), there.reshape(shape).sum(axis=0)
-
-
-def against_mean(matrix: Floats) -> Floats:
-    """Return the covariance of distances to the mean, of a covariance of places."""
-    rows = matrix - matrix.mean(axis=0, keepdims=True)
-    return np.asarray(rows - rows.mean(axis=1, keepdims=True), dtype=np.float64)
+def against_mean(matrix: Floats, one_sided: NDArray[np.bool_] | None = None) -> Floats:
+    """Return the covariance of distances to the mean of the body, of a covariance of places."""
+    weights = mean_weights(np.zeros(len(matrix), np.bool_) if one_sided is None else one_sided)
+    rows = matrix - (weights @ matrix)[None, :]
+    return np.asarray(rows - (rows @ weights)[:, None], dtype=np.float64)
 
 
 def _alone(cells: Cells, theta: Floats, *, bread: Floats) -> Floats | None:
@@ -254,30 +272,53 @@ def _residuals(cells: Cells, theta: Floats) -> Floats:
     return np.asarray(POINTS - chance[:, None], dtype=np.float64)
 
 
-def _cell_meat(cells: Cells, theta: Floats) -> tuple[Floats, Ints]:
-    """The sum of outer products of the battles' scores, and how many each model fought."""
-    square = (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1)
-    meat = np.zeros((cells.models, cells.models))
-    meat[cells.i, cells.j] = meat[cells.j, cells.i] = -square
-    np.fill_diagonal(meat, -meat.sum(axis=1))
-    fought = np.bincount(cells.i, cells.battles, cells.models)
-    fought += np.bincount(cells.j, cells.battles, cells.models)
-    return meat, np.rint(fought).astype(np.int64)
+def _cell_meat(cells: Cells, theta: Floats) -> Floats:
+    """The sum of outer products of the battles' scores."""
+    return join(cells, (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1))
 
 
-def _cluster_meat(cells: Cells, theta: Floats) -> tuple[Floats, Ints]:
-    """The sum of outer products of the clusters' summed scores, and who was in how many."""
+def count_seen(cells: Cells) -> Ints:
+    """Return in how many clusters each model was seen, or how many battles it fought."""
+    n, parts = cells.models, cells.parts
+    if parts is None:
+        fought = np.bincount(cells.i, cells.battles, n) + np.bincount(cells.j, cells.battles, n)
+        return np.asarray(np.rint(fought), dtype=np.int64)
+    seats = np.concatenate([cells.i[parts.cell], cells.j[parts.cell]])
+    there = np.tile(parts.cluster, 2) * n + seats
+    if cells.clusters * n > 8 * len(there):
+        return np.asarray(np.bincount(np.unique(there) % n, minlength=n), dtype=np.int64)
+    seen = np.zeros(cells.clusters * n, dtype=np.bool_)
+    seen[there] = True
+    return np.asarray(seen.reshape(-1, n).sum(axis=0), dtype=np.int64)
+
+
+def _cluster_meat(cells: Cells, theta: Floats, bread: Floats) -> tuple[Floats, float]:
+    """The sum of outer products of the clusters' summed scores, and the effective clusters."""
     parts = cells.parts
     assert parts is not None
+    i, j, shape = cells.i[parts.cell], cells.j[parts.cell], (cells.clusters, cells.models)
     chance = expit(theta[cells.i] - theta[cells.j])
     # Column by column: summing along rows of three takes six times as long.
     lost, tied, won = parts.counts.T
-    surplus = won + 0.5 * tied - (lost + tied + won) * chance[parts.cell]
-    return sum_outer(
-        parts.cluster,
-        [(cells.i[parts.cell], surplus), (cells.j[parts.cell], -surplus)],
-        shape=(cells.clusters, cells.models),
-    )
+    battles = lost + tied + won
+    surplus = won + 0.5 * tied - battles * chance[parts.cell]
+    weight = battles * (chance * (1.0 - chance))[parts.cell]
+    across = gap_variances(bread)[cells.i, cells.j]
+    pull = sum_pull(parts.cluster, weight * across[parts.cell], cells.clusters)
+    effective = effective_number(pull)
+    entries = [(i, surplus), (j, -surplus)]
+    if not is_felt(pull):
+        return sum_outer(parts.cluster, entries, shape=shape)[0], effective
+
+    def inform(along: Floats) -> Floats:
+        flat, start = along.ravel(), parts.cluster * cells.models
+        moved = weight * (flat[start + i] - flat[start + j])
+        return sum_scores(parts.cluster, [(i, moved), (j, -moved)], shape=shape)
+
+    scores = without_pull(sum_scores(parts.cluster, entries, shape=shape), bread, inform)
+    # The jackknife's (G - 1) / G, of which make_spread takes the reverse.
+    scores *= 1.0 - 1.0 / cells.clusters
+    return np.asarray(scores.T @ scores, dtype=np.float64), effective
 
 
 def _dispersion(cells: Cells, theta: Floats) -> float:

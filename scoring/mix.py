@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import inv
 from scipy.special import ndtr
 
-from scoring.bradley_terry import PHANTOM, fit_strengths, information
+from scoring.bradley_terry import fit_strengths, information, pin_mean
 from scoring.cells import Cells, Floats, Ints, select_models
 from scoring.components import find_components
 from scoring.intervals import gap_variances
@@ -51,11 +51,10 @@ def measure_overlap(cells: Cells) -> Floats:
 
     Phi(-|gap| / error), 0.5 where the two are equal or where no chain of battles joins them.
 
-    The fit has `PHANTOM` battles a model at any time: where the win graph is not yet strongly
-    connected the plain fit has no maximum, and a prior that is switched off once it is would make
-    strengths jump from one wave to the next. The error is that of independent battles. Clustered by
-    video it would be more honest but, of few videos, mostly noise: in a few trials the order then
-    took about a tenth more battles, with and without effects of the videos. What is drawn next
+    The fit is bias-reduced, which is finite from the first battle on and lets no strength jump from
+    one wave to the next. The error is that of independent battles. Clustered by video it would be
+    more honest but, of few videos, mostly noise: in a few trials the order then took about a tenth
+    more battles, with and without effects of the videos. What is drawn next
     needs no honest interval; every pair keeps its equal share.
 
     Returns:
@@ -96,9 +95,9 @@ def pick_weighted(u: float, weights: ArrayLike) -> Pick:
 
 def _overlap(part: Cells) -> Floats:
     """Of one component, shape (n, n)."""
-    theta = fit_strengths(part, phantom=PHANTOM)
+    theta = fit_strengths(part, likelihood="firth")
     with one_blas_thread():
-        error = np.sqrt(gap_variances(inv(information(part, theta, phantom=PHANTOM))))
+        error = np.sqrt(gap_variances(inv(pin_mean(information(part, theta)))))
     np.fill_diagonal(error, 1.0)
     return np.asarray(ndtr(-np.abs(theta[:, None] - theta[None, :]) / error), dtype=np.float64)
 

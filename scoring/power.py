@@ -71,7 +71,8 @@ class Look(NamedTuple):
     errors: Floats
     """Shape (n, n), of differences; infinite there."""
     battles: int
-    clusters: int
+    clusters: float
+    """As many equal ones as tell as much."""
     separation: Separation
 
     @property
@@ -83,7 +84,7 @@ class Look(NamedTuple):
     @property
     def apart(self) -> NDArray[np.bool_]:
         """Shape (n - 1,), whether the 95 % interval of that difference lies above zero."""
-        return np.asarray(self.ratios > stdtrit(max(self.clusters - 1, 1), 0.5 + LEVEL / 2))
+        return np.asarray(self.ratios > stdtrit(max(self.clusters - 1.0, 1.0), 0.5 + LEVEL / 2))
 
     @property
     def is_right(self) -> bool:
@@ -194,13 +195,14 @@ def look(cells: Cells) -> Look:
     """Return what a tournament shows; the models stand in their true order."""
     components, n = find_components(cells), cells.models
     battles = round(float(cells.counts.sum()))
-    if not components or len(components[0]) < n or find_one_sided(cells).any():
+    if not components or len(components[0]) < n:
         nobody = np.full((n, n), np.inf)
-        return Look(np.zeros(n), nobody, battles, cells.clusters, NOTHING_KNOWN)
-    theta = fit_strengths(cells)
-    spread = measure_spread(cells, theta)
-    separation = separate(theta, spread)
-    return Look(theta, gap_errors(spread), battles, spread.clusters, separation)
+        return Look(np.zeros(n), nobody, battles, float(cells.clusters), NOTHING_KNOWN)
+    one_sided = find_one_sided(cells)
+    theta = fit_strengths(cells, likelihood="firth")
+    spread = measure_spread(cells, theta, one_sided=one_sided)
+    separation = NOTHING_KNOWN if one_sided.any() else separate(theta, spread)
+    return Look(theta, gap_errors(spread), battles, spread.effective, separation)
 
 
 def battles_needed(hits: Floats, at: Sequence[int], *, power: float, seed: int = 0) -> Estimate:

@@ -16,16 +16,20 @@ from numpy.typing import NDArray
 from scipy.linalg import inv
 from scipy.special import expit
 
-from scoring.bradley_terry import PHANTOM, fit_strengths, information, pin_mean
+from scoring.bradley_terry import centre, fit_strengths, information, pin_mean
 from scoring.cells import Cells, Floats, Ints, number
-from scoring.components import find_components, find_one_sided
-from scoring.intervals import Spread, against_mean, check_level
-from scoring.ratings import Fit, Method, Ratings, begin_ratings, place_members
+from scoring.climbing import Likelihood
+from scoring.clusters import effective_number, is_felt, sum_pull, sum_scores, without_pull
+from scoring.components import find_components, find_one_sided, find_open
+from scoring.intervals import Spread, against_mean, check_level, gap_variances
+from scoring.ratings import Endless, Fit, Method, Ratings, begin_ratings, place_members
 from scoring.threads import one_blas_thread
 
 LEAST_LABELS = 10
 """Labelled battles of each model below which normal theory says nothing of it."""
 _TUNINGS = 2
+_FAINT = 1e-3
+"""Lambda where labels alone would do, and do not join all models."""
 _FARTHEST = 20.0
 """Nats between two strengths that no battles show: the fit stopped on its way to infinity."""
 
@@ -103,8 +107,7 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
     """Return ratings that hold on the scale of those who labelled, with clustered intervals.
 
     The labelled battles must be a random subset: each drawn with its `chance`, whatever its answers
-    and verdict are. A component whose labels set a model no bounds is fitted with a prior, as
-    `rate` does it.
+    and verdict are. One-sided is a model whose labels set it no bounds.
 
     Args:
         data: the battles.
@@ -114,6 +117,7 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
     Raises:
         ValueError: a component without two labelled battles, or a level, lambda, share or chance
             that is none.
+        Endless: by plain maximum likelihood, and some models are one-sided.
         ArithmeticError: a fit did not settle.
 
     Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382; the tuning is that
@@ -126,7 +130,10 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
     found = Powered(begin_ratings(data.models, components), [])
     for members in components:
         part = _weigh(_select(data, members))
-        theta, fit, tuning = _fit(part, lam)
+        one_sided = find_one_sided(_labelled_cells(part.data))
+        if method.likelihood == "mle" and one_sided.any():
+            raise Endless(members[one_sided])
+        theta, fit, tuning = _fit(part, method.likelihood, lam, one_sided)
         ratings = found.ratings
         ratings.clusters.append(fit.spread.clusters)
         ratings.one_sided[members] = fit.spread.one_sided
@@ -147,33 +154,34 @@ def _check(data: Judged, lam: float | None) -> None:
         raise ValueError("chances of being labelled must be above 0")
 
 
-def _fit(part: _Weighed, lam: float | None) -> tuple[Floats, Fit, Tuning]:
-    labelled = _labelled_cells(part.data)
-    one_sided = find_one_sided(labelled)
-    phantom = PHANTOM if one_sided.any() else 0.0
+def _fit(
+    part: _Weighed, likelihood: Likelihood, lam: float | None, one_sided: NDArray[np.bool_]
+) -> tuple[Floats, Fit, Tuning]:
     with one_blas_thread():
-        lam, theta = _tune(part, phantom) if lam is None else (lam, _strengths(part, lam, phantom))
-        scores, bread = _score(part, theta), _bread(part, theta, lam=lam, phantom=phantom)
-        prior = against_mean(inv(information(labelled, theta, phantom=PHANTOM)))
-        spread = _spread(part, scores, bread, lam=lam, theta=theta)._replace(
-            prior=prior, one_sided=one_sided
-        )
+        if lam is None:
+            lam, theta = _tune(part, likelihood)
+        else:
+            theta = _strengths(part, lam, likelihood)
+        scores, bread = _score(part, theta), _bread(part, theta, lam, one_sided)
+        spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided)
         gain = _gain(scores, bread, lam)
     sizes = int(part.data.is_labelled.sum()), len(part.data.a)
-    return theta, Fit(spread, phantom, None, np.empty(0)), Tuning(lam, gain, *sizes)
+    return centre(theta, one_sided), Fit(spread, None, np.empty(0)), Tuning(lam, gain, *sizes)
 
 
-def _tune(part: _Weighed, phantom: float) -> tuple[float, Floats]:
+def _tune(part: _Weighed, likelihood: Likelihood) -> tuple[float, Floats]:
     """Return lambda and the strengths with it; the labels alone where the judge leads nowhere."""
-    lam = 0.5
+    lam, nobody = 0.5, np.zeros(part.data.models, dtype=np.bool_)
     try:
         for _ in range(_TUNINGS):
-            theta = _strengths(part, lam, phantom)
-            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam=lam, phantom=phantom))
-        return lam, _strengths(part, lam, phantom)
+            theta = _strengths(part, lam, likelihood)
+            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam, nobody))
+        return lam, _strengths(part, lam, likelihood)
     except ArithmeticError:
         # Corrected shares may lie outside 0 and 1, where no strengths have them.
-        return 0.0, _strengths(part, 0.0, phantom)
+        joined = len(find_components(_labelled_cells(part.data))[0]) == part.data.models
+        lam = 0.0 if joined else _FAINT
+        return lam, _strengths(part, lam, likelihood)
 
 
 def _best_lambda(scores: _Scores, bread: Floats) -> float:
@@ -193,16 +201,16 @@ def _trace(scores: Floats, bread: Floats) -> float:
     return float(((scores.T @ scores) * (bread @ bread)).sum())
 
 
-def _strengths(part: _Weighed, lam: float, phantom: float) -> Floats:
-    theta = fit_strengths(_corrected_cells(part, lam), phantom=phantom)
+def _strengths(part: _Weighed, lam: float, likelihood: Likelihood) -> Floats:
+    theta = fit_strengths(_corrected_cells(part, lam), likelihood=likelihood)
     if np.ptp(theta) > _FARTHEST:
         raise ArithmeticError("strengths run away; corrected shares lie at or beyond 0 or 1")
     return theta
 
 
-def _bread(part: _Weighed, theta: Floats, *, lam: float, phantom: float) -> Floats:
-    matrix = information(_corrected_cells(part, lam), theta, phantom=phantom)
-    return against_mean(inv(matrix if phantom else pin_mean(matrix)))
+def _bread(part: _Weighed, theta: Floats, lam: float, one_sided: NDArray[np.bool_]) -> Floats:
+    matrix = pin_mean(information(_corrected_cells(part, lam), theta))
+    return against_mean(inv(matrix), one_sided)
 
 
 def _corrected_cells(part: _Weighed, lam: float) -> Cells:
@@ -238,19 +246,54 @@ def _sum_clusters(part: _Weighed, weight: Floats, surplus: Floats) -> Floats:
     return np.asarray(by_cluster - share[:, None] * by_cluster.sum(axis=0), dtype=np.float64)
 
 
-def _spread(part: _Weighed, scores: _Scores, bread: Floats, *, lam: float, theta: Floats) -> Spread:
-    """The sandwich over clusters that hold a label, without what one-sided models need."""
+def _spread(
+    part: _Weighed,
+    scores: _Scores,
+    bread: Floats,
+    *,
+    lam: float,
+    theta: Floats,
+    one_sided: NDArray[np.bool_],
+) -> Spread:
+    """The sandwich over clusters that hold a label."""
     data, whole = part.data, scores.people + lam * scores.judge
     labelled = data.is_labelled
     seen = np.zeros((int(part.group.max()) + 1, data.models), dtype=np.bool_)
     seen[part.group[labelled], data.a[labelled]] = True
     seen[part.group[labelled], data.b[labelled]] = True
-    clusters = int(seen.any(axis=1).sum())
+    has_label = seen.any(axis=1)
+    clusters = int(has_label.sum())
+    pull = _pull(part, theta, bread, lam)
+    if is_felt(pull):
+        whole = without_pull(whole, bread, lambda along: _inform(part, theta, lam, along))
+        whole *= 1.0 - 1.0 / max(clusters, 2)
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     robust = bread @ (whole.T @ whole) @ bread * more
     least = bread @ _battle_meat(part, theta, lam) @ bread
-    none = np.zeros(data.models, dtype=np.bool_)
-    return Spread(robust, least, least, clusters, seen.sum(axis=0), none)
+    effective = effective_number(_pull(part, theta, bread, 0.0)[has_label])
+    open = find_open(_labelled_cells(data), one_sided)
+    return Spread(robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open)
+
+
+def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:
+    """The information of each battle."""
+    data = part.data
+    chance = expit(theta[data.a] - theta[data.b])
+    worth = lam * (part.by_judge - part.by_people) + part.by_people
+    return np.asarray(worth * chance * (1.0 - chance), dtype=np.float64)
+
+
+def _pull(part: _Weighed, theta: Floats, bread: Floats, lam: float) -> Floats:
+    across = gap_variances(bread)[part.data.a, part.data.b]
+    hat = _weights(part, theta, lam) * across
+    return sum_pull(part.group, hat, int(part.group.max()) + 1)
+
+
+def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
+    """Each cluster's information times its row of `along`, shape (G, models)."""
+    a, b = part.data.a, part.data.b
+    moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
+    return sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
 
 
 def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:

@@ -69,7 +69,7 @@ def _largest_by_chance(spread: Spread, errors: Floats, *, level: float, seed: in
     for start in range(0, _DRAWS, _AT_ONCE):
         drawn = rng.standard_normal((_AT_ONCE, n)) @ root.T
         largest[start : start + _AT_ONCE] = (np.abs(drawn[:, i] - drawn[:, j]) / divisor).max(1)
-    freedom = spread.clusters - 1
+    freedom = max(spread.effective - 1.0, 1.0)
     largest /= np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     return float(np.quantile(largest, level))
 

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
 
 from scoring.bootstrap import bootstrap, bootstrap_terms
-from scoring.bradley_terry import MEAN, PHANTOM, SCALE, fit_strengths, to_ratings
+from scoring.bradley_terry import MEAN, SCALE, centre, fit_strengths, mean_weights
 from scoring.cells import Cells, Floats, Ints, select_models
+from scoring.climbing import Likelihood
 from scoring.components import find_components, find_one_sided
 from scoring.intervals import (
     LEVEL,
     Spread,
     chance_better,
     check_level,
-    half_widths,
     measure_spread,
-    place_errors,
+    place_reaches,
 )
 from scoring.ranks import rank, rank_simultaneously
 from scoring.rows import Rows, select_rows, to_cells
@@ -39,6 +39,8 @@ class Method:
     """How battles are rated."""
 
     level: float = LEVEL
+    likelihood: Likelihood = "firth"
+    """Bias-reduced, or plain maximum likelihood, which has no answer for one-sided models."""
     davidson: bool = False
     """Fit how likely ties are; of `Rows` only."""
     rounds: int = 0
@@ -56,19 +58,26 @@ class Fit(NamedTuple):
     """What was found beside the ratings in one component."""
 
     spread: Spread
-    phantom: float
     terms: Terms | None
     """None of `Cells`."""
     errors: Floats
     """Of gamma, and of log_nu behind them where it was fitted; in nats."""
 
 
+class Endless(ArithmeticError):
+    """Plain maximum likelihood has no finite strengths: `models` are one-sided."""
+
+    def __init__(self, models: Ints) -> None:
+        super().__init__(f"no finite strengths by maximum likelihood: models {models.tolist()}")
+        self.models = models
+
+
 class Ratings(NamedTuple):
     """What is known of each model, each array of shape (models,)."""
 
     rating: Floats
-    """Mean 1000 in each component but the anchored one; NaN for a model without a battle, as `low`
-    and `high`."""
+    """Mean 1000 in each component but the anchored one, of the models that are not one-sided, or of
+    all where all are; NaN for a model without a battle, as `low` and `high`."""
     low: Floats
     """Infinite, as `high`, where the component has fewer than two clusters."""
     high: Floats
@@ -82,7 +91,7 @@ class Ratings(NamedTuple):
     clusters: list[int]
     """Independent pieces of evidence of each component."""
     theta: Floats
-    """Strengths in nats, centred on zero in each component."""
+    """Strengths in nats, zero where the rating is 1000."""
     fits: list[Fit]
     """Of each component."""
 
@@ -90,10 +99,9 @@ class Ratings(NamedTuple):
 def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
     """Return the ratings of all models; those of different components have no common scale.
 
-    A component whose win graph is not strongly connected is fitted with `PHANTOM` battles a model.
-
     Raises:
         ValueError: the level is not between 0 and 1, or an anchor that is not finite.
+        Endless: by plain maximum likelihood, and some models have no finite strength.
         ArithmeticError: a fit did not settle.
     """
     check_level(method.level)
@@ -105,14 +113,15 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
     for members in components:
         part = select_models(cells, members)
         one_sided = find_one_sided(part)
-        phantom = PHANTOM if one_sided.any() else 0.0
+        if method.likelihood == "mle" and one_sided.any():
+            raise Endless(members[one_sided])
         ratings.clusters.append(part.clusters)
         ratings.one_sided[members] = one_sided
         if isinstance(battles, Rows):
             mine = select_rows(battles, members)
-            theta, fit, drawn = _fit_rows(mine, method, phantom=phantom, one_sided=one_sided)
+            theta, fit, drawn = _fit_rows(mine, method, one_sided)
         else:
-            theta, fit, drawn = _fit_cells(part, method, phantom=phantom, one_sided=one_sided)
+            theta, fit, drawn = _fit_cells(part, method, one_sided)
         ratings.fits.append(fit)
         ratings.theta[members] = theta
         place_members(ratings, members, method=method, drawn=drawn)
@@ -141,7 +150,7 @@ def place_members(
 ) -> None:
     """Fill the rows of `members`, whose strengths and whose fit, the last one, are known."""
     theta, spread = ratings.theta[members], ratings.fits[-1].spread
-    middle = to_ratings(theta) + _shift(ratings, members, method.anchor)
+    middle = MEAN + SCALE * theta + _shift(ratings, members, method.anchor)
     low, high = _bounds(theta, spread, method=method, drawn=drawn)
     low, high = middle - SCALE * low, middle + SCALE * high
     if method.simultaneous:
@@ -153,27 +162,29 @@ def place_members(
 
 
 def _fit_cells(
-    part: Cells, method: Method, *, phantom: float, one_sided: NDArray[np.bool_]
+    part: Cells, method: Method, one_sided: NDArray[np.bool_]
 ) -> tuple[Floats, Fit, Floats | None]:
-    theta = fit_strengths(part, phantom=phantom)
-    spread = measure_spread(part, theta, phantom=phantom, one_sided=one_sided)
+    theta = centre(fit_strengths(part, likelihood=method.likelihood), one_sided)
+    spread = measure_spread(part, theta, one_sided=one_sided)
     drawn = None
     if method.rounds and part.clusters > 1:
-        drawn = bootstrap(part, theta, rounds=method.rounds, seed=method.seed, phantom=phantom)
-    return theta, Fit(spread, phantom, None, np.empty(0)), drawn
+        drawn = bootstrap(
+            part, theta, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
+        )
+    return theta, Fit(spread, None, np.empty(0)), drawn
 
 
 def _fit_rows(
-    part: Rows, method: Method, *, phantom: float, one_sided: NDArray[np.bool_]
+    part: Rows, method: Method, one_sided: NDArray[np.bool_]
 ) -> tuple[Floats, Fit, Floats | None]:
-    terms = fit_terms(part, davidson=method.davidson, phantom=phantom)
-    spread, errors = measure_terms(part, terms, phantom=phantom, one_sided=one_sided)
+    terms = fit_terms(part, davidson=method.davidson, likelihood=method.likelihood)
+    spread, errors = measure_terms(part, terms, one_sided=one_sided)
     drawn = None
     if method.rounds and part.clusters > 1:
         drawn = bootstrap_terms(
-            part, terms, rounds=method.rounds, seed=method.seed, phantom=phantom
+            part, terms, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
         )
-    return terms.theta, Fit(spread, phantom, terms, errors), drawn
+    return centre(terms.theta, one_sided), Fit(spread, terms, errors), drawn
 
 
 def _shift(ratings: Ratings, members: Ints, anchor: Anchor | None) -> float:
@@ -187,15 +198,15 @@ def _bounds(
 ) -> tuple[Floats, Floats]:
     """How far the interval reaches down and up from each strength, in nats."""
     if drawn is None:
-        half = half_widths(place_errors(spread), spread.clusters, level=method.level)
-        return half, half
+        return place_reaches(spread, level=method.level)
+    drawn = drawn - (drawn @ mean_weights(spread.one_sided))[:, None]
     # Draws of few clusters scatter too little: expanded percentiles, Hesterberg (2015).
     more = np.sqrt(spread.clusters / (spread.clusters - 1))
-    tail = ndtr(-more * stdtrit(spread.clusters - 1, 0.5 + method.level / 2.0))
+    tail = ndtr(-more * stdtrit(max(spread.effective - 1.0, 1.0), 0.5 + method.level / 2.0))
     low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
-    least = spread._replace(robust=spread.least)
-    floor = half_widths(place_errors(least), spread.clusters, level=method.level)
+    under, over = place_reaches(spread._replace(robust=spread.least), level=method.level)
+    least = np.where(spread.one_sided, 1.0, 0.25) * (under + over)
     # Draws of battles that all tie, or of a model seen in one video, are all alike: no certainty.
-    stuck = (high - low < floor) & ((high - low < 0.5 * floor) | spread.one_sided)
+    stuck = high - low < least
     down, up = np.maximum(theta - low, 0.0), np.maximum(high - theta, 0.0)
-    return np.where(stuck, floor, down), np.where(stuck, floor, up)
+    return np.where(stuck, under, down), np.where(stuck, over, up)

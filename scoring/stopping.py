@@ -12,11 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from scoring.bradley_terry import PHANTOM, SCALE, fit_strengths
-from scoring.cells import Cells, Floats, select_models
+from scoring.bradley_terry import SCALE, centre, fit_strengths
+from scoring.cells import Cells, Floats
 from scoring.components import find_components, find_one_sided
-from scoring.extremes import Extreme, peel
-from scoring.intervals import Spread, gap_errors, half_widths, measure_spread, place_errors
+from scoring.extremes import Extreme, find_extremes
+from scoring.intervals import (
+    Spread,
+    gap_errors,
+    measure_spread,
+    place_reaches,
+    select_spread,
+)
 
 WRONG = 0.05
 """At most this share of the runs that stop once their order is apart ends with a wrong order."""
@@ -66,8 +72,8 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     as reliable as others.
 
     A model that lost every battle, or won every one, has no gap and no error: it is apart from its
-    neighbour where its battles are too unlikely for an equal of that neighbour (`peel`), again at
-    any look. Its interval is that of the prior, and wide.
+    neighbour where its battles are too unlikely for an equal of that neighbour (`find_extremes`),
+    again at any look.
 
     Where a model has no battle, models are in several components, or groups of several never lost
     a point to each other, nothing is separated.
@@ -80,7 +86,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
         ValueError: `wrong` is not between 0 and 1.
 
     Source: Robbins (1970), Ann. Math. Stat. 41, for the normal mixture; Waudby-Smith et al.
-        (2024), Ann. Stat. 52, for estimates in place of sums; for extremes see `peel`.
+        (2024), Ann. Stat. 52, for estimates in place of sums; for extremes see `find_extremes`.
     """
     if not 0.0 < wrong < 1.0:
         raise ValueError(f"a share of wrong orders of {wrong} is not between 0 and 1")
@@ -88,31 +94,27 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     if not components or len(components[0]) < cells.models:
         return NOTHING_KNOWN
     one_sided = find_one_sided(cells)
-    phantom = PHANTOM if one_sided.any() else 0.0
-    theta = fit_strengths(cells, phantom=phantom)
-    spread = measure_spread(cells, theta, phantom=phantom, one_sided=one_sided)
+    theta = centre(fit_strengths(cells, likelihood="firth"), one_sided)
+    spread = measure_spread(cells, theta, one_sided=one_sided)
     found = separate(theta, spread, wrong=wrong)
     if not one_sided.any():
         return found
-    return _separate_extremes(cells, wrong=wrong)._replace(width=found.width)
+    apart = _separate_extremes(cells, theta, spread, wrong=wrong)
+    return apart._replace(width=found.width)
 
 
-def _separate_extremes(cells: Cells, *, wrong: float) -> Separation:
+def _separate_extremes(cells: Cells, theta: Floats, spread: Spread, *, wrong: float) -> Separation:
     """Of a component in which some models lost or won every battle; the width is left open."""
-    peeled = peel(cells)
-    if peeled is None:
+    ends = find_extremes(cells, theta)
+    if ends is None:
         return NOTHING_KNOWN
     share = wrong / (cells.models - 1)
-    found = [_separate_extreme(one, share) for one in peeled.extremes]
-    if len(peeled.body) > 1:
-        part = select_models(cells, peeled.body)
-        body = separate(
-            peeled.theta,
-            measure_spread(part, peeled.theta),
-            wrong=min(share * (part.models - 1), wrong),
-        )
+    found = [_separate_extreme(one, share) for one in ends.extremes]
+    if len(ends.body) > 1:
+        inner = min(share * (len(ends.body) - 1), wrong)
+        body = separate(theta[ends.body], select_spread(spread, ends.body), wrong=inner)
         assert body.pair is not None
-        first, second = (int(peeled.body[k]) for k in body.pair)
+        first, second = (int(ends.body[k]) for k in body.pair)
         found.append(body._replace(pair=(first, second)))
     return min(found, key=lambda one: one.ratio / one.bound)
 
@@ -131,11 +133,11 @@ def separate(theta: Floats, spread: Spread, *, wrong: float = WRONG) -> Separati
         spread: how they scatter.
         wrong: between 0 and 1.
     """
-    width = 2.0 * SCALE * float(half_widths(place_errors(spread), spread.clusters).mean())
+    width = SCALE * float(np.add(*place_reaches(spread)).mean())
     errors = gap_errors(spread)
     upper = np.argsort(-theta, kind="stable")
     i, j = (upper[k] for k in np.triu_indices(len(theta), 1))
-    ratios = as_normal((theta[i] - theta[j]) / errors[i, j], spread.clusters)
+    ratios = as_normal((theta[i] - theta[j]) / errors[i, j], spread.effective)
     bounds = bound_ratios(errors[i, j], models=len(theta), wrong=wrong)
     # The least apart is the one with most of its way before it, whatever its bound.
     k = int(np.argmin(ratios / bounds))
@@ -160,7 +162,7 @@ def bound_ratios(errors: Floats, *, models: int, wrong: float = WRONG) -> Floats
         return np.asarray(np.sqrt((1.0 + more) * known), dtype=np.float64)
 
 
-def as_normal(ratios: Floats, clusters: int) -> Floats:
-    """Return normal scores as unlikely as these ratios are by Student's t with G - 1 degrees."""
-    likely = stdtr(max(clusters - 1, 1), -np.asarray(ratios, dtype=np.float64))
+def as_normal(ratios: Floats, clusters: float) -> Floats:
+    """Return normal scores as unlikely as ratios are by Student's t, `clusters` - 1 degrees."""
+    likely = stdtr(max(clusters - 1.0, 1.0), -np.asarray(ratios, dtype=np.float64))
     return np.asarray(np.minimum(-ndtri(likely), _LARGEST), dtype=np.float64)

@@ -23,6 +23,13 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=True,
         help="Count a tie as half a win to both, or fit how likely ties are.",
     ),
+    click.option(
+        "--fit",
+        type=click.Choice(["firth", "mle"]),
+        default="firth",
+        show_default=True,
+        help="Bias-reduced, or plain maximum likelihood as other tools have it.",
+    ),
     click.option("--style", is_flag=True, help="Rate as if all answers looked alike."),
     click.option("--seats", is_flag=True, help="Take what being read first is worth out."),
     click.option("--anchor", metavar="MODEL[=RATING]", help="Put one model at 1000, or at RATING."),

@@ -168,12 +168,12 @@ def test_several_words_on_a_battle_give_their_mean() -> None:
 
 def test_calibration_holds_people_against_the_ratings_of_the_judge() -> None:
     films = [video(f"clip {k}".encode()) for k in range(40)]
-    # The judge gives hawk 30 of 40: 190.8 points. People give it 20.
+    # The judge gives hawk 30 of 40, bias-reduced 30.5 of 41: 185.2 points. People give it 20.
     battles = [battle(slot(film, 0), verdict="ab"[k % 4 == 0]) for k, film in enumerate(films)]
     spoken = [Spoken(_label(of, "anna", "ab"[k % 2]), of) for k, of in enumerate(battles)]
     (row,) = calibrate(battles, spoken)
-    assert (row["gap_from"], row["gap_to"], row["gap"]) == (100.0, 200.0, 190.8)
-    assert row["expected"] == pytest.approx(0.75, abs=1e-6)
+    assert (row["gap_from"], row["gap_to"], row["gap"]) == (100.0, 200.0, 185.2)
+    assert row["expected"] == pytest.approx(30.5 / 41, abs=1e-6)
     assert (row["better"]["value"], row["better"]["n"]) == (0.5, 40)
     # Of every four battles judge and person agree on the third alone.
     assert row["agreed"]["value"] == pytest.approx(0.25)

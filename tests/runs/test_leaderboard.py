@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from memory.records import Battle
 from runs.leaderboard import Table, build, render, summarize
+from runs.leaderboard_method import Method
 from runs.leaderboard_text import Bar
 
 CAST = ["hawk", "owl", "mole"]
@@ -72,10 +74,15 @@ def shown(table: Table, *, width: int = 80, encoding: str = "utf-8") -> str:
     return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined,no-any-return]
 
 
-def test_ten_wins_to_one_are_four_hundred_points() -> None:
-    table = build([battle(v, "a") for v in range(10)] + [battle(10, "b")], CAST[:2])
+def test_ten_wins_to_one_are_four_hundred_points_by_plain_maximum_likelihood() -> None:
+    fights = [battle(v, "a") for v in range(10)] + [battle(10, "b")]
+    table = build(fights, CAST[:2], method=Method(fit="mle"))
     assert [r["rating"] for r in table["models"]] == [1200.0, 800.0]
     assert row(table, "hawk")["win_rate"] == pytest.approx(10 / 11, abs=1e-6)
+    # Bias-reduced, two models have half a battle more each: 10.5 to 1.5.
+    reduced = build(fights, CAST[:2])["models"]
+    half = 200 * math.log10(10.5 / 1.5)
+    assert [r["rating"] for r in reduced] == pytest.approx([1000 + half, 1000 - half], abs=1e-4)
 
 
 def test_the_shape_is_the_one_other_programs_rely_on() -> None:
@@ -190,15 +197,15 @@ def test_a_leader_who_stands_apart_is_named_alone() -> None:
 
 
 def test_a_close_race_says_how_many_more_videos_would_tell() -> None:
-    # Three of five leave a gap of 70 points; the two half-widths add up to 133.
+    # 18.5 of 31 leave a gap of 68 points; the two half-widths add up to 134.
     fights = [battle(v, "a" if v % 5 < 3 else "b") for v in range(30)]
     table = build(fights, CAST[:2])
     gap = table["models"][0]["rating"] - table["models"][1]["rating"]
     widths = sum(r["high"] - r["rating"] for r in table["models"])
     needed = 30 * (widths / gap) ** 2 - 30
-    assert 79 < needed < 80
+    assert 86 < needed < 87
     assert summarize(table) == (
-        "hawk leads, but owl cannot be told apart from it; roughly 80 more videos would part it "
+        "hawk leads, but owl cannot be told apart from it; roughly 87 more videos would part it "
         "from the leader, if today's gap is the true one."
     )
 

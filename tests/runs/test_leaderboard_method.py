@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -72,8 +73,8 @@ def test_the_usual_way_says_nothing_further() -> None:
     assert extra_lines(table) == []
     assert set(table) == {"schema", "models", "components", "settings"}
     assert list(table["settings"]) == [
-        "model", "ties", "scale", "mean", "level", "interval", "videos", "totals", "stand_ins",
-        "warnings",
+        "model", "fit", "ties", "scale", "mean", "level", "interval", "videos", "totals",
+        "stand_ins", "warnings",
     ]  # fmt: skip
 
 
@@ -234,8 +235,26 @@ def test_a_seat_that_always_wins_is_held_and_said() -> None:
         battle(slot(video(f"{k}".encode()), 0), model_a=a, model_b=b, verdict="a")
         for k in range(12) for a, b in (("hawk", "owl"), ("owl", "hawk"))
     ]  # fmt: skip
+    table = build(fights, CAST[:2], method=Method(seats=True, fit="mle"))
+    assert any("a prior of 0 +- 347" in line for line in table["settings"]["warnings"])
+    # Bias-reduced it is finite: in each order of the two 12 wins of 12, with half a win more both
+    # sides 12.5 to 0.5.
+    table = build(fights, CAST[:2], method=Method(seats=True))
+    worth = table["settings"]["terms"][0]["seat"]["points"]
+    assert worth == pytest.approx(400 * math.log10(12.5 / 0.5), abs=1e-3)
+    assert not any("a prior" in line for line in table["settings"]["warnings"])
+
+
+def test_a_seat_that_a_model_always_has_is_held_and_said() -> None:
+    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 3 == 0]) for k in range(12)]
     table = build(fights, CAST[:2], method=Method(seats=True))
     assert any("a prior of 0 +- 347" in line for line in table["settings"]["warnings"])
+
+
+def test_plain_maximum_likelihood_refuses_what_it_has_no_finite_rating_of() -> None:
+    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="a") for k in range(12)]
+    with pytest.raises(BadInput, match="no finite rating is likeliest for hawk, owl"):
+        build(fights, CAST[:2], method=Method(fit="mle"))
 
 
 def test_further_lines_travel_into_markdown() -> None:

@@ -17,10 +17,13 @@ from tests.support.played import invoke, lineage, play, video
 from tests.support.votes import HEADER, refused, season, written
 
 
-def test_ten_wins_to_one_are_four_hundred_points(tmp_path: Path) -> None:
+def test_ten_wins_to_one_are_four_hundred_points_by_plain_maximum_likelihood(
+    tmp_path: Path,
+) -> None:
     rows = [("x", "y", "model_a")] * 10 + [("x", "y", "model_b")]
-    table = rate_file(written(tmp_path / "b.csv", rows))
+    table = rate_file(written(tmp_path / "b.csv", rows), Method(fit="mle"))
     assert [(row["model"], row["rating"]) for row in table["models"]] == [("x", 1200), ("y", 800)]
+    assert table["settings"]["fit"] == "mle"
     assert table["models"][0]["win_rate"] == pytest.approx(10 / 11, abs=1e-6)
 
 

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
-from scoring.bradley_terry import PHANTOM, SCALE, fit_strengths, to_ratings
-from scoring.cells import Cells, count_cells
+from scoring.bradley_terry import SCALE, fit_strengths, to_ratings
+from scoring.cells import Cells, Floats, count_cells, select_models
+from scoring.climbing import Likelihood
+from scoring.components import find_components
 from scoring.pairing import roster_pairs
 from tests.support.battles import draw_battles, fit_logistic
 from tests.support.tournament import fought
@@ -127,9 +130,9 @@ def test_telling_every_battle_again_changes_no_strength(seed: int, times: int) -
     assert often == pytest.approx(once, abs=1e-8)
 
 
-@pytest.mark.parametrize("phantom", [0.0, PHANTOM])
-def test_a_million_to_one_is_still_found(phantom: float) -> None:
-    strengths = fit_strengths(fought("A>B*1000000 B>A"), phantom=phantom)
+@pytest.mark.parametrize("likelihood", ["mle", "firth"])
+def test_a_million_to_one_is_still_found(likelihood: Likelihood) -> None:
+    strengths = fit_strengths(fought("A>B*1000000 B>A"), likelihood=likelihood)
     assert strengths[0] - strengths[1] == pytest.approx(np.log(1e6), rel=0.05)
 
 
@@ -147,16 +150,95 @@ def test_an_unbeaten_model_has_no_finite_strength() -> None:
         fit_strengths(fought("A>B*5"))
 
 
-def test_half_a_phantom_battle_holds_an_unbeaten_model() -> None:
-    # At rest: 5 (1 - s(2x)) = 0.5 (s(x) - 0.5) with strengths x and -x.
-    x = fit_strengths(fought("A>B*5"), phantom=PHANTOM)[0]
-    assert 5 * (1 - 1 / (1 + np.exp(-2 * x))) == pytest.approx(0.5 / (1 + np.exp(-x)) - 0.25)
+def test_five_wins_of_five_are_five_and_a_half_of_six() -> None:
+    # Two models have one gap, and half a point to each is what Jeffreys' prior comes to there.
+    strengths = fit_strengths(fought("A>B*5"), likelihood="firth")
+    assert strengths[0] - strengths[1] == pytest.approx(np.log(5.5 / 0.5))
 
 
-def test_half_a_phantom_battle_hardly_moves_a_model_with_many() -> None:
-    plain = to_ratings(fit_strengths(fought("A>B*3000 B>A*1000")))
-    held = to_ratings(fit_strengths(fought("A>B*3000 B>A*1000"), phantom=PHANTOM))
-    assert np.abs(held - plain).max() < 0.02
+def test_every_link_of_a_chain_has_half_a_point_more_on_both_sides() -> None:
+    strengths = fit_strengths(fought("A>B*9 B>A*3 B>C*7 C>B*2 C>D"), likelihood="firth")
+    assert -np.diff(strengths) == pytest.approx(np.log([9.5 / 3.5, 7.5 / 2.5, 1.5 / 0.5]))
+
+
+def penalised(cells: Cells, theta: Floats) -> float:
+    """The log-likelihood and half the log of the determinant of the information, the last held."""
+    gap = theta[cells.i] - theta[cells.j]
+    chance = 1 / (1 + np.exp(-gap))
+    sides = np.zeros((len(gap), cells.models))
+    sides[np.arange(len(gap)), cells.i], sides[np.arange(len(gap)), cells.j] = 1, -1
+    x = sides[:, :-1]
+    matrix = x.T @ ((cells.battles * chance * (1 - chance))[:, None] * x)
+    return float(
+        cells.points @ np.log(chance)
+        + (cells.battles - cells.points) @ np.log(1 - chance)
+        + 0.5 * np.linalg.slogdet(matrix)[1]
+    )
+
+
+@pytest.mark.parametrize("text", [
+    "A>B*3 B>C*2 C>A A=D*2 D>B",
+    "A>B A>C A>D B>C*4 C>B*2 D>C D>B",
+    "A>B*9 B>C*5 C=D D>E*2 E>A A>E*3 B>D",
+    "A>B B>C C>D D>E A>E B>E",
+])  # fmt: skip
+def test_scipy_finds_the_same_penalised_maximum(text: str) -> None:
+    cells = fought(text)
+
+    def minus(free: Floats) -> float:
+        return -penalised(cells, np.append(free, 0.0))
+
+    found = np.zeros(cells.models - 1)
+    for _ in range(3):
+        found = minimize(minus, found, method="Powell", options={"xtol": 1e-10, "ftol": 1e-15}).x
+    theirs = np.append(found, 0.0)
+    ours = fit_strengths(cells, likelihood="firth")
+    assert ours == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds)
+def test_the_plain_fit_of_points_made_up_for_by_hat_values_is_the_penalised_one(seed: int) -> None:
+    a, b, y = draw_battles(seed, 6, battles=25)
+    cells = count_cells(a, b, outcome=y, models=6)
+    cells = select_models(cells, find_components(cells)[0])
+    ours = fit_strengths(cells, likelihood="firth")
+    chance = 1 / (1 + np.exp(ours[cells.j] - ours[cells.i]))
+    sides = np.zeros((len(chance), cells.models))
+    sides[np.arange(len(chance)), cells.i], sides[np.arange(len(chance)), cells.j] = 1, -1
+    half = np.sqrt(cells.battles * chance * (1 - chance))[:, None] * sides
+    hat = np.diag(half @ np.linalg.pinv(half.T @ half) @ half.T)
+    made_up = cells.counts + 0.5 * hat[:, None] * [1, 0, 1]
+    again = fit_strengths(Cells(cells.models, cells.i, cells.j, made_up))
+    assert again == pytest.approx(ours, abs=1e-7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.sampled_from([1, 30, 10_000]))
+def test_every_component_has_finite_strengths_at_rest(seed: int, most: int) -> None:
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 9, 14)
+    b, times = (a + rng.integers(1, 9, 14)) % 9, rng.integers(1, most + 1, 14)
+    y = rng.choice([0.0, 0.5, 1.0], 14, p=[0.6, 0.1, 0.3])
+    given = [np.repeat(x, times) for x in (a, b, y)]
+    cells = count_cells(given[0], given[1], outcome=given[2], models=9)
+    for members in find_components(cells):
+        assert np.isfinite(fit_strengths(select_models(cells, members), likelihood="firth")).all()
+
+
+def test_one_who_lost_once_to_one_of_a_field_moves_no_gap_of_the_others() -> None:
+    text = "A>B*9 B>A*3 B>C*7 C>B*2 A>C*4 C>A*3 C>D*5 D>B*2"
+    before = fit_strengths(fought(text), likelihood="firth")
+    after = fit_strengths(fought(text + " A>E"), likelihood="firth")[:4]
+    assert after - after[0] == pytest.approx(before - before[0], abs=1e-8)
+
+
+def test_many_battles_leave_hardly_a_difference_to_the_plain_maximum() -> None:
+    plain, reduced = (
+        to_ratings(fit_strengths(fought("A>B*3000 B>A*1000"), likelihood=by))
+        for by in ("mle", "firth")
+    )
+    assert 0 < np.abs(reduced - plain).max() < 0.06
 
 
 def test_strengths_that_do_not_come_to_rest_are_refused() -> None:

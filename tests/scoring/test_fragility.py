@@ -43,7 +43,7 @@ def brute(cells: Cells, leader: int) -> int:
             if (counts < 0).any():
                 continue
             left = Cells(cells.models, cells.i, cells.j, counts.reshape(-1, 3))
-            if np.argmax(fit_strengths(left, phantom=1e-6).round(6)) != leader:
+            if np.argmax(fit_strengths(left, likelihood="firth").round(6)) != leader:
                 return votes
     raise AssertionError
 
@@ -73,7 +73,7 @@ def test_taking_them_away_makes_another_lead_and_few_are_enough(seed: int) -> No
 
 def test_an_unbeaten_leader_falls_only_with_most_of_its_wins() -> None:
     cells = fought("A>B*9 A>C*9 B>C*5 C>B*4")
-    theta = fit_strengths(cells, phantom=0.5)
+    theta = fit_strengths(cells, likelihood="firth")
     fall = find_fall(cells, theta)
     assert fall is None or fall.votes > 9
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from scoring.cells import Floats
+from scoring.components import Open
 from scoring.intervals import Spread
 from scoring.ranks import find_rivals, rank, rank_simultaneously, videos_needed
 
@@ -62,9 +63,9 @@ def test_the_cap_is_the_callers() -> None:
 def apart(gaps: list[float], *, videos: int = 1000, error: float = 0.1) -> tuple[Floats, Spread]:
     """Strengths with independent errors, and their spread."""
     n = len(gaps)
-    own = error**2 * np.eye(n)
+    own, none = error**2 * np.eye(n), np.zeros(n, dtype=np.bool_)
     return np.array(gaps), Spread(
-        own, own, own, videos, np.full(n, videos), np.zeros(n, dtype=np.bool_)
+        own, own, own, videos, videos, np.full(n, videos), none, Open(none, none)
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from scoring.bradley_terry import SCALE, fit_strengths
@@ -88,6 +89,66 @@ def test_without_ties_davidson_is_bradley_terry() -> None:
     assert fit_terms(rows, davidson=True).theta == pytest.approx(plain, abs=1e-9)
 
 
+def penalised(rows: Rows, phi: Floats, *, davidson: bool) -> float:
+    """The log-likelihood and half the log-determinant, the last strength held; row by row."""
+    n, width = rows.models, rows.x.shape[1]
+    height, matrix = 0.0, np.zeros((len(phi) + 1, len(phi) + 1))
+    full = np.insert(phi, n - 1, 0.0)
+    for i, j, counts, x in zip(rows.i, rows.j, rows.counts, rows.x, strict=True):
+        side = np.zeros(len(full))
+        side[i], side[j], side[n : n + width] = 1, -1, x
+        ends = np.stack([0 * side, side / 2, side])
+        if davidson:
+            ends[1, -1] = 1
+        weight = np.exp(ends @ full) * ([1, 1, 1] if davidson else [1, 0, 1])
+        share = weight / weight.sum()
+        off = ends - share @ ends
+        points = counts if davidson else counts @ [[1, 0, 0], [0.5, 0, 0.5], [0, 0, 1]]
+        height += float(points[share > 0] @ np.log(share[share > 0]))
+        matrix += counts.sum() * (off.T * share) @ off
+    keep = np.arange(len(full)) != n - 1
+    return height + 0.5 * float(np.linalg.slogdet(matrix[np.ix_(keep, keep)])[1])
+
+
+@pytest.mark.parametrize("davidson", [False, True])
+def test_scipy_finds_the_same_penalised_maximum(davidson: bool) -> None:
+    rng = np.random.default_rng(4)
+    a = rng.integers(0, 3, 14)
+    b, y = (a + rng.integers(1, 3, 14)) % 3, rng.choice([0.0, 0.5, 1.0], 14)
+    rows = count_rows(a, b, outcome=y, models=3, x=rng.normal(size=(14, 1)), seat=True)
+    found = np.zeros(2 + 2 + davidson)
+    for _ in range(4):
+        found = minimize(
+            lambda phi: -penalised(rows, phi, davidson=davidson),
+            found,
+            method="Powell",
+            options={"xtol": 1e-10, "ftol": 1e-15},
+        ).x
+    ours = fit_terms(rows, davidson=davidson, likelihood="firth")
+    theta = np.insert(found[:2], 2, 0.0)
+    assert ours.theta == pytest.approx(theta - theta.mean(), abs=1e-6)
+    assert ours.gamma == pytest.approx(found[2:4], abs=1e-6)
+    assert ours.log_nu == (pytest.approx(found[4], abs=1e-6) if davidson else None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_terms_bias_reduced_rows_are_as_bias_reduced_cells(seed: int) -> None:
+    a, b, y = draw_battles(seed, 9, battles=60)
+    cells = count_cells(a, b, outcome=y, models=9)
+    plain = fit_strengths(cells, likelihood="firth")
+    found = fit_terms(count_rows(a, b, outcome=y, models=9), likelihood="firth")
+    assert found.theta == pytest.approx(plain, abs=1e-8)
+
+
+def test_an_always_longer_winner_is_finite_without_a_prior_where_bias_is_reduced() -> None:
+    x = np.array([[1.0], [1.0], [-1.0], [-1.0]] * 3)
+    rows = rows_of("ABAB" * 3, "BABA" * 3, "2200" * 3, x=x)
+    found = fit_terms(rows, likelihood="firth")
+    assert not found.held
+    # 6 of 6 in each order of the two, with half a point more 6.5 to 0.5.
+    assert found.gamma == pytest.approx([np.log(13)])
+
+
 def test_nothing_but_ties_is_even_and_has_no_tie_term() -> None:
     terms = fit_terms(rows_of("AAB", "BCC", "111"), davidson=True)
     assert terms.theta == pytest.approx([0, 0, 0], abs=1e-9)
@@ -102,7 +163,7 @@ def test_without_terms_rows_say_what_cells_say(videos: int | None) -> None:
     cells = count_cells(a, b, outcome=y, models=9, cluster=video)
     terms, theta = fit_terms(rows), fit_strengths(cells)
     assert terms.theta == pytest.approx(theta, abs=1e-9)
-    spread, _ = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY)
+    spread, _ = measure_terms(rows, terms, one_sided=NOBODY)
     plain = measure_spread(cells, theta)
     assert spread.robust == pytest.approx(plain.robust, abs=1e-12)
     assert spread.least == pytest.approx(plain.least, abs=1e-12)
@@ -117,8 +178,8 @@ def test_independent_battles_are_one_cluster_each(davidson: bool) -> None:
     loose = count_rows(a, b, outcome=y, models=9, x=x)
     tight = count_rows(a, b, outcome=y, models=9, x=x, cluster=np.arange(len(a)))
     terms = fit_terms(loose, davidson=davidson)
-    first, errors = measure_terms(loose, terms, phantom=0.0, one_sided=NOBODY)
-    second, same = measure_terms(tight, terms, phantom=0.0, one_sided=NOBODY)
+    first, errors = measure_terms(loose, terms, one_sided=NOBODY)
+    second, same = measure_terms(tight, terms, one_sided=NOBODY)
     assert first.robust == pytest.approx(second.robust, abs=1e-12)
     assert errors == pytest.approx(same)
     assert len(errors) == 4 + davidson
@@ -128,7 +189,7 @@ def test_the_error_of_a_seat_between_equals_is_known_by_hand() -> None:
     # Information 25 a nat for 100 even battles; 100 / 99 for the small sample.
     rows = rows_of("AB" * 50, "BA" * 50, "2200" * 25, seat=True)
     terms = fit_terms(rows)
-    _, errors = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY[:2])
+    _, errors = measure_terms(rows, terms, one_sided=NOBODY[:2])
     assert errors == pytest.approx([0.2 * np.sqrt(100 / 99)])
 
 
@@ -139,7 +200,7 @@ def test_intervals_of_a_coefficient_cover_the_truth() -> None:
         keep = y != 0.5
         rows = count_rows(a[keep], b[keep], outcome=y[keep], models=9, x=x[keep], seat=True)
         terms = fit_terms(rows)
-        _, errors = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY)
+        _, errors = measure_terms(rows, terms, one_sided=NOBODY)
         held += (np.abs(terms.gamma - [0.3, 0.8, 0.0, -0.4, 0.2]) < 1.96 * errors).sum()
     assert 0.92 <= held / 300 <= 0.98
 
@@ -150,7 +211,7 @@ def test_an_always_longer_winner_is_held_by_a_prior() -> None:
     assert terms.held
     assert 0 < terms.gamma[0] < 3 * PRIOR_SD
     rows = rows_of("ABAB" * 3, "BABA" * 3, "2200" * 3, x=x)
-    _, errors = measure_terms(rows, terms, phantom=0.0, one_sided=NOBODY[:2])
+    _, errors = measure_terms(rows, terms, one_sided=NOBODY[:2])
     assert 0.1 < errors[0] < PRIOR_SD
 
 
@@ -176,15 +237,17 @@ def test_a_covariate_of_zeros_is_worth_nothing() -> None:
 
 def test_one_cluster_tells_nothing_of_a_term() -> None:
     rows = rows_of("AABB", "BBAA", "2020", seat=True, cluster=[7] * 4)
-    spread, errors = measure_terms(rows, fit_terms(rows), phantom=0.0, one_sided=NOBODY[:2])
+    spread, errors = measure_terms(rows, fit_terms(rows), one_sided=NOBODY[:2])
     assert np.isinf(errors).all()
     assert np.isinf(place_errors(spread)).all()
 
 
-def test_strengths_that_run_away_are_refused_without_phantom_battles() -> None:
+def test_strengths_that_run_away_are_refused_by_the_plain_likelihood_alone() -> None:
     with pytest.raises(ArithmeticError, match="run away"):
         fit_terms(rows_of("AAA", "BBB", "222"))
-    assert fit_terms(rows_of("AAA", "BBB", "222"), phantom=0.5).theta[0] > 0.5
+    # Three wins of three are 3.5 of 4.
+    held = fit_terms(rows_of("AAA", "BBB", "222"), likelihood="firth")
+    assert held.theta[0] - held.theta[1] == pytest.approx(np.log(7))
 
 
 def test_no_patience_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

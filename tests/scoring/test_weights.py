@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from scoring.cells import Floats, Ints, count_cells
 from scoring.pairing import roster_pairs
-from scoring.ratings import rate
+from scoring.ratings import Method, rate
 from scoring.rows import count_rows, to_cells
 from tests.support.battles import draw_battles, fit_logistic
 
@@ -43,7 +43,8 @@ def test_equal_weights_change_nothing() -> None:
 
 def test_a_weighted_fit_is_that_of_a_weighted_logistic_regression() -> None:
     a, b, points, weight, video = drawn(3)
-    theta = rate(count_cells(a, b, outcome=points, models=4, cluster=video, weight=weight)).theta
+    cells = count_cells(a, b, outcome=points, models=4, cluster=video, weight=weight)
+    theta = rate(cells, Method(likelihood="mle")).theta
     design = np.eye(4)[a] - np.eye(4)[b]
     repeated = np.rint(weight * 1000).astype(int)
     found = fit_logistic(np.repeat(design[:, :3], repeated, axis=0), np.repeat(points, repeated))
