@@ -238,7 +238,7 @@ _SHAPES: dict[str, str] = {
 }
 
 
-_STANDARD = '{"analysis": "...", "verdict": "A"}'
+_STANDARD = '{"analysis": "...", "verdict": "..."}'
 _SHAPES_2: dict[str, str] = _SHAPES | {
     "persona": (
         '{"personas": ["...", "...", "..."]}\nExactly three, the one closest to the content first.'
@@ -246,7 +246,7 @@ _SHAPES_2: dict[str, str] = _SHAPES | {
     "judge": (
         f'{{"own_answer": "...", "instruction_following": {_STANDARD}, '
         f'"accuracy": {_STANDARD}, "relevance": {_STANDARD}, "helpfulness": {_STANDARD}, '
-        '"verdict": "A"}\n'
+        '"verdict": "..."}\n'
         "Write the keys in this order. own_answer is what you would have answered yourself. Each "
         "analysis names what decides that standard; the one on accuracy gives the times of the "
         "frames that decide it, as they stand before the frames (t=12.00s). The verdict of a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -97,10 +98,12 @@ def _told(said: Any, sides: tuple[str, str]) -> list[str]:
     own, better = said.get("own_answer"), said.get("standards")
     leads = better if isinstance(better, dict) else {}
     ahead = {"a": f", {safe(sides[0])} ahead", "b": f", {safe(sides[1])} ahead"}
-    return [
-        *([f"own answer: {own}"] if isinstance(own, str) else []),
-        *(
-            f"{name.replace('_', ' ')}{ahead.get(str(leads.get(name)), '')}: {said[name]}"
-            for name in STANDARDS
-        ),
-    ]
+    told = {f"{name.replace('_', ' ')}{ahead.get(str(leads.get(name)), '')}": said[name]
+            for name in STANDARDS}  # fmt: skip
+    told = {"own answer": own, **told} if isinstance(own, str) else told
+    return [f"{head}: {_quoted(words)}" for head, words in told.items()]
+
+
+def _quoted(words: str) -> str:
+    """Return a judge's words so that they stay one paragraph of theirs, whatever stands in them."""
+    return " ".join(html.escape(safe(words, lines=True), quote=False).split())

@@ -78,15 +78,10 @@ def build_slices(
         **{"method": method, "stand_ins": stand_ins, "warnings": warnings},
         **{"asked": asked, "weights": weights},
     }
-    return {
-        "schema": SCHEMA,
-        "by": by,
-        "slices": [
-            _slice(name, build(parts[name], roster, **given), parts[name])
-            | (_agreement(parts[name], ended) if by == "standard" else {})
-            for name in order
-        ],
-    }
+    found = [_slice(name, build(parts[name], roster, **given), parts[name]) for name in order]
+    if by == "standard":
+        found = [_by_itself(board, parts[board["slice"]], ended) for board in found]
+    return {"schema": SCHEMA, "by": by, "slices": found}
 
 
 def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
@@ -108,14 +103,22 @@ def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]
             yield standard.replace("_", " "), verdict
 
 
-def _agreement(part: Sequence[Battle], ended: Mapping[str, str]) -> dict[str, Any]:
-    """Return how often a standard alone decides as all four do, a tie of any kind being one."""
+def _by_itself(
+    board: dict[str, Any], part: Sequence[Battle], ended: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the slice of a standard, with how often it decides as the verdict does.
+
+    A tie of any kind is one, and none by a standard is called good or bad.
+    """
     both = [b for b in part if b.verdict in DECIDED and ended[b.id] in DECIDED]
     same = [points_of(b.verdict) == points_of(ended[b.id]) for b in both]
     videos = {battle.video: k for k, battle in enumerate(both)}
     agreement = measure_share(same, [videos[battle.video] for battle in both])
     # A tie by one standard is neither a good one nor a bad one.
-    return {"both_bad_share": tell_share(NOTHING), "agreement": tell_share(agreement)}
+    nothing = tell_share(NOTHING)
+    for row in board["models"]:
+        row |= {"both_bad_share": nothing} if "both_bad_share" in row else {}
+    return {**board, "both_bad_share": nothing, "agreement": tell_share(agreement)}
 
 
 def _slice(name: str, board: Table, battles: Sequence[Battle]) -> dict[str, Any]:

@@ -81,11 +81,12 @@ async def attack_cases(material: Material) -> list[TrialCase]:
 async def constant_cases(material: Material) -> list[TrialCase]:
     """Return answers that were found good, each against one that is the same for any question."""
     kit, battles = constants(), choose(material, "constant", _has_good_answer, most=None)
+    number = contracts_of(material.run.manifest)
     cases = []
     for meeting in meetings(len(kit), battles=len(battles), count=material.count):
         battle, constant = battles[meeting.battle], kit[meeting.text]
         side = _OTHER.get(battle.verdict, "b")
-        said = worded(constant.text, question=battle.question or "")
+        said = worded(constant.text, question=battle.question or "", contracts=number)
         seats = _seated(side, is_first=meeting.seats == "ab")
         change = Change("constant", constant.name, side, said)
         cases.append(await _changed_case(material, battle, change, seats=seats))

@@ -24,7 +24,7 @@ def answer(kind: str, sent: Sent) -> str:
     if kind == "windbag":
         return _padded(plain, Dice("padding", sent.question))
     if kind == "trickster":
-        return attacked(plain, _attack_on(sent), question=sent.question)
+        return attacked(plain, _attack_on(sent), question=sent.question, contracts=1)
     return plain
 
 

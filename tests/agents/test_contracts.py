@@ -36,7 +36,7 @@ WORDS = {
         "examiner": "4b8cec999856669b",
         "persona": "7bd146b21ab51467",
         "questioner": "9fcb458d54c9586c",
-        "judge": "09bcb0b2000388fa",
+        "judge": "642c6bbf12e8888b",
         "evolver": "397bb8033b3c099f",
         "grader": "bc3e48202cf7ff21",
         "comparer": "a3cdda84fcaa4eb0",

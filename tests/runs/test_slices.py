@@ -222,7 +222,9 @@ def test_a_standard_tells_how_often_it_decides_as_the_verdict_does() -> None:
     assert shares == {
         "instruction following": 1.0, "relevance": 1.0, "accuracy": 0.75, "helpfulness": 0.75,
     }  # fmt: skip
-    assert {part["both_bad_share"]["value"] for part in found.values()} == {None}
+    bad = [thing["both_bad_share"] for part in found.values() for thing in (part, *part["models"])
+           if "both_bad_share" in thing]  # fmt: skip
+    assert {share["value"] for share in bad} == {None}
 
 
 def test_what_a_judge_could_not_tell_by_a_standard_is_no_tie() -> None:
@@ -230,6 +232,27 @@ def test_what_a_judge_could_not_tell_by_a_standard_is_no_tie() -> None:
     assert found["accuracy"]["battles"] == 1
     assert found["accuracy"]["settings"]["totals"]["voids"] == 1
     assert found["accuracy"]["agreement"]["n"] == 1
+
+
+def test_a_standard_may_decide_what_the_verdict_did_not_and_nothing_that_was_forfeit() -> None:
+    void = by_standards("a")[0].model_copy(update={"verdict": "void", "reason": "x"})
+    lost = battle(slot(video("lost"), 0), verdict="forfeit_a", reason="x", verdicts=())
+    found = slices([void, lost], "standard")["accuracy"]
+    assert (found["battles"], found["agreement"]["n"]) == (1, 0)
+
+
+@pytest.mark.parametrize(("both", "ties"), [(False, 0), (True, 1)])
+def test_seatings_that_contradict_each_other_split_a_standard_where_both_count(
+    both: bool, ties: int
+) -> None:
+    panel = (
+        judging(seats="ab", standards={"accuracy": "a"}),
+        judging(seats="ba", standards={"accuracy": "b"}),
+    )
+    played = [battle(slot(video(), 0), verdicts=panel)]
+    table = build_slices(played, CAST, by="standard", seats_count=both)
+    accuracy = next(part for part in table["slices"] if part["slice"] == "accuracy")
+    assert accuracy["models"][0]["ties"] == ties
 
 
 def test_a_panel_decides_each_standard_by_its_plurality() -> None:

@@ -27,6 +27,7 @@ from tests.support.refigured import (
     spoken,
     with_others,
 )
+from tests.support.refitted import climbed, hat_values
 
 DECIDED = ("a", "b", *TIES)
 TRICKS = {"windbag": "offline:windbag", "trickster": "offline:trickster"}
@@ -266,28 +267,24 @@ class Recount:
             yield key, Figure(math.nan, len(self.decided), None, videos, gaps)
 
     def _rate(self, names: Sequence[str]) -> dict[str, float]:
-        """Return Bradley-Terry ratings, by Newton's steps on one model after the other.
+        """Return bias-reduced Bradley-Terry ratings; none where models never met.
 
-        None where some group never took a point from the rest, so that no rating fits best
-        (Ford, 1957).
+        Every pair is given its hat value in battles, half of them won, and all is fitted again
+        until nothing moves (Kosmidis and Firth, 2021).
         """
         games = [(r["model_a"], r["model_b"], _points(r, r["model_a"])) for r in self.decided]
-        if any(len(_beaten(name, games)) < len(names) for name in names):
+        if len(_beaten(names[0], [(a, b, 0.5) for a, b, _ in games])) < len(names):
             return {}
-        of: dict[str, list[tuple[str, float]]] = {name: [] for name in names}
+        fought: dict[tuple[str, str], tuple[float, float]] = {}
         for a, b, points in games:
-            of[a].append((b, points))
-            of[b].append((a, 1 - points))
-        theta = dict.fromkeys(names, 0.0)
-        for _ in range(2000):
-            moved = 0.0
-            for name in names:
-                hoped = [1 / (1 + math.exp(theta[b] - theta[name])) for b, _ in of[name]]
-                off = sum(points for _, points in of[name]) - sum(hoped)
-                step = off / max(sum(p * (1 - p) for p in hoped), 1e-9)
-                theta[name] += max(-1.0, min(1.0, step))
-                moved = max(moved, abs(step))
-            if moved < 1e-10:
+            n, won = fought.get((a, b), (0.0, 0.0))
+            fought[a, b] = n + 1, won + points
+        theta, more = dict.fromkeys(names, 0.0), dict.fromkeys(fought, 0.0)
+        for _ in range(3000):
+            given = {p: (n + more[p], won + more[p] / 2) for p, (n, won) in fought.items()}
+            before, theta = theta, climbed(theta, given)
+            more = hat_values(theta, fought)
+            if max(abs(theta[name] - before[name]) for name in names) < 1e-7:
                 break
         return {name: value * 400 / math.log(10) for name, value in theta.items()}
 
