@@ -90,12 +90,17 @@ def read_anchored(bench: OpenBench) -> list[Anchored]:
     Raises:
         BadInput: a file that is no result, belongs to another bench or asks what that does not.
     """
-    heads = ((file, read_head(file, bench)) for file in result_files(bench))
-    read = [_anchored(file, head, bench) for file, head in heads if head.kind == ANCHORED]
+    read = [
+        read_one_anchored(file, bench)
+        for file in result_files(bench)
+        if read_head(file, bench).kind == ANCHORED
+    ]
     return sorted(read, key=lambda one: (one.judge, one.anchor, one.model))
 
 
-def _anchored(file: Path, head: Head, bench: OpenBench) -> Anchored:
+def read_one_anchored(file: Path, bench: OpenBench) -> Anchored:
+    """Return what a file holds; BadInput as `read_anchored`."""
+    head = read_head(file, bench)
     if head.anchor is None:
         raise BadInput(f"{file}, line 1: names no anchor; move the file away")
     comparisons = list(read_lines(file, Comparison))

@@ -13,6 +13,8 @@ from memory.records import SCHEMA
 from memory.store import Store
 from runs.benches import OpenBench, is_folder
 from runs.opening import PROMPT_FILE, stored_prompts
+from runs.reading import one_line
+from runs.sealing import RUN
 
 CALLS = "calls.sqlite"
 """Its name below the results of a bench."""
@@ -26,11 +28,11 @@ def calls_file(bench: OpenBench) -> Path:
 
 
 def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) -> Store | None:
-    """Return the calls of a bench, open; to be read only, None where there are none yet.
+    """Return the calls of a bench, open and as they are; None where there are none yet.
 
     Args:
         bench: whose.
-        write: begin them, if there are none.
+        write: more may be written to them.
         prompts: folder of prompts in place of ours; all calls of a bench are made with one set.
 
     Raises:
@@ -42,16 +44,13 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
     if not file.is_file():
-        return _begin(bench, file, load_prompts(prompts)) if write else None
+        return None
     store = Store.open(file, write=write)
     try:
         if store.manifest().get("bench") != bench.bench:
             raise BadInput(f"{file} holds calls of another bench; move it away")
         if prompts is not None:
             _refuse_other_prompts(bench, own_prompts(store, prompts), load_prompts(prompts))
-        if write:
-            # A file that is older than a role lacks the prompt of it.
-            keep_prompts(store, load_prompts(prompts))
     except BaseException:
         store.close()
         raise
@@ -65,7 +64,8 @@ def load_prompts(folder: Path | None = None) -> PromptSet:
 
 def _refuse_other_prompts(bench: OpenBench, own: PromptSet, typed: PromptSet) -> None:
     """Refuse prompts beside which figures of this bench would no longer compare."""
-    others = sorted(role for role, is_so in typed.digests.items() if own.digests[role] != is_so)
+    # Those that nobody typed are ours, which a newer version may have worded anew.
+    others = sorted(role for role in typed.given if own.digests[role] != typed.digests[role])
     if others:
         raise BadInput(
             f"{bench.folder} is played with other prompts ({', '.join(others)}); leave --prompts "
@@ -73,7 +73,12 @@ def _refuse_other_prompts(bench: OpenBench, own: PromptSet, typed: PromptSet) ->
         )
 
 
-def _begin(bench: OpenBench, file: Path, prompts: PromptSet) -> Store:
+def begin_calls(bench: OpenBench, prompts: PromptSet) -> Store:
+    """Begin the calls of a bench that has none, and return them, open for writing.
+
+    Raises:
+        RunLocked: another process is at it.
+    """
     facts = {
         "schema": SCHEMA,
         "version": version("videoautoarena"),
@@ -81,7 +86,7 @@ def _begin(bench: OpenBench, file: Path, prompts: PromptSet) -> Store:
         "prompts": prompts.digests,
         "contracts": prompts.contracts,
     }
-    store = Store.create(file, facts)
+    store = Store.create(calls_file(bench), facts)
     try:
         keep_prompts(store, prompts)
     except BaseException:
@@ -91,7 +96,10 @@ def _begin(bench: OpenBench, file: Path, prompts: PromptSet) -> Store:
 
 
 def keep_prompts(store: Store, prompts: PromptSet) -> None:
-    """Copy the prompts to the calls that are made with them, unless some are there."""
+    """Copy the prompts to the calls that are made with them, unless they are there.
+
+    Calls that are older than a role lack the prompt of it.
+    """
     for role, text in prompts.texts.items():
         store.put_file(f"{PROMPT_FILE}{role}", text)
 
@@ -129,6 +137,12 @@ def prompt_notes(
     ]
     if others:
         yield f"other prompts than in the run that the bench is from: {', '.join(others)}"
+    number = bench.manifest.run.get("contracts", 1)
+    if bench.manifest.source.kind == RUN and number != prompts.contracts:
+        yield (
+            "other contracts for replies than in the run that the bench is from: "
+            f"{prompts.contracts}, there {one_line(str(number), 20)}"
+        )
 
 
 class Generations:

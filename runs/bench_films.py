@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory.errors import BadInput, UnusableVideo
-from memory.records import Video
+from memory.records import Subtitles, Video
 from memory.store import Store
 from runs.bench import inside
 from runs.benches import OpenBench
@@ -22,6 +22,7 @@ from runs.reading import counted, one_line
 from runs.sealing import BenchVideo, digest_of
 from runs.subtitles import keep_subtitles, stored_subtitles
 from video.find import Findings, find_videos, read_video
+from video.subtitles import Shelf, Track
 
 REMEMBERED = "bench-video/"
 """Name in the file of calls, before the digest of a bench's video id, of the sha256 of its file."""
@@ -48,6 +49,8 @@ def find_films(
     bench: OpenBench, wanted: Sequence[str], *, folder: Path | None, store: Store | None
 ) -> BenchFilms:
     """Return the videos of a bench: by digest where it knows one, else by path, name or id.
+
+    A video whose subtitles are not those of the bench is lost. Nothing is written.
 
     Args:
         bench: the bench.
@@ -83,22 +86,17 @@ def find_films(
             films.videos[id_] = found
             if folder is not None:
                 films.files[found.id] = folder / found.path
+    _lose_other_subtitles(bench, store, films)
     return films
 
 
 def remember_films(bench: OpenBench, store: Store, films: BenchFilms) -> list[str]:
     """Write down which files a bench's videos are, and the subtitles that count with them.
 
-    Returns what a person should know. A video whose subtitles are not those of the bench is lost.
+    Returns what a person should know.
     """
-    known = {video.id for video in store.videos()}
-    fresh = {id_: video for id_, video in films.videos.items() if video.id not in known}
-    notes = list(_keep_subtitles(bench, store, films, fresh))
-    for id_, video in list(films.videos.items()):
-        if wrong := _wrong_subtitles(store, bench.manifest.videos[id_], video):
-            films.lost[id_] = wrong
-            del films.videos[id_]
-            continue
+    notes = list(_keep_subtitles(bench, store, films))
+    for id_, video in films.videos.items():
         store.add_videos([video])
         store.put_file(f"{REMEMBERED}{digest_of(id_)}", video.sha256)
     return notes
@@ -116,29 +114,48 @@ def film_notes(bench: OpenBench, films: BenchFilms) -> Iterator[str]:
         yield f"{told} unchecked: the bench does not know their content, so they go by their names"
 
 
-def _keep_subtitles(
-    bench: OpenBench, store: Store, films: BenchFilms, fresh: Mapping[str, Video]
-) -> Iterator[str]:
+def _keep_subtitles(bench: OpenBench, store: Store, films: BenchFilms) -> Iterator[str]:
     """Copy subtitles of new videos: those the bench names, else what lies beside them."""
     entries = bench.manifest.videos
     if films.folder is None or bench.manifest.run.get("subtitles") is False:
         return
     names_some = any(entry.subtitles for entry in entries.values())
-    videos = [v for id_, v in fresh.items() if entries[id_].subtitles or not names_some]
+    videos = [
+        video
+        for id_, video in _fresh(store, films).items()
+        if entries[id_].subtitles or not names_some
+    ]
     if videos:
         # The seed is the file's, not the player's: answers must not depend on how seats are drawn.
         found = Findings(videos, [], [])
         yield from keep_subtitles(store, videos, found=found, folder=films.folder, seed=0)
 
 
-def _wrong_subtitles(store: Store, entry: BenchVideo, video: Video) -> str | None:
-    if entry.subtitles is None:
-        return None
-    kept = stored_subtitles(store, video.id)
-    if kept is None:
-        return "has lost its subtitles"
-    is_same = kept.sha256 == entry.subtitles.sha256
-    return None if is_same else "has other subtitles than were frozen"
+def _fresh(store: Store | None, films: BenchFilms) -> dict[str, Video]:
+    """Return those videos, by the bench's id, that were not seen before."""
+    known = {video.id for video in store.videos()} if store is not None else set[str]()
+    return {id_: video for id_, video in films.videos.items() if video.id not in known}
+
+
+def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchFilms) -> None:
+    """Count as lost each video whose subtitles, kept or about to be, are not those frozen."""
+    fresh, folder = _fresh(store, films), films.folder
+    if bench.manifest.run.get("subtitles") is False:
+        folder = None
+    for id_, video in list(films.videos.items()):
+        frozen = bench.manifest.videos[id_].subtitles
+        if frozen is None:
+            continue
+        kept = stored_subtitles(store, video.id) if store is not None else None
+        found: Subtitles | Track | None = kept
+        if kept is None and folder is not None and id_ in fresh:
+            found = Shelf(folder).beside(video).track
+        if found is None:
+            films.lost[id_] = "has lost its subtitles"
+        elif found.sha256 != frozen.sha256:
+            films.lost[id_] = "has other subtitles than were frozen"
+        if id_ in films.lost:
+            del films.videos[id_]
 
 
 def seen_films(store: Store | None) -> dict[str, Video]:

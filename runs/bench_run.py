@@ -26,7 +26,14 @@ from runs.anchor_cast import cast_against
 from runs.anchor_game import AnchorGame, anchored_of
 from runs.anchor_plan import look_ahead_anchored
 from runs.anchor_results import Anchored, read_anchored
-from runs.bench_calls import Generations, open_calls, own_prompts, prompt_notes
+from runs.bench_calls import (
+    Generations,
+    begin_calls,
+    keep_prompts,
+    open_calls,
+    own_prompts,
+    prompt_notes,
+)
 from runs.bench_cast import BenchCast, Wanted
 from runs.bench_films import BenchFilms, film_notes, find_films, remember_films
 from runs.bench_game import BenchGame, Player, Settled
@@ -180,15 +187,20 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
         store = open_calls(bench, write=write, prompts=asked.prompts)
         if store is not None:
             stack.enter_context(store)
-        _cap(store, cast, asked.caps, write=write)
+        caps = _caps_of(store, cast, asked.caps)
         wanted = list(dict.fromkeys(item.video_id for item in items))
         films = find_films(bench, wanted, folder=asked.videos, store=store)
+        _refuse_strangers(bench, films)
         used = ("contestant", "comparer" if cast.anchor else "judge")
         prompts = own_prompts(store, asked.prompts)
         notes = [*prompt_notes(bench, prompts, used=used, typed=asked.prompts)]
-        if write and store is not None:
+        if write:
+            # Only what is not refused leaves a trace, which binds whatever plays this bench later.
+            if store is None:
+                store = stack.enter_context(begin_calls(bench, prompts))
+            keep_prompts(store, prompts)
+            keep_caps(store, caps)
             notes += remember_films(bench, store, films)
-        _refuse_strangers(bench, films)
         notes += film_notes(bench, films)
         if write and asked.retry_failed and store is not None:
             pardon(store, [video.id for video in films.videos.values()], 0)
@@ -235,12 +247,11 @@ def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
             )
 
 
-def _cap(store: Store | None, cast: BenchCast, caps: Caps, *, write: bool) -> None:
-    """Check the caps that hold for all that ever plays this bench, and keep them."""
+def _caps_of(store: Store | None, cast: BenchCast, caps: Caps) -> Caps:
+    """Return the caps that hold from now on for all that ever plays this bench, checked."""
     merged = merged_caps(kept_caps(store) if store is not None else NO_CAPS, caps)
     check_caps(cast.config, merged)
-    if store is not None and write:
-        keep_caps(store, merged)
+    return merged
 
 
 async def _look(cast: BenchCast, items: list[Item], films: BenchFilms, store: Store | None) -> Left:

@@ -13,12 +13,12 @@ from pydantic import JsonValue
 from agents.prompts import PromptSet
 from memory.journal import NOTHING_LOST
 from memory.records import Lost
-from runs.anchor_results import Anchored, compared, read_anchored, write_anchored
+from runs.anchor_results import Anchored, compared, read_one_anchored, write_anchored
 from runs.bench_cast import BenchCast
 from runs.bench_game import Outcome, Player, Settled
 from runs.benches import OpenBench
 from runs.rate_columns import quoted
-from runs.results import Result, decided, read_results, write_result
+from runs.results import ANCHORED, RESULT, Result, decided, file_of, read_result, write_result
 from runs.sealing import Item
 
 Outcomes = Mapping[tuple[str, str], Outcome]
@@ -133,28 +133,39 @@ def _result(
 def keep_results(
     bench: OpenBench, results: tuple[Result, ...] | tuple[Anchored, ...]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Write results where none is there that decides more; return the files, and why not others."""
-    there: dict[tuple[str, ...], frozenset[str]] = {
-        **{_name(one): decided(one) for one in read_results(bench)},
-        **{_name(one): compared(one) for one in read_anchored(bench)},
-    }
+    """Write results where none is there that decides more; return the files, and why not others.
+
+    Raises:
+        BadInput: one that is there cannot be read, or one cannot be written.
+    """
     files, kept = list[Path](), list[str]()
     for result in results:
-        before = there.get(_name(result), frozenset())
-        mine = compared(result) if isinstance(result, Anchored) else decided(result)
+        file, mine = _place(bench, result), _decided(result)
+        before = _decided(_read(bench, file, like=result)) if file.is_file() else frozenset[str]()
         if before <= mine:
             files.append(_write(bench, result))
         else:
             kept.append(
-                f"the result of {quoted(result.model)} by {quoted(result.judge)} stays as it was: "
-                f"{len(before - mine)} of the {len(before)} it decides are not decided now"
+                f"the result of {quoted(result.model)} by {quoted(result.judge)} in "
+                f"{file.relative_to(bench.folder)} stays as it was: {len(before - mine)} of the "
+                f"{len(before)} it decides are not decided now; delete it to have it written anew"
             )
     return tuple(files), tuple(kept)
 
 
-def _name(result: Result | Anchored) -> tuple[str, ...]:
-    anchor = (result.anchor,) if isinstance(result, Anchored) else ()
-    return (result.model, result.judge, *anchor)
+def _place(bench: OpenBench, result: Result | Anchored) -> Path:
+    if isinstance(result, Anchored):
+        return file_of(bench, ANCHORED, result.model, result.judge, result.anchor)
+    return file_of(bench, RESULT, result.model, result.judge)
+
+
+def _read(bench: OpenBench, file: Path, *, like: Result | Anchored) -> Result | Anchored:
+    is_anchored = isinstance(like, Anchored)
+    return read_one_anchored(file, bench) if is_anchored else read_result(file, bench)
+
+
+def _decided(result: Result | Anchored) -> frozenset[str]:
+    return compared(result) if isinstance(result, Anchored) else decided(result)
 
 
 def _write(bench: OpenBench, result: Result | Anchored) -> Path:

@@ -230,9 +230,9 @@ def contracts_of(manifest: Mapping[str, Any]) -> int:
     """Return the number of the contracts that the roles of a run or a bench are held to.
 
     Raises:
-        StoreError: what stands there is no number.
+        StoreError: what stands there is no whole number from 1.
     """
     number = manifest.get("contracts", 1)
-    if not isinstance(number, int):
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise StoreError("the run's settings cannot be read (contracts)")
     return number

@@ -112,7 +112,7 @@ def read_results(bench: OpenBench) -> list[Result]:
         BadInput: a file that is no result, belongs to another bench or asks what that does not.
     """
     read = [
-        _result(file, bench)
+        read_result(file, bench)
         for file in result_files(bench)
         if read_head(file, bench).kind == RESULT
     ]
@@ -125,7 +125,7 @@ def read_answers(bench: OpenBench, model: str) -> Answers | None:
     Raises:
         BadInput: as `read_results`.
     """
-    file = bench.results / _name(ANSWERS, model, None)
+    file = file_of(bench, ANSWERS, model)
     if not file.is_file():
         return None
     head, lines = read_head(file, bench), read_lines(file, _Response)
@@ -183,7 +183,7 @@ def write_lines(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: 
     Raises:
         BadInput: it is there and not `force`, or it cannot be written.
     """
-    file = bench.results / _name(head.kind, head.model, head.judge, head.anchor)
+    file = file_of(bench, head.kind, head.model, head.judge, head.anchor)
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
     if file.exists() and not force:
@@ -209,11 +209,13 @@ def _written(line: Shape) -> dict[str, JsonValue]:
     return {k: v for k, v in told.items() if v is not None or k not in ("anchor", "votes")}
 
 
-def _name(kind: str, model: str, judge: str | None, anchor: str | None = None) -> str:
-    """Return the name of a file: something to recognise, and a digest that tells all apart."""
+def file_of(
+    bench: OpenBench, kind: str, model: str, judge: str | None = None, anchor: str | None = None
+) -> Path:
+    """Return a file; its name is something to recognise, and a digest that tells all apart."""
     shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
     key = [kind, model, judge] if anchor is None else [kind, model, judge, anchor]
-    return f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"
+    return bench.results / f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"
 
 
 def result_files(bench: OpenBench) -> list[Path]:
@@ -245,7 +247,8 @@ def read_head(file: Path, bench: OpenBench) -> Head:
     return head
 
 
-def _result(file: Path, bench: OpenBench) -> Result:
+def read_result(file: Path, bench: OpenBench) -> Result:
+    """Return the result that a file holds; BadInput as `read_results`."""
     head, rulings = read_head(file, bench), list(read_lines(file, Ruling))
     check_qids(file, bench, (ruling.qid for ruling in rulings))
     once: set[tuple[str, Against, Seats | None]] = set()

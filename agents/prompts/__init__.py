@@ -14,7 +14,7 @@ from string import Template
 from agents.contracts import CONTRACTS
 from agents.fences import fence
 from memory.digests import digest
-from memory.errors import BadInput
+from memory.errors import BadInput, StoreError
 from memory.records import Role
 
 SLOTS: dict[str, tuple[str, ...]] = {
@@ -44,10 +44,19 @@ class PromptSet:
     """Role to the text of its file."""
     contracts: int = CONTRACTS
     """Number of the contracts that follow them; see `agents.contracts`."""
+    given: frozenset[str] = frozenset()
+    """Roles whose text somebody gave in place of this project's."""
 
     def __post_init__(self) -> None:
-        """Refuse a prompt that is missing, empty, or has other slots than its role."""
-        if not 1 <= self.contracts <= CONTRACTS:
+        """Refuse a prompt that is missing, empty, or has other slots than its role.
+
+        Raises:
+            BadInput: there is one, or the contracts are of a newer version.
+            StoreError: the contracts have a number that there never was.
+        """
+        if self.contracts < 1:
+            raise StoreError(f"contracts {self.contracts} cannot be: their numbers begin with 1")
+        if self.contracts > CONTRACTS:
             raise BadInput(
                 f"contracts {self.contracts} are of a newer version; this one knows 1 to "
                 f"{CONTRACTS}, so update videoautoarena"
@@ -74,10 +83,9 @@ class PromptSet:
         """
         roles = _ALL_SLOTS if bench else SLOTS
         texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
-        if folder is not None:
-            own = _overrides(folder)
-            texts |= {role: text for role, text in own.items() if role in roles}
-        return cls(texts)
+        found = _overrides(folder) if folder is not None else {}
+        given = {role: text for role, text in found.items() if role in roles}
+        return cls(texts | given, given=frozenset(given))
 
     @classmethod
     def from_texts(cls, texts: Mapping[str, str], *, contracts: int = CONTRACTS) -> PromptSet:

@@ -9,7 +9,7 @@ import pytest
 from agents.fences import open_fences
 from agents.prompts import SLOTS, PromptSet
 from memory.digests import digest
-from memory.errors import BadInput
+from memory.errors import BadInput, StoreError
 
 CODE = "0123456789abcdef"
 
@@ -47,6 +47,7 @@ def test_a_folder_replaces_single_prompts(tmp_path: Path) -> None:
     prompts = PromptSet.load(tmp_path)
     assert prompts.texts["contestant"] == "Answer in verse.\n"
     assert prompts.texts["judge"] == PromptSet.load().texts["judge"]
+    assert (prompts.given, PromptSet.load().given) == ({"contestant"}, set())
 
 
 def test_a_digest_is_that_of_the_files_text() -> None:
@@ -88,6 +89,12 @@ def test_braces_trailing_blanks_and_doubled_signs_are_fine(text: str) -> None:
     )
     assert open_fences(filled)[1] == {"brief": "b"}
     assert "$$" not in filled
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_contracts_that_there_never_were_are_not_newer(number: int) -> None:
+    with pytest.raises(StoreError, match=f"contracts {number} cannot be"):
+        PromptSet.from_texts(PromptSet.load().texts, contracts=number)
 
 
 def test_a_missing_role_is_named() -> None:

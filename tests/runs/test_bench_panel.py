@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import agents.prompts
 from agents.prompts import PromptSet
 from memory.records import CallRow, Judging
 from memory.store import Store
@@ -27,7 +28,7 @@ from runs.results import Result as Played
 from runs.results import read_results
 from tests.support.clips import draw_folder
 from tests.support.inspect_logs import read_logs
-from tests.support.small_runs import play
+from tests.support.small_runs import alter, play
 
 JUDGES = """
 [models.near]
@@ -232,6 +233,35 @@ def test_a_bench_that_was_first_played_with_contract_1_goes_on_with_it(
     result = result_of(bench, "offline:judge")
     assert result.facts["contracts"] == 1
     assert not any("own_answer" in (ruling.words or "") for ruling in result.rulings)
+
+
+def test_a_bench_that_is_from_a_run_with_another_contract_says_so(
+    ground: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ground / "out", tmp_path / "out")
+    alter(tmp_path / "out", "UPDATE manifest SET body = json_remove(body, '$.contracts')")
+    freeze(tmp_path / "out", tmp_path / "older")
+    note = "other contracts for replies than in the run that the bench is from: 2, there 1"
+    assert note in run(ground, tmp_path / "older", "--plan").stdout
+    assert "other contracts" not in run(ground, ground / "bench", "--plan").stdout
+
+
+def test_the_same_prompts_go_on_when_those_beside_them_are_worded_anew(
+    monkeypatch: pytest.MonkeyPatch, ground: Path, bench: Path, prompts: Path, tmp_path: Path
+) -> None:
+    assert run(ground, bench, "--prompts", prompts).return_value == 0
+    newer = tmp_path / "newer"
+    shutil.copytree(Path(agents.prompts.__file__).parent, newer)
+    for role in ("contestant", "grader"):
+        (newer / f"{role}.txt").write_text(f"{(newer / f'{role}.txt').read_text()}Take care.\n")
+    monkeypatch.setattr(agents.prompts, "_OWN", newer)
+    again = run(ground, bench, "--prompts", prompts)
+    assert again.return_value == 0, again.output
+    assert "at most 0 calls" in again.stderr
+    assert "first played (contestant); it goes on with its own" in again.stderr
+    (prompts / "contestant.txt").write_text("Answer in verse.")
+    told = run(ground, bench, "--prompts", prompts)
+    assert "is played with other prompts (contestant)" in str(told.exception)
 
 
 def test_prompts_that_figures_would_not_compare_under_are_refused(

@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 from memory.store import Store
-from runs.bench_calls import CALLS, open_calls
+from runs.bench_calls import CALLS, begin_calls, load_prompts
 from runs.benches import open_bench
 from runs.results import read_results
 from tests.support.first_bench import as_first
@@ -86,10 +86,8 @@ def calls(bench: Path) -> list[str]:
 def test_a_second_process_is_told_who_plays_the_bench_and_may_still_plan(
     ground: Path, bench: Path
 ) -> None:
-    store = open_calls(open_bench(bench), write=True)
-    assert store is not None
     typed = command("arena", "bench", "run", bench, *MOLE, "--videos", ground / "videos")
-    with store:
+    with begin_calls(open_bench(bench), load_prompts()):
         told = subprocess.run(typed, capture_output=True, text=True, check=False, timeout=120)
         assert told.returncode == 1
         said = f"{bench / 'results'} is being run by process {os.getpid()}; wait for it to end"

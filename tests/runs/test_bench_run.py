@@ -20,7 +20,7 @@ from runs.cli import arena, guarded
 from runs.results import Answers, Ruling, read_results, write_answers
 from runs.results import Result as Played
 from runs.results import write_result as write_played
-from tests.support.clips import draw_clip, draw_folder
+from tests.support.clips import draw_clip
 from tests.support.published_bench import published, write_published
 from tests.support.runfiles import intent
 from tests.support.small_benches import calls_of, freeze_ground
@@ -198,44 +198,6 @@ def test_the_questions_of_a_video_that_is_missing_or_swapped_are_void_and_the_ot
     rulings = results_of(bench)["offline:mole"].rulings
     assert {film[r.qid] for r in rulings if r.verdict == "void"} == {gone}
     assert {film[r.qid] for r in rulings if r.verdict != "void"} == {there}
-
-
-def test_a_folder_with_none_of_the_videos_is_refused_and_a_result_stays(
-    bench: Path, videos: Path, tmp_path: Path
-) -> None:
-    typed = ("--model", "offline:mole", "--swap", 0)
-    run(bench, "--videos", videos, *typed)
-    before = {file: file.read_bytes() for file in (bench / "results").glob("*.jsonl")}
-    assert before
-    other = draw_folder(tmp_path / "other", 2, seconds=2)
-    for more in ((), ("--plan",), ("--limit", 1)):
-        told = run(bench, "--videos", other, *typed, *more)
-        assert isinstance(told.exception, BadInput)
-        assert "holds no video that is asked about, of " in str(told.exception)
-        assert "pass their folder with --videos" in str(told.exception)
-    assert {file: file.read_bytes() for file in (bench / "results").glob("*.jsonl")} == before
-
-
-def test_a_result_is_replaced_only_by_one_that_decides_all_that_it_does(
-    bench: Path, videos: Path
-) -> None:
-    typed = ("--videos", videos, "--model", "offline:mole", "--swap", 0)
-    part = run(bench, *typed, "--limit", 2, "--json")
-    assert len(results_of(bench)["offline:mole"].rulings) == 4
-    whole = run(bench, *typed, "--json")
-    assert (json.loads(part.stdout)["kept"], json.loads(whole.stdout)["kept"]) == ([], [])
-    before = results_of(bench)
-    again = run(bench, *typed, "--limit", 2, "--json")
-    told = json.loads(again.stdout)
-    assert (again.return_value, told["results"]) == (0, [])
-    (why,) = told["kept"]
-    questions = 2 * len(open_bench(bench).items)
-    assert f"stays as it was: {questions - 4} of the {questions} it decides" in why
-    assert why in again.stderr
-    assert told["scores"]["models"][0]["decided"]["n"] == 2
-    (videos / (next(iter(open_bench(bench).manifest.videos.values())).path or "")).unlink()
-    assert "stays as it was" in run(bench, *typed).stderr
-    assert results_of(bench) == before
 
 
 def test_a_bench_of_schema_1_can_be_played(tmp_path: Path) -> None:

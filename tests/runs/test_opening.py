@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import agents.prompts
 from agents.desk import Desk
 from agents.prompts import PromptSet
 from memory.store import Store
@@ -110,6 +112,34 @@ def test_a_run_of_a_later_version_is_refused(
     said = terminal.arena("resume", tmp_path / "out")
     assert (said.code, len(said.err.splitlines())) == (1, 1)
     assert "contracts 99 are of a newer version" in said.err
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "2.0", "'2'", "json('true')", "json('null')"])
+def test_contracts_that_there_never_were_are_damage(
+    number: str, terminal: Terminal, undisturbed: Path, tmp_path: Path
+) -> None:
+    begun_and_killed(tmp_path / "out", undisturbed, after="slots")
+    alter(tmp_path / "out", f"UPDATE manifest SET body = json_set(body, '$.contracts', {number})")
+    said = terminal.arena("resume", tmp_path / "out")
+    assert (said.code, len(said.err.splitlines())) == (1, 1)
+    assert "the run's settings cannot be read (contracts)" in said.err
+
+
+def test_the_same_prompts_go_on_when_those_beside_them_are_worded_anew(
+    monkeypatch: pytest.MonkeyPatch, videos: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "contestant.txt").write_text("Answer what follows.")
+    play(videos, tmp_path / "out", prompts=mine, rounds=1)
+    newer = tmp_path / "newer"
+    shutil.copytree(Path(agents.prompts.__file__).parent, newer)
+    (newer / "grader.txt").write_text(f"{(newer / 'grader.txt').read_text()}Take care.\n")
+    monkeypatch.setattr(agents.prompts, "_OWN", newer)
+    said = list[str]()
+    play(videos, tmp_path / "out", prompts=mine, rounds=2, said=said)
+    assert any("since this run began (grader); the run goes on with its own" in s for s in said)
+    assert play_again(tmp_path / "out").differences == []
 
 
 def test_prompts_that_were_never_copied_are_not_made_up(
