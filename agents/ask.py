@@ -25,7 +25,7 @@ from agents.tries import Listener, Tries
 from agents.turns import Turns
 from memory.digests import canonical_json
 from memory.errors import JournalMiss
-from memory.records import SCHEMA, CallRow, Frames, Intent, Nonce, Role, Usage
+from memory.records import SCHEMA, Attempt, CallRow, Frames, Intent, Nonce, Role, Usage
 
 _SYSTEM_JSON = canonical_json(SYSTEM)
 
@@ -55,7 +55,9 @@ class Event:
     """The pause before the next try, or how long the last one took."""
     usage: Usage = NO_USAGE
     cost_usd: float | None = None
-    """What a finished call cost; None where it is unknown, or was paid for earlier."""
+    """What a finished call's last try cost; None where it is unknown, or was paid for earlier."""
+    attempts: tuple[Attempt, ...] = ()
+    """The tries of a finished call before the last one."""
     text: str = ""
     """The reply, or why there is none; of a call that is finished or recalled."""
 
@@ -248,8 +250,8 @@ class Asker:
                 unsent(attempt)
             self._look_whether_drained()
 
-        async def renewed(fault: Fault) -> None:
-            if not await self.purse.renew(hold, fault.kind):
+        async def renewed(attempt: Attempt) -> None:
+            if not await self.purse.renew(hold, attempt):
                 await self._go_broke()
 
         return Listener(started, sending, unsent, failed, renewed, self.purse.rank(request.nonce))
@@ -300,5 +302,6 @@ def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> 
         seconds=row.latency_s,
         usage=row.usage,
         cost_usd=row.cost_usd,
+        attempts=row.attempts,
         text=text,
     )

@@ -18,6 +18,8 @@ REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 FILTERED = frozenset(
     {
         "content_filter",
+        "refusal",
+        "guardrail_intervened",
         "safety",
         "image_safety",
         "prohibited_content",
@@ -29,7 +31,8 @@ FILTERED = frozenset(
         "jailbreak",
     }
 )
-"""How a reply without text ends that a filter took away, as OpenAI and Gemini say it."""
+"""How a reply without text ends that a filter took away, as OpenAI, Anthropic, Bedrock and Gemini
+say it."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
 _CHANGED_BY_ASKING_LESS = frozenset({400, 413, 422, 500})
@@ -126,4 +129,9 @@ def most_images(text: str) -> int | None:
 
 def is_filtered(ending: str) -> bool:
     """Return whether an ending means that a filter kept the reply back."""
-    return ending.rpartition(".")[2].lower() in FILTERED
+    return ending_word(ending) in FILTERED
+
+
+def ending_word(ending: str) -> str:
+    """Return why a reply ended in lower case, without the enumeration that some clients name."""
+    return ending.rpartition(".")[2].lower()

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agents.models import Model
-from memory.records import CallRow, Nonce
+from memory.records import Attempt, CallRow, Nonce
 
 if TYPE_CHECKING:
     from agents.ask import Request
@@ -62,8 +62,8 @@ class Purse(Protocol):
         Waits while calls under way hold what is missing, since most cost less than they may.
         """
 
-    async def renew(self, hold: Hold, fault: str) -> bool:
-        """Set as much aside for another try, and count what the last one may have cost.
+    async def renew(self, hold: Hold, attempt: Attempt) -> bool:
+        """Set as much aside for another try, and count what the last one cost, or may have.
 
         Waits like `hold`; False where the cap is reached.
         """
@@ -82,7 +82,7 @@ class Boundless:
         """Return at once."""
         return self
 
-    async def renew(self, hold: Hold, fault: str) -> bool:  # noqa: ARG002
+    async def renew(self, hold: Hold, attempt: Attempt) -> bool:  # noqa: ARG002
         """Return at once."""
         return True
 

@@ -18,7 +18,7 @@ from agents.estimates import Estimates, may_be_charged
 from agents.models import Model
 from agents.money import NANO, NOTHING, Hold, Sum, summed
 from agents.prices import REFUSED
-from memory.records import CallRow, Nonce
+from memory.records import Attempt, CallRow, Nonce
 
 
 class Caps(NamedTuple):
@@ -68,11 +68,11 @@ class CappedPurse:
         hold = Reserve(summed(most.usd, most.tokens), self.rank(request.nonce))
         return hold if await self._take(hold) else None
 
-    async def renew(self, hold: Hold, fault: str) -> bool:
-        """Count what a failed try may have cost, and set as much aside for the next one."""
-        if not may_be_charged(fault) or not isinstance(hold, Reserve):
+    async def renew(self, hold: Hold, attempt: Attempt) -> bool:
+        """Count what a failed try cost, or may have, and set as much aside for the next one."""
+        if not may_be_charged(attempt.kind) or not isinstance(hold, Reserve):
             return True
-        self._spend(hold, hold.size)
+        self._spend(hold, _cost_of(attempt, hold.size))
         again = Reserve(hold.size, hold.place)
         hold.size = Sum()
         if not await self._take(again):
@@ -181,13 +181,11 @@ class CappedPurse:
         return has_money and (tokens is None or total.tokens <= tokens)
 
 
-def _cost_of(row: CallRow, held: Sum) -> Sum:
-    """Return what a finished call came to; what nobody says counts as all that was held."""
-    usage = row.usage
-    told = usage.input_tokens is not None and usage.output_tokens is not None
+def _cost_of(told: CallRow | Attempt, held: Sum) -> Sum:
+    """Return what one try came to; what nobody says counts as all that was held."""
+    tokens = told.usage.total
     # Not by the kind: a filter that refuses costs nothing, one that ends a reply may cost all.
-    if row.cost_from == REFUSED and not told:
+    if tokens is None and isinstance(told, CallRow) and told.cost_from == REFUSED:
         return Sum()
-    tokens = (usage.input_tokens or 0) + (usage.output_tokens or 0) if told else held.tokens
-    money = held.nano if row.cost_usd is None else summed(row.cost_usd, 0).nano
-    return Sum(money, tokens)
+    money = held.nano if told.cost_usd is None else summed(told.cost_usd, 0).nano
+    return Sum(money, held.tokens if tokens is None else tokens)

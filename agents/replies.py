@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import ValidationError
 
 from agents.contracts import Reply, plain
+from agents.faults import ending_word
 from agents.objects import Reader, Twice
 
 R = TypeVar("R", bound=Reply)
@@ -22,7 +23,9 @@ LONGEST_NAME = 40
 PLACEHOLDERS = frozenset({"...", "…", "A person ..."})
 """What the contracts' examples hold: a model that repeats its task has not done it."""
 NO_OBJECT = "there is no complete JSON object in the reply"
-CUT_ENDINGS = frozenset({"length", "max_tokens", "max_output_tokens"})
+CUT_ENDINGS = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"}
+)
 """Why providers say a reply ended that was not at its end."""
 
 _NAME = r"(?:think|thinking|thoughts?|reasoning)"
@@ -74,7 +77,7 @@ def read_reply(text: str, schema: type[R], *, ending: str | None = None) -> R:
 
 def was_cut(ending: str | None) -> bool:
     """Say whether a provider's word for a reply's end means that there should have been more."""
-    return (ending or "").lower() in CUT_ENDINGS
+    return ending_word(ending or "") in CUT_ENDINGS
 
 
 def without_reasoning(text: str) -> str:

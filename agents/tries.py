@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agents.clients import Client, Load, Received, Sending
 from agents.contracts import SYSTEM
 from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
-from agents.faults import Fault, Nature, is_filtered
+from agents.faults import Fault, Nature, ending_word, is_filtered
 from agents.layout import thinned
 from agents.models import Model
 from agents.prices import cost_of
@@ -19,7 +19,7 @@ from agents.replies import was_cut
 from agents.retry import fault_of, gives_up, pause_s, told
 from agents.turns import Line, Turn, Turns, giving_back
 from memory.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
-from memory.records import Attempt, Frames
+from memory.records import Attempt, Frames, Usage
 
 if TYPE_CHECKING:
     from agents.ask import Request
@@ -55,8 +55,8 @@ class Listener(NamedTuple):
     """The try of this number never went out, and none will."""
     failed: Callable[[int, Fault, float], None]
     """The try of this number failed, and the next comes after so many seconds."""
-    renewed: Callable[[Fault], Awaitable[None]]
-    """Returns when the next try may be paid for."""
+    renewed: Callable[[Attempt], Awaitable[None]]
+    """Returns when the next try may be paid for; takes the one before."""
     rank: int = 0
     """Its tries go before those of a higher one."""
 
@@ -108,7 +108,7 @@ class Tries:
             listener.failed(len(before) + 1, fault, pause.longest_s)
             waited_s = await self._rest(line, fault, pause)
             before.append(self._attempt(model, request, fault, waited_s, received))
-            await listener.renewed(fault)
+            await listener.renewed(before[-1])
             request = smaller or request
 
     async def _once(
@@ -179,11 +179,16 @@ class Tries:
         waited_s: float,
         received: Received | None,
     ) -> Attempt:
-        cost = cost_of(model, received.usage, received.cost_usd).usd if received else None
-        if cost is None:
-            cost = self.estimates.risk_usd(model, request, fault.kind)
+        usage = received.usage if received else Usage()
+        cost = cost_of(model, usage, received.cost_usd).usd if received else None
+        risk = self.estimates.risk_usd(model, request, fault.kind) if cost is None else None
         return Attempt(
-            kind=fault.kind, reason=fault.reason, waited_s=waited_s, may_have_cost_usd=cost
+            kind=fault.kind,
+            reason=fault.reason,
+            waited_s=waited_s,
+            may_have_cost_usd=risk,
+            usage=usage,
+            cost_usd=cost,
         )
 
 
@@ -209,22 +214,24 @@ def useless(received: Received) -> Fault | None:
     """Return what is wrong with what came back in due form and is no reply; None where it is one.
 
     Silence may be an accident, and is worth another try, unless a filter or a limit made it. What
-    a provider says that it broke off may read like an answer and is none.
+    a provider says that it broke off may read like an answer and is none; a refusal is one.
     """
     ending = told(received.ending)
-    is_silent = not (received.text.strip() or received.refusal.strip())
+    is_wordless = not received.text.strip()
+    is_refusal = is_wordless and bool(received.refusal.strip())
+    is_silent = is_wordless and not is_refusal
     if is_silent and is_filtered(ending):
         return Fault(
             "content-filter",
             f"the provider's filter kept the reply back ({ending})",
             "content-filter",
         )
-    if ending.lower() in _BROKEN_OFF:
+    if ending_word(ending) in _BROKEN_OFF and not is_refusal:
         return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")
     if not is_silent:
         return None
     because = f" ({ending})" if ending else ""
-    nature: Nature = "permanent" if was_cut(received.ending) else "transient"
+    nature: Nature = "permanent" if was_cut(ending) else "transient"
     return Fault("empty", f"the reply holds no text{because}", nature)
 
 

@@ -21,6 +21,13 @@ class Usage(Record):
     written_tokens: int | None = None
     """Input tokens that the provider put into its cache."""
 
+    @property
+    def total(self) -> int | None:
+        """Return input and output together; None where either was not counted."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
+
 
 class Nonce(Record):
     """What makes an ask one of its own, so that equal prompts stay independent samples."""
@@ -34,14 +41,18 @@ class Nonce(Record):
 
 
 class Attempt(Record):
-    """One try of a call that failed on the way."""
+    """One try of a call that failed on the way, or came back with nothing that is a reply."""
 
     kind: str
     reason: str
     waited_s: float
     """Pause before the next try."""
     may_have_cost_usd: float | None = None
-    """At most this much, where it was sent and nothing came back that says so; None: unknown."""
+    """At most this much, where `cost_usd` is unknown; None: unknown as well."""
+    usage: Usage = Usage()
+    """Of what came back."""
+    cost_usd: float | None = None
+    """What it did cost, where something came back that says so; None: unknown."""
 
 
 class Intent(NamedTuple):
@@ -92,6 +103,7 @@ class CallRow(Record):
     """Why it failed for good; None when `reply` is there."""
     failure_kind: str | None = None
     usage: Usage = Usage()
+    """Of the last try, as is the cost."""
     cost_usd: float | None = None
     """None means unknown, never free."""
     cost_from: str | None = None
@@ -108,3 +120,15 @@ class CallRow(Record):
     """Length of the role text: what follows the frames."""
     latency_s: float = 0.0
     attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def tries(self) -> tuple[Attempt | CallRow, ...]:
+        """Return what tells of each of its tries; the row itself tells of the last one."""
+        return (*self.attempts, self)
+
+    @property
+    def total_usd(self) -> float | None:
+        """Return what is known of the cost of all its tries; None where the last one's is not."""
+        if self.cost_usd is None:
+            return None
+        return self.cost_usd + sum(attempt.cost_usd or 0.0 for attempt in self.attempts)

@@ -17,11 +17,15 @@ _IN_COLUMNS = frozenset({"key", "nonce", "model"})
 _RECORD = (
     f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
 )
+# A call tells of its last try, and each of its attempts of one before.
 _SPENT = (
-    "SELECT count(*), total(usd), count(*) - count(usd), total(tokens_in), total(tokens_out) FROM "
-    "(SELECT json_extract(body, '$.cost_usd') AS usd, "
-    "json_extract(body, '$.usage.input_tokens') AS tokens_in, "
-    "json_extract(body, '$.usage.output_tokens') AS tokens_out FROM calls WHERE model NOT GLOB ?)"
+    "WITH tries (is_last, told) AS (SELECT 1, body FROM calls WHERE model NOT GLOB ?1 UNION ALL "
+    "SELECT 0, each.value FROM calls, json_each(body, '$.attempts') AS each "
+    "WHERE model NOT GLOB ?1) "
+    "SELECT total(is_last), total(usd), total(is_last AND usd IS NULL), total(tokens_in), "
+    "total(tokens_out) FROM (SELECT is_last, json_extract(told, '$.cost_usd') AS usd, "
+    "json_extract(told, '$.usage.input_tokens') AS tokens_in, "
+    "json_extract(told, '$.usage.output_tokens') AS tokens_out FROM tries)"
 )
 _FRAMES = (
     "SELECT model, max(json_extract(body, '$.usage.input_tokens') * 1.0 / "
@@ -68,9 +72,9 @@ class Spent(NamedTuple):
 
     calls: int = 0
     usd: float = 0.0
-    """Of the calls whose cost is known."""
+    """Of the tries whose cost is known, those that came back with no reply among them."""
     unknown: int = 0
-    """Calls of unknown cost."""
+    """Calls whose last try is of unknown cost."""
     input_tokens: int = 0
     output_tokens: int = 0
     lost: Lost = NOTHING_LOST

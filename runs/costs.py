@@ -22,7 +22,7 @@ NAMED_INTENTS = 5
 
 @dataclass
 class Calls:
-    """What some calls came to."""
+    """What some calls came to, with all their tries as far as anybody said."""
 
     calls: int = 0
     failures: int = 0
@@ -38,12 +38,12 @@ class Calls:
         """Count one more call."""
         self.calls += 1
         self.failures += row.reply is None
-        told = row.usage.input_tokens is not None and row.usage.output_tokens is not None
-        self.untold_tokens += not told
-        self.input_tokens += row.usage.input_tokens or 0
-        self.output_tokens += row.usage.output_tokens or 0
-        self.cost_usd += row.cost_usd or 0.0
+        self.untold_tokens += row.usage.total is None
         self.unknown_cost += row.cost_usd is None
+        for told in row.tries:
+            self.input_tokens += told.usage.input_tokens or 0
+            self.output_tokens += told.usage.output_tokens or 0
+            self.cost_usd += told.cost_usd or 0.0
 
     def as_line(self, name: str) -> str:
         """Return it as a line for a person."""
@@ -57,9 +57,10 @@ class Calls:
     @property
     def cost(self) -> str:
         """What they cost, in words."""
-        known = dollars(self.cost_usd) if self.unknown_cost < self.calls else "unknown"
-        partly = 0 < self.unknown_cost < self.calls
-        return known + (f" and {counted(self.unknown_cost, 'call')} of unknown cost" * partly)
+        if self.calls == self.unknown_cost and not self.cost_usd:
+            return "unknown"
+        untold = f" and {counted(self.unknown_cost, 'call')} of unknown cost"
+        return dollars(self.cost_usd) + untold * bool(self.unknown_cost)
 
 
 @dataclass

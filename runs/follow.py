@@ -132,6 +132,7 @@ class Follower:
                 seconds=took_s,
                 usage=usage,
                 cost_usd=row.cost_usd,
+                attempts=row.attempts,
                 text=text,
             )
         )

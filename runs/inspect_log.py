@@ -296,10 +296,9 @@ def _short(text: str) -> str:
 
 
 def _counted(rows: Iterable[CallRow]) -> Counter[str]:
-    """Return the tokens of calls; what nobody counted is none."""
+    """Return the tokens of calls and all their tries; what nobody counted is none."""
     sums = Counter[str]()
-    for row in rows:
-        used = row.usage
+    for used in (told.usage for row in rows for told in row.tries):
         sums["input_tokens"] += used.input_tokens or 0
         sums["output_tokens"] += used.output_tokens or 0
         sums["input_tokens_cache_read"] += used.cached_tokens or 0

@@ -249,15 +249,16 @@ class _Mean(NamedTuple):
 
 
 def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], _Mean]:
-    """Return what calls came to in this run, by model and role."""
+    """Return what calls came to in this run, with all their tries, by model and role."""
     sums: dict[tuple[str, Role], list[float]] = {}
     for row in rows:
-        usage = row.usage
-        if usage.input_tokens is None or usage.output_tokens is None:
+        if row.usage.total is None:
             continue
         total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0])
-        found = (1, usage.input_tokens, usage.output_tokens, usage.cached_tokens or 0)
-        total[:] = [old + new for old, new in zip(total, found, strict=True)]
+        total[0] += 1
+        for usage in (told.usage for told in row.tries):
+            found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+            total[1:] = [old + (new or 0) for old, new in zip(total[1:], found, strict=True)]
     return {who: _Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
 
 

@@ -41,7 +41,7 @@ class Shown:
     @property
     def cost_usd(self) -> float | None:
         """Return what the slot's calls cost together; None when any is unknown."""
-        costs = [row.cost_usd for row in self.calls if row.cost_usd is not None]
+        costs = [usd for row in self.calls if (usd := row.total_usd) is not None]
         return sum(costs) if costs and len(costs) == len(self.calls) else None
 
     def as_json(self) -> dict[str, Any]:

@@ -241,7 +241,7 @@ def _call(row: CallRow) -> str:
     return (
         f"{row.nonce.role} {named(row.alias, row.model)} key {row.key[:12]}: "
         f"{_tokens(usage.input_tokens)} in, {_tokens(usage.output_tokens)} out, "
-        f"cost {dollars(row.cost_usd)}, {row.latency_s:.2f} s{tries}{failed}"
+        f"cost {dollars(row.total_usd)}, {row.latency_s:.2f} s{tries}{failed}"
     )
 
 

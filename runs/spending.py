@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from agents.course import Course
 from agents.estimates import (
@@ -22,7 +23,7 @@ from agents.prices import REFUSED, cost_of, is_own, most_usd, price_of
 from agents.purse import CappedPurse, Caps
 from memory.errors import BadInput
 from memory.journal import Journal
-from memory.records import CallRow
+from memory.records import Attempt, CallRow
 from memory.store import Store
 from runs.config import RunConfig
 
@@ -141,27 +142,39 @@ def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
 
 def _untold(row: CallRow, model: Model | None) -> Sum:
     """Return what a call and its tries may have come to beyond what its row says."""
-    usage, most = row.usage, _most(row, model)
-    told = usage.input_tokens is not None and usage.output_tokens is not None
-    spare = Sum()
-    if row.cost_usd is None:
-        found = cost_of(model, usage).usd if model and told else None
-        spare = spare.plus(summed(found if told else row.may_have_cost_usd or most[0], 0))
-    if not told and row.cost_from != REFUSED:
-        spare = spare.plus(Sum(0, most[1]))
+    most = _most(row, model)
+    spare = Sum() if row.cost_from == REFUSED else _untold_of(row, model, most)
     for attempt in row.attempts:
         if may_be_charged(attempt.kind):
-            spare = spare.plus(summed(attempt.may_have_cost_usd or most[0], most[1]))
+            spare = spare.plus(_untold_of(attempt, model, most))
     return spare
 
 
-def _most(row: CallRow, model: Model | None) -> tuple[float | None, int]:
-    """Return about the most that one try of a call may have come to, in dollars and tokens."""
+def _untold_of(told: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
+    """Return what one try may have come to beyond the cost and the tokens that it tells."""
+    tokens = most.tokens if told.usage.total is None else 0
+    if told.cost_usd is not None:
+        return Sum(0, tokens)
+    counted = cost_of(model, told.usage).usd if model else None
+    known = (usd for usd in (counted, told.may_have_cost_usd, most.usd) if usd is not None)
+    return summed(next(known, None), tokens)
+
+
+class _Most(NamedTuple):
+    """What one try may have come to at most."""
+
+    usd: float | None
+    tokens: int
+
+
+def _most(row: CallRow, model: Model | None) -> _Most:
+    """Return about the most that one try of a call may have come to."""
     if model is None:
-        return None, 0
+        return _Most(None, 0)
     tokens = row.text_chars + (row.frames or 0) * frame_tokens(model).most
     output = output_limit(model, row.nonce.role)
-    return most_usd(model, input_tokens=tokens, output_tokens=output), tokens + output
+    usd = most_usd(model, input_tokens=tokens, output_tokens=output)
+    return _Most(usd, tokens + output)
 
 
 def _model_of(config: RunConfig, row: CallRow) -> Model | None:

@@ -17,7 +17,7 @@ from agents.ask import Event
 from agents.purse import Caps
 from graph.state import base_of, is_guest
 from memory.journal import Spent
-from memory.records import Battle, Role, Slot
+from memory.records import Attempt, Battle, Role, Slot
 from memory.slots import Slots
 from runs.events import Begun, Draining, Drawn, Ended, Happening, Looked, Settled, Watched
 from runs.slots import Lineup, guests_among, lineages_of
@@ -253,9 +253,11 @@ class Standing:
             self.recalled += 1
             return
         self.calls += 1
-        self.tokens_in += event.usage.input_tokens or 0
-        self.tokens_out += event.usage.output_tokens or 0
-        self.usd += event.cost_usd or 0.0
+        tries: tuple[Event | Attempt, ...] = (*event.attempts, event)
+        for told in tries:
+            self.tokens_in += told.usage.input_tokens or 0
+            self.tokens_out += told.usage.output_tokens or 0
+            self.usd += told.cost_usd or 0.0
         self.unknown += event.cost_usd is None
 
 

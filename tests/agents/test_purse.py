@@ -17,7 +17,7 @@ from agents.models import Model
 from agents.money import Sum
 from agents.purse import CappedPurse, Caps, Reserve
 from memory.errors import ProviderFailed
-from memory.records import CallRow, Nonce, Price, Usage
+from memory.records import Attempt, CallRow, Nonce, Price, Usage
 from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
 
 MODEL = Model(
@@ -47,6 +47,10 @@ def row(cost: float | None, *, fault: str | None = None, cost_from: str | None =
         cost_usd=cost,
         cost_from=cost_from,
     )
+
+
+def failed(kind: str, **told: Any) -> Attempt:
+    return Attempt(kind=kind, reason="", waited_s=1.0, **told)
 
 
 def purse(usd: float | None = None, tokens: int | None = None) -> CappedPurse:
@@ -188,11 +192,11 @@ def test_a_try_that_may_have_been_charged_is_counted_before_the_next_one() -> No
         of = purse(25)
         hold = await of.hold(MODEL, request_of())
         assert hold is not None
-        assert await of.renew(hold, "http-429")
+        assert await of.renew(hold, failed("http-429"))
         assert dollars(of) == 0
-        assert await of.renew(hold, "timeout")
+        assert await of.renew(hold, failed("timeout"))
         assert dollars(of) == 10
-        assert not await of.renew(hold, "timeout")
+        assert not await of.renew(hold, failed("timeout"))
         of.settle(hold, None)
         assert (dollars(of), of.held) == (20, Sum())
 

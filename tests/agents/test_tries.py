@@ -227,7 +227,7 @@ class Coins:
         self.left, self.out = self.left - 1, self.out + 1
         return self
 
-    async def renew(self, _hold: object, _fault: str) -> bool:
+    async def renew(self, _hold: object, _attempt: object) -> bool:
         return True
 
     def settle(self, _hold: object, _row: CallRow | None) -> None:
