@@ -18,7 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 from agents.providers import Declaration
 from graph.tournament import tournament
 from memory.evidence import Label, Sample, Trial
-from memory.records import Battle, Evolution, Grade, Judging
+from memory.records import Attempt, Battle, Evolution, Grade, Judging
 from memory.store import Store
 from runs.arenafile import ModelTable, RolesTable, RunTable, read_arena_file
 from runs.benches import open_bench
@@ -213,6 +213,7 @@ def test_langgraph_is_told_the_oldest_python_that_will_do() -> None:
         ("An evolution", Evolution),
         ("A grade", Grade),
         ("A label", Label),
+        ("An attempt", Attempt),
         ("A draw", Sample),
         ("A trial", Trial),
         ("models.NAME", ModelTable),

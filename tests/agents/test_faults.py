@@ -135,7 +135,15 @@ def test_a_long_error_is_read_in_no_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "ending", ["content_filter", "SAFETY", "FinishReason.PROHIBITED_CONTENT", "BLOCKLIST"]
+    "ending",
+    [
+        "content_filter",
+        "SAFETY",
+        "FinishReason.PROHIBITED_CONTENT",
+        "BLOCKLIST",
+        "refusal",
+        "guardrail_intervened",
+    ],
 )
 def test_a_filter_is_known_by_how_the_reply_ends(ending: str) -> None:
     assert is_filtered(ending)

@@ -187,6 +187,25 @@ def test_a_filter_that_ends_a_reply_may_have_cost_all_and_one_that_refuses_nothi
     run(play())
 
 
+def test_a_try_that_tells_cost_or_tokens_is_counted_at_those_and_else_at_its_most() -> None:
+    async def play() -> None:
+        of, usage = purse(25), Usage(input_tokens=3, output_tokens=1)
+        hold = await of.hold(MODEL, request_of())
+        assert hold is not None
+        most = hold.size.tokens
+        assert await of.renew(hold, failed("empty", usage=usage, cost_usd=3.0))
+        assert (dollars(of), of.spent.tokens) == (3, 4)
+        assert await of.renew(hold, failed("empty", cost_usd=0.0))
+        assert (dollars(of), of.spent.tokens) == (3, 4 + most)
+        assert await of.renew(hold, failed("malformed", usage=usage))
+        assert (dollars(of), of.spent.tokens) == (13, 8 + most)
+        assert of.held == hold.size
+        of.settle(hold, None)
+        assert of.held == Sum()
+
+    run(play())
+
+
 def test_a_try_that_may_have_been_charged_is_counted_before_the_next_one() -> None:
     async def play() -> None:
         of = purse(25)

@@ -19,7 +19,14 @@ from agents.contracts import (
     QuestionerReply,
 )
 from agents.objects import Reader
-from agents.replies import MOST_FAULTS, BadReply, last_object, read_reply, without_reasoning
+from agents.replies import (
+    MOST_FAULTS,
+    BadReply,
+    last_object,
+    read_reply,
+    was_cut,
+    without_reasoning,
+)
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -122,6 +129,22 @@ def test_a_reply_that_was_cut_off_is_told_so() -> None:
     with pytest.raises(BadReply, match="has no end; the reply was cut off"):
         read_reply('{"question": "Why', QuestionerReply, ending="MAX_TOKENS")
     assert read_reply('{"question": "Why?"} and', QuestionerReply, ending="length")
+
+
+@pytest.mark.parametrize(
+    ("ending", "is_cut"),
+    [
+        ("length", True),
+        ("FinishReason.MAX_TOKENS", True),
+        ("model_context_window_exceeded", True),
+        ("stop", False),
+        ("FinishReason.STOP", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_limit_is_known_by_how_the_reply_ends(ending: str | None, is_cut: bool) -> None:
+    assert was_cut(ending) == is_cut
 
 
 def test_what_is_inside_an_object_without_an_end_is_not_the_answer() -> None:

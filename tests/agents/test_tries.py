@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from agents.layout import thinned
 from agents.models import Model
 from agents.retry import pause_s
 from memory.errors import CallFailed, ContentFiltered, ProviderFailed
-from memory.records import CallLimits, CallRow
+from memory.records import CallLimits, CallRow, Usage
 from tests.support.asking import (
     REMOTE,
     Line,
@@ -24,6 +25,7 @@ from tests.support.asking import (
     desk_of,
     frames_of,
     load_bytes,
+    no_pause,
     request_of,
     run,
 )
@@ -197,6 +199,34 @@ def test_a_reply_that_a_filter_took_away_is_no_empty_one() -> None:
         asker = Asker(journal, load_bytes, make_client=Filtering([""]))
         with pytest.raises(ContentFiltered, match="content_filter"):
             run(asker.ask(REMOTE, request_of()))
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal", "ending", "kind", "tries"),
+    [
+        ("", "", "model_context_window_exceeded", "empty", 1),
+        ("", "", "FinishReason.MAX_TOKENS", "empty", 1),
+        ("", "", "refusal", "content-filter", 1),
+        ("", "", "guardrail_intervened", "content-filter", 1),
+        ("", "I had rather not.", "error", "refusal", 1),
+        ("", "I had rather not.", "refusal", "refusal", 1),
+        ("A her", "", "FinishReason.ERROR", "malformed", 3),
+        ("A her", "I had rather not.", "error", "malformed", 3),
+        ("", "", "stop", "empty", 3),
+        ("A heron.", "", "refusal", None, 1),
+        ("A her", "", "FinishReason.MAX_TOKENS", None, 1),
+    ],
+)
+def test_the_end_of_a_reply_says_what_it_is_and_whether_another_try_may_help(
+    text: str, refusal: str, ending: str, kind: str | None, tries: int
+) -> None:
+    script = Script(lambda _: Received(text, Usage(), ending, refusal))
+    journal = Pages()
+    asker = Asker(journal, load_bytes, make_client=script, pause=no_pause)
+    with suppress(CallFailed):
+        run(asker.ask(REMOTE, request_of()))
+    (row,) = journal.rows.values()
+    assert (row.failure_kind, row.reply, len(script.seen)) == (kind, None if kind else text, tries)
 
 
 def test_draining_sends_no_further_try_of_a_call_that_pauses() -> None:

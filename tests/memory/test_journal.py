@@ -98,6 +98,37 @@ def test_a_body_comes_back_as_it_was(reply: str, latency_s: float) -> None:
         assert read_body(CallRow, write_body(row, defaults=defaults)) == row
 
 
+def test_a_try_that_tells_no_cost_is_written_as_short_as_ever() -> None:
+    body = (
+        '{"alias":"a","attempts":[{"kind":"timeout","may_have_cost_usd":0.5,"reason":"slow",'
+        '"waited_s":1.5},{"kind":"http-429","may_have_cost_usd":0.0,"reason":"","waited_s":2.0}],'
+        '"endpoint":"h","key":"k","model":"m","nonce":{"role":"judge","scope":"v"},"prompt":"",'
+        '"reply":"yes"}'
+    )
+    row = read_body(CallRow, body)
+    assert {attempt.cost_usd for attempt in row.attempts} == {None}
+    assert write_body(row, defaults=False) == body
+
+
+def test_what_tries_before_the_last_one_tell_is_part_of_what_was_spent(store: Store) -> None:
+    usage = Usage(input_tokens=10, output_tokens=1)
+    tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.25)
+    unknown = Attempt(kind="timeout", reason="", waited_s=1.0, may_have_cost_usd=8.0)
+    tries = (tried, unknown, tried)
+    told: dict[str, object] = {"model": "openai:a", "usage": usage, "attempts": tries}
+    rows = [
+        call("one").model_copy(update={**told, "cost_usd": 0.5}),
+        call("two").model_copy(update=told),
+        call("three").model_copy(update={**told, "model": "offline:a", "cost_usd": 0.0}),
+        call("four").model_copy(update={"model": "openai:a", "cost_usd": 1.0}),
+    ]
+    for row in rows:
+        asyncio.run(store.journal.record(row))
+    assert store.journal.spent(besides="offline:*")[:5] == (3, 2.5, 1, 60, 6)
+    assert store.journal.spent()[:5] == (4, 3.0, 1, 90, 9)
+    assert [row.total_usd for row in rows] == [1.0, None, 0.5, 1.0]
+
+
 def test_a_row_is_not_made_longer_by_what_nobody_said_or_a_column_says(
     store: Store, path: Path
 ) -> None:

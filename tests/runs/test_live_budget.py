@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from agents.ask import Event
 from agents.purse import Caps
 from memory.journal import Spent
-from memory.records import Nonce, Usage
+from memory.records import Attempt, Nonce, Usage
 from runs.canvas import ASCII, Line
 from runs.events import Begun, Draining, Ended, Settled
 from runs.live_budget import budget, is_told
@@ -53,6 +54,13 @@ def test_earlier_processes_count_and_the_end_is_told_at_the_rate_so_far() -> Non
     for round_ in range(6):
         stands.hear(Settled(battle(slot(video(), round_))))
     assert told(stands) == "cost $0.7500 of $2.00 | about $3.00 in all | $0.1250 a battle"
+
+
+def test_what_came_back_empty_before_a_reply_is_counted_with_it() -> None:
+    stands, usage = standing(Caps(2.0)), Usage(input_tokens=9, output_tokens=1)
+    tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.5)
+    stands.hear(replace(call(0.25), attempts=(tried, tried)))
+    assert (stands.calls, stands.tokens_in, stands.tokens_out, stands.usd) == (1, 27, 3, 1.25)
 
 
 def test_an_unknown_cost_is_not_free() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.purse import Caps
-from memory.records import CallRow, Nonce, Role, Usage
+from memory.records import Attempt, CallRow, Nonce, Role, Usage
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
 from runs.plan import Plan, Work, plan_of
@@ -99,6 +99,15 @@ def test_expectations_are_measured_as_soon_as_there_is_something(config: RunConf
     assert judge.is_measured
     assert judge.input_tokens == pytest.approx(judge.calls * 500)
     assert any("as they were in this run" in note for note in plan.notes)
+
+
+def test_a_call_is_expected_to_take_what_its_empty_replies_took_as_well(config: RunConfig) -> None:
+    usage = Usage(input_tokens=400, output_tokens=0)
+    tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.0)
+    again = row("judge", tokens=400).model_copy(update={"attempts": (tried,)})
+    plan = plan_of(config, Work(first=3, later=0, videos=1, rows=(again, row("judge", tokens=600))))
+    (judge,) = (line for line in plan.lines if line.role == "judge")
+    assert judge.input_tokens == pytest.approx(judge.calls * (400 + 400 + 600) / 2)
 
 
 def test_rates_are_those_of_the_run_once_twenty_calls_tell_them(config: RunConfig) -> None:

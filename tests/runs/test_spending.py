@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from agents.ask import Asker
+from agents.ask import Asker, Event
+from agents.clients import Received
 from agents.estimates import Estimates
 from agents.models import Model
 from agents.money import NANO, Sum, summed
@@ -19,8 +21,10 @@ from memory.errors import BadInput
 from memory.records import Attempt, CallRow, Nonce, Price, Usage
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
+from runs.costs import Calls, Costs
+from runs.export import lines_of
 from runs.opening import Care, begin
-from runs.reading import RUN_FILE
+from runs.reading import RUN_FILE, open_run
 from runs.spending import (
     Budget,
     check_caps,
@@ -30,7 +34,9 @@ from runs.spending import (
     priced,
     spent_so_far,
 )
-from tests.support.asking import Script, load_bytes, request_of
+from tests.support.asking import Script, load_bytes, no_pause, request_of
+from tests.support.played import play, slot
+from tests.support.played import video as film
 from tests.support.runfiles import video
 from video.find import Findings
 
@@ -114,6 +120,69 @@ def test_tries_on_the_way_count_too_where_a_model_may_have_been_at_work(
     record(store, "1", attempts=tuple(tries), frames=4, text_chars=60)
     # The last one's price is computed now: 60 characters, 4 frames of 10, 100 tokens of output.
     assert spent_so_far(config, store.journal) == Sum(3_500_000_000 + 200_000, 1500 + 2 * 200)
+
+
+@pytest.mark.parametrize(
+    ("said", "money", "tokens"),
+    [
+        ({"cost_usd": 0.25, "usage": Usage(input_tokens=9, output_tokens=1)}, 250_000_000, 10),
+        ({"cost_usd": 0.0}, 0, 200),
+        ({"usage": Usage(input_tokens=9, output_tokens=1)}, 10_000, 10),
+        ({"may_have_cost_usd": 0.0}, 0, 200),
+        ({"cost_usd": 0.25, "may_have_cost_usd": 0.25}, 250_000_000, 200),
+    ],
+)
+def test_what_a_try_on_the_way_tells_counts_once_and_the_rest_at_its_most(
+    store: Store, config: RunConfig, said: dict[str, object], money: int, tokens: int
+) -> None:
+    tried = Attempt.model_validate({"kind": "empty", "reason": "", "waited_s": 1, **said})
+    record(store, "1", attempts=(tried,), frames=4, text_chars=60)
+    assert spent_so_far(config, store.journal) == Sum(500_000_000 + money, 1500 + tokens)
+
+
+def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
+    tmp_path: Path, config: RunConfig
+) -> None:
+    """At a dollar for a million tokens 1001 of them are $0.001001; one provider asks for none."""
+    usage, scope = Usage(input_tokens=1000, output_tokens=1), slot(film(), 0).id
+    free, empty = Received("", usage, cost_usd=0.0), Received("", usage)
+    script, heard = Script([empty, free, Received("yes", usage)]), list[Event]()
+    out = play(tmp_path / "run", [], slots=[slot(film(), 0)])
+
+    async def ask(store: Store) -> Sum:
+        budget = Budget.of(store, config)
+        asker = Asker(
+            store.journal,
+            load_bytes,
+            make_client=script,
+            purse=budget.purse,
+            pause=no_pause,
+            on_event=heard.append,
+        )
+        await asker.ask(config.model_of("a"), request_of(scope=scope))
+        return getattr(budget.purse, "spent", Sum())
+
+    with Store.open(out / RUN_FILE, write=True) as store:
+        keep_caps(store, Caps(2.0))
+        purse = asyncio.run(ask(store))
+    with open_run(out) as run:
+        journal, costs = run.store.journal, Costs()
+        (row,) = journal.each_call()
+        costs.add(row)
+        (exported,) = map(json.loads, lines_of(run, "calls").lines)
+        again, spent = spent_so_far(config, journal), journal.spent()
+    assert purse.tokens == again.tokens == spent.input_tokens + spent.output_tokens == 3003
+    # A sum of money is rounded up to a billionth.
+    assert [purse.nano, again.nano] == pytest.approx([2_002_000] * 2, abs=3)
+    assert spent.usd == pytest.approx(0.002002)
+    assert (spent.calls, spent.unknown, spent.lost.tries) == (1, 0, 0)
+    counted = Calls(1, 0, 3000, 3, 0, pytest.approx(0.002002), 0)
+    assert costs.total == costs.by_role["contestant"] == costs.by_model["a"] == counted
+    tried = exported["attempts"]
+    assert [one["cost_usd"] for one in tried] == [pytest.approx(0.001001), 0.0]
+    assert [one["usage"]["input_tokens"] for one in tried] == [1000, 1000]
+    assert [one["may_have_cost_usd"] for one in tried] == [None, None]
+    assert heard[-1].attempts == row.attempts
 
 
 def test_a_cap_holds_until_another_is_given_or_it_is_lifted(store: Store) -> None:

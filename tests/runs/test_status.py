@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory.records import Frames, Intent, Nonce, Skipped
+from memory.records import Attempt, Frames, Intent, Nonce, Skipped, Usage
 from memory.store import Store
 from tests.support.played import battle, call, invoke, lineage, play, slot, video
 from tests.support.runfiles import intent
@@ -59,6 +59,24 @@ def test_status_counts_calls_failures_and_tokens_by_role(mixed: Path) -> None:
     judge = told(mixed)["calls"]["judge"]
     assert (judge["calls"], judge["failures"]) == (2, 1)
     assert (judge["input_tokens"], judge["output_tokens"]) == (2000, 100)
+
+
+def test_what_came_back_empty_is_part_of_a_calls_cost_and_tokens(tmp_path: Path) -> None:
+    usage, where = Usage(input_tokens=1000, output_tokens=1), slot(video(), 0).id
+    tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.25)
+    one = call(where, cost_usd=0.5, attempts=(tried, tried))
+    out = play(tmp_path / "out", [battle(slot(video(), 0))], calls=[one])
+    status = told(out)
+    judge = status["calls"]["judge"]
+    assert judge == status["calls_by_model"]["judge"]
+    assert (judge["calls"], judge["input_tokens"], judge["output_tokens"]) == (1, 3000, 52)
+    assert (judge["cost_usd"], status["cost_usd"], status["cost_usd_a_battle"]) == (1.0,) * 3
+    shown = json.loads(invoke("show", out, where, "--json").output)
+    assert (shown["cost_usd"], shown["calls"][0]["cost_usd"]) == (1.0, 0.5)
+    untold = call(where, attempts=(tried,))
+    other = play(tmp_path / "other", [battle(slot(video(), 0))], calls=[untold])
+    page = " ".join(invoke("status", other).output.split())
+    assert "cost $0.2500 and 1 call of unknown cost" in page
 
 
 def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
