@@ -27,7 +27,7 @@ from runs.anchor_cast import cast_against
 from runs.anchor_game import AnchorGame, anchored_of
 from runs.anchor_plan import look_ahead_anchored
 from runs.anchor_results import write_anchored
-from runs.bench_calls import Generations, open_calls, own_prompts
+from runs.bench_calls import Generations, begin_calls, load_prompts, own_prompts
 from runs.bench_cast import BenchCast, Wanted
 from runs.bench_films import BenchFilms
 from runs.bench_game import BenchGame
@@ -137,10 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lay_run(folder / "out", items)
         freeze(folder / "out", folder / "bench")
         bench = open_bench(folder / "bench")
-        store = open_calls(bench, write=True)
-        if store is None:
-            raise RuntimeError("the file of calls was not made")
-        with store:
+        with begin_calls(bench, load_prompts()) as store:
             played, repeated = run_async(play(bench, store, anchor))
     kept = played <= BOUND_MS
     print(f"playing {items} questions, ms CPU each    {played:8.2f}")

@@ -25,6 +25,7 @@ SMALL: dict[str, Small] = {
     "gate": Small(("--seeds", "1", "--first", "2")),
     "labels": Small(("--sets", "12")),
     "memory": Small(("--videos", "200")),
+    "one_sided": Small(("--sets", "400")),
     "order": Small(("--seeds", "1")),
     "slots": Small(
         ("--videos", "200", "--rounds", "20", "--battles", "100"), ("for arena status",)

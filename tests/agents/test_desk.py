@@ -10,7 +10,7 @@ from agents.contracts import QuestionerReply
 from agents.desk import Desk, Task
 from agents.prompts import PromptSet
 from memory.errors import CallFailed, JournalMiss, UnusableReply
-from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, no_pause, run
+from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
 
 SLOT = "0123456789ab-p1-r0"
 ANSWER = Task("contestant", frames_of(4), scope=SLOT, question="What is thrown?")
@@ -24,7 +24,7 @@ def desk(
     lines: Sequence[Line], journal: Pages, *generations: int, is_replay: bool = False
 ) -> tuple[Desk, Script]:
     script = Script(lines)
-    asker = desk_of(script, journal=journal, is_replay=is_replay, pause=no_pause).asker
+    asker = desk_of(script, journal=journal, is_replay=is_replay).asker
     return Desk(asker, PromptSet.load(), generations=lambda _: generations), script
 
 

@@ -26,7 +26,7 @@ from memory.digests import canonical_json
 from memory.errors import EmptyReply, ProviderFailed, UnusableReply
 from memory.records import STANDARDS, Analyses, Brief, Grade, Judging, Persona, Scene, Usage
 from tests.support import canned
-from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, no_pause, run
+from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
 
 FRAMES = frames_of(8)
 SLOT = "0123456789ab-p1-r0"
@@ -94,7 +94,7 @@ def test_the_questioner_is_told_what_was_asked_already(asked: tuple[str, ...], t
 
 def ask_contestant(script: Script, question: str = "Why?", **settings: Any) -> Any:
     model = Model("m", "offline", "mole", max_frames=settings.pop("max_frames", 4))
-    desk = desk_of(script, journal=settings.pop("journal", None), pause=no_pause)
+    desk = desk_of(script, journal=settings.pop("journal", None))
     return run(answer(desk, model, frames=FRAMES, question=question, slot=SLOT, seat=0))
 
 

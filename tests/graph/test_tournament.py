@@ -92,8 +92,13 @@ def test_two_refusals_in_every_round_stay_within_the_recursion_limit() -> None:
 
 
 def test_a_contestant_without_an_answer_forfeits_and_the_next_round_asks_afresh() -> None:
-    seats = count()
-    stage = Stage({"contestant": lambda _: "" if next(seats) % 2 else "A pan."})
+    seats = dict[str, int]()
+
+    def one_silent(sending: Sending) -> str:
+        """Say nothing to every second call, however often it is tried."""
+        return "" if seats.setdefault(sending.key, len(seats)) % 2 else "A pan."
+
+    stage = Stage({"contestant": one_silent})
     battles = stage.play()
     assert battles["p1-r0"].verdict == "forfeit_b"
     assert battles["p1-r0"].answer_a == "A pan."

@@ -121,6 +121,7 @@ async def no_pause(_seconds: float) -> None:
 
 def desk_of(script: Script, *, journal: Pages | None = None, **settings: Any) -> Desk:
     """Return a desk whose models follow the script."""
+    settings = {"pause": no_pause, **settings}
     asker = Asker(journal or Pages(), load_bytes, make_client=script, **settings)
     return Desk(asker, PromptSet.load())
 
