@@ -123,17 +123,9 @@ def anchored_of(
     prompts: PromptSet,
 ) -> list[Anchored]:
     """Return the result of each player, its comparisons in the order of the bench."""
-    used = {role: prompts.digests[role] for role in ("contestant", "comparer")}
     ordered = asked_of(bench, items)
     return [
-        _result(
-            bench,
-            cast,
-            player,
-            [outcomes[player.name, qid] for qid in ordered],
-            used,
-            prompts.contracts,
-        )
+        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], prompts)
         for player in cast.players
     ]
 
@@ -143,8 +135,7 @@ def _result(
     cast: BenchCast,
     player: Player,
     outcomes: Sequence[AnchorOutcome],
-    prompts: Mapping[str, str],
-    contracts: int,
+    prompts: PromptSet,
 ) -> Anchored:
     if cast.anchor is None:
         raise RuntimeError("a result against an anchor was made without one")
@@ -163,8 +154,8 @@ def _result(
             "anchor": anchor.resolved if anchor else None,
             "max_frames": player.model.frame_limit("contestant") if player.model else None,
             "judge": cast.config.model_of(cast.judge).resolved,
-            "prompts": dict(prompts),
-            "contracts": contracts,
+            "prompts": {role: prompts.digests[role] for role in ("contestant", "comparer")},
+            "contracts": prompts.contracts,
             "seed": cast.config.seed,
             "questions": len(outcomes),
             "forfeits": ends["forfeit"],

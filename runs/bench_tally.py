@@ -81,17 +81,9 @@ def results_of(
     prompts: PromptSet,
 ) -> list[Result]:
     """Return the result of each player, its rulings in the order of the bench."""
-    used = {role: prompts.digests[role] for role in ("contestant", "judge")}
     ordered = asked_of(bench, items)
     return [
-        _result(
-            bench,
-            cast,
-            player,
-            [outcomes[player.name, qid] for qid in ordered],
-            used,
-            prompts.contracts,
-        )
+        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], prompts)
         for player in cast.players
     ]
 
@@ -101,8 +93,7 @@ def _result(
     cast: BenchCast,
     player: Player,
     outcomes: Sequence[Outcome],
-    prompts: Mapping[str, str],
-    contracts: int,
+    prompts: PromptSet,
 ) -> Result:
     audits = [is_same for outcome in outcomes for is_same in outcome.audits]
     ends = Counter(outcome.end for outcome in outcomes)
@@ -124,8 +115,8 @@ def _result(
             "voids": ends["void"],
             "audited": len(audits),
             "same_from_both_seats": sum(audits),
-            "prompts": {**prompts},
-            "contracts": contracts,
+            "prompts": {role: prompts.digests[role] for role in ("contestant", "judge")},
+            "contracts": prompts.contracts,
         },
     )
 

@@ -104,7 +104,9 @@ def mounted(folder: Path, size_kb: int) -> Iterator[Path]:
     folder.mkdir()
     line = ["mount", "-t", "tmpfs", "-o", f"size={size_kb}k", "tmpfs", str(folder)]
     if shutil.which("mount") is None or subprocess.run(line, capture_output=True).returncode:
-        pytest.skip("no tmpfs can be mounted here")
+        pytest.skip(
+            "no tmpfs can be mounted here; a full disk in one process is tested all the same"
+        )
     try:
         yield folder
     finally:
@@ -164,7 +166,7 @@ def test_a_run_killed_by_strace_inside_a_checkpoint_goes_on(
     ground: Ground, tmp_path: Path, when: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if not has_strace():
-        pytest.skip("strace is not here, or may not trace")
+        pytest.skip("no strace that may trace; kills within one process are tested all the same")
     out = tmp_path / "out"
     line = command("simulate", *ground.arguments(out))
     traced = ["strace", "-f", "-o", "/dev/null", "-e", "trace=pwrite64", "-P", f"{out}/run.sqlite"]

@@ -13,11 +13,9 @@ from memory.store import Store
 from runs.bench_calls import CALLS
 from runs.benches import open_bench
 from runs.freeze import freeze
-from runs.results import Result as Played
-from runs.results import read_results
 from runs.spending import NO_CAPS, kept_caps
 from tests.support.clips import draw_folder
-from tests.support.small_benches import freeze_ground
+from tests.support.small_benches import freeze_ground, results_of
 from tests.support.small_benches import run_bench as run
 from tests.support.small_runs import play
 from tests.support.titles import cue, write_titles
@@ -37,10 +35,6 @@ def bench(ground: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def videos(ground: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(ground / "videos", tmp_path / "videos"))
-
-
-def results_of(bench: Path) -> dict[str, Played]:
-    return {result.model: result for result in read_results(open_bench(bench))}
 
 
 def test_a_folder_with_none_of_the_videos_is_refused_and_a_result_stays(

@@ -17,13 +17,13 @@ from memory.store import Store
 from runs.bench_calls import CALLS
 from runs.benches import open_bench
 from runs.cli import arena, guarded
-from runs.results import Answers, Ruling, read_results, write_answers
+from runs.results import Answers, Ruling, write_answers
 from runs.results import Result as Played
 from runs.results import write_result as write_played
 from tests.support.clips import draw_clip
 from tests.support.published_bench import published, write_published
 from tests.support.runfiles import intent
-from tests.support.small_benches import calls_of, freeze_ground
+from tests.support.small_benches import calls_of, freeze_ground, results_of
 from tests.support.small_benches import run_bench as run
 
 GOLDEN = Path(__file__).parent / "golden" / "bench-schema-1"
@@ -45,10 +45,6 @@ def bench(ground: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def videos(ground: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(ground / "videos", tmp_path / "videos"))
-
-
-def results_of(bench: Path) -> dict[str, Played]:
-    return {result.model: result for result in read_results(open_bench(bench))}
 
 
 def test_every_answer_is_held_against_both_references(ground: Path, bench: Path) -> None:

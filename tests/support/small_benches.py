@@ -9,8 +9,11 @@ from click.testing import CliRunner, Result
 from memory.records import CallRow
 from memory.store import Store
 from runs.bench_calls import CALLS
+from runs.benches import open_bench
 from runs.cli import arena
 from runs.freeze import freeze
+from runs.results import Result as Played
+from runs.results import read_results
 from tests.support.clips import draw_folder
 from tests.support.small_runs import play
 
@@ -26,6 +29,11 @@ def run_bench(bench: Path, *typed: object) -> Result:
     """Play a bench; `return_value` is the exit code."""
     line = ["bench", "run", str(bench), *map(str, typed)]
     return CliRunner().invoke(arena, line, standalone_mode=False)
+
+
+def results_of(bench: Path) -> dict[str, Played]:
+    """Return the results on a bench, by model."""
+    return {result.model: result for result in read_results(open_bench(bench))}
 
 
 def calls_of(bench: Path) -> list[CallRow]:
