@@ -13,6 +13,8 @@ from typing import Literal
 Nature = Literal["transient", "permanent", "quota", "content-filter", "too-large"]
 """What helps: patience; nothing; money or another day; other content; a smaller request."""
 
+UNREACHED = "unreachable"
+"""Kind of fault of a call that nobody was there for."""
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
 FILTERED = frozenset(
@@ -97,6 +99,8 @@ class Fault:
     """What the server said to wait."""
     most_images: int | None = None
     """How many images a request may hold, where the server said so."""
+    is_local: bool = False
+    """Nothing was sent."""
 
     @property
     def is_transient(self) -> bool:
