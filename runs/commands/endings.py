@@ -28,7 +28,7 @@ EXIT_CODES = """Exit codes:
   0    done, or stopped by --until
   1    something to act on, in one line
   2    a wrong or missing flag or argument
-  3    done, with more voids than --max-void allows
+  3    done, with more voids, or forfeits of one model, than --max-void allows
   4    stopped by --max-usd or --max-tokens; goes on with a higher one
   5    stopped since a server could not be reached; goes on with the same command
   70   a bug, with its trace
@@ -236,13 +236,17 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
     if due:
         say(f"{due} of the run's own are still to be played: arena resume {shown}")
+    for faulty in finished.faulty:
+        say(faulty.told(finished.max_void))
+    if finished.faulty:
+        say(f"to play those again: arena resume {shown} --retry-failed")
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
             f"({finished.max_void:.0%}); the reasons, and how to play again: arena status {shown}"
         )
         return EXIT_VOIDS
-    return 0
+    return EXIT_VOIDS if finished.faulty else 0
 
 
 def if_whole(code: int, told: Audience) -> int:
@@ -310,6 +314,7 @@ def _state(finished: Finished, out: Path) -> dict[str, object]:
         "interrupted": finished.interrupted,
         "capped": finished.is_capped,
         "gone": finished.gone.address if finished.gone else None,
+        "forfeiting": [faulty._asdict() for faulty in finished.faulty],
         "until": finished.reading.as_json() if finished.reading else None,
         "cost_usd": finished.spent.usd,
         "unknown_cost": finished.spent.unknown,

@@ -39,6 +39,7 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, clips: Pat
         "void": 0,
         "interrupted": False,
         "gone": None,
+        "forfeiting": [],
         "until": None,
         "capped": False,
         "cost_usd": 0.0,

@@ -162,7 +162,7 @@ def test_lines_name_reasons_models_seed_and_the_next_command(mixed: Path) -> Non
     for said in (
         "won 1, ties 2, void 1, forfeits 1",
         "void, 1: the judge gave no verdict",
-        "forfeits of owl: 1",
+        "forfeits of owl, 1: ",
         "seed 7; models: hawk (offline:hawk), owl (offline:owl), mole (offline:mole)",
         f"next: arena resume {mixed}",
     ):
