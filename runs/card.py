@@ -74,9 +74,12 @@ def _how(manifest: Manifest) -> str:
     run = manifest.run
     sampling = ", ".join(f"{key} {value}" for key, value in sorted(_table(run, "sampling").items()))
     ours = manifest.generator
+    silent = manifest.selection.get("without_answer")
+    absent = silent if isinstance(silent, list) else []
     facts = {
         "made by": f"{ours.name} {ours.version}",
-        "models": _names(run, run.get("models")),
+        "models": _names(run, [one for one in run.get("models") or () if one not in absent]),
+        **({"without an answer here": _names(run, absent)} if absent else {}),
         "judge": _names(run, run.get("judges")),
         "examiner": _names(run, [run.get("examiner")]),
         "rounds": run.get("rounds"),
@@ -114,6 +117,9 @@ def _selection(selection: Mapping[str, Any]) -> str:
     rules = list(_rules(selection)) or ["Every battle with a winner is here."]
     without, left = _table(selection, "without_winner"), _table(selection, "left_out")
     tables = _rows("not here, since nobody won", without, of="battles")
+    if borrowed := _table(selection, "borrowed"):
+        title = "not here, since the question is: newcomers over stored answers"
+        tables += "\n" + _rows(title, borrowed, of="battles")
     if left:
         tables += "\n" + _rows("not here, though somebody won", left)
     return "## How its questions were chosen\n\n" + "\n".join(rules) + f"\n\n{tables}"
