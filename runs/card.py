@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from runs.audit_lines import is_usual
 from runs.bench_counts import SLICES
@@ -74,11 +74,10 @@ def _how(manifest: Manifest) -> str:
     run = manifest.run
     sampling = ", ".join(f"{key} {value}" for key, value in sorted(_table(run, "sampling").items()))
     ours = manifest.generator
-    silent = manifest.selection.get("without_answer")
-    absent = silent if isinstance(silent, list) else []
+    absent = cast("list[str]", manifest.selection.get("without_answer", []))
     facts = {
         "made by": f"{ours.name} {ours.version}",
-        "models": _names(run, [one for one in run.get("models") or () if one not in absent]),
+        "models": _names(run, [one for one in _listed_names(run) if one not in absent]),
         **({"without an answer here": _names(run, absent)} if absent else {}),
         "judge": _names(run, run.get("judges")),
         "examiner": _names(run, [run.get("examiner")]),
@@ -100,6 +99,10 @@ def _names(run: Mapping[str, Any], aliases: Any) -> str:
     cast = _table(run, "cast")
     names = [named(str(alias), _table(cast, alias).get("model", "?")) for alias in aliases or []]
     return ", ".join(names) or "unknown"
+
+
+def _listed_names(run: Mapping[str, Any]) -> list[str]:
+    return [*map(str, run.get("models") or ())]
 
 
 def _table(of: Mapping[str, Any], key: str) -> dict[str, Any]:

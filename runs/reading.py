@@ -11,10 +11,11 @@ from typing import Any
 
 from memory.connection import lock_of, real_file
 from memory.errors import BadInput, StoreError
-from memory.records import Battle
+from memory.records import Battle, Video
 from memory.slots import Ids, Slots
 from memory.store import Store
 from runs.console import safe
+from runs.figures import length
 from runs.slots import Lineup
 from runs.until import Reading, kept_rule
 
@@ -144,6 +145,11 @@ _TIES = {
 
 def _reason(battle: Battle) -> str:
     return one_line(battle.reason or "no reason recorded", 100)
+
+
+def about_video(video: Video) -> str:
+    """Return a video as a person knows it: its file and how long it is."""
+    return f"{safe(video.path)}, {length(video.duration_s)}"
 
 
 def one_line(text: str, length: int) -> str:
