@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.errors import BadInput
+from memory.errors import BadInput, WrongArgument
 from memory.records import SCHEMA
 from runs.anchor_results import Anchored, read_anchored, shares_of
 from runs.bench_compare import Report, as_number, compare, sentence_of, told_of, warnings_of
@@ -48,7 +48,7 @@ def compare_anchored(
         BadInput: a model without a result, several judges or anchors, or no question in common.
     """
     if a == b:
-        raise BadInput(f"{quoted(a)} is compared with itself; name two models")
+        raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
     found = _pick(bench, (a, b), judge, anchor)
     shares = [shares_of(result) for result in found]
     qids = [item.qid for item in bench.items if all(item.qid in one for one in shares)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from memory.errors import BadInput
+from memory.errors import BadInput, WrongArgument
 from runs.names import in_full
 
 Ties = Literal["half", "davidson"]
@@ -84,5 +84,5 @@ def read_anchor(text: str, names: Sequence[str]) -> Anchored:
     except ValueError:
         value = math.nan
     if not given or not math.isfinite(value):
-        raise BadInput(f"--anchor {text}: {rating} is no rating; pass a number, like 1000")
+        raise WrongArgument(f"--anchor {text}: {rating} is no rating; pass a number, like 1000")
     return Anchored(name, value)

@@ -61,10 +61,10 @@ def command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) ->
 
 
 def _dimensions(by: str | None) -> tuple[Dimension, ...]:
-    from memory.errors import BadInput
+    from memory.errors import WrongArgument
 
     names = _PARTS if by is None else tuple(dict.fromkeys(by.split(",")))
     for name in names:
         if name not in _PARTS:
-            raise BadInput(f"--by {name!r} is none of {', '.join(_PARTS)}")
+            raise WrongArgument(f"--by {name!r} is none of {', '.join(_PARTS)}")
     return cast("tuple[Dimension, ...]", names)
