@@ -122,7 +122,7 @@ class Plan:
 
     @property
     def tokens(self) -> tuple[float, float] | tuple[None, None]:
-        """Those in and out that models other than stand-ins will take; None where only those play."""
+        """Those in and out that models will take, stand-ins left out; None where only those play."""
         told = [line for line in self.lines if not line.is_offline]
         if self.lines and not told:
             return None, None
@@ -301,7 +301,7 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
 
 def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]:
     if config.offline:
-        yield "the offline models run in this process and cost nothing; their tokens are not planned"
+        yield "the offline models run in this process and cost nothing: no tokens are planned"
         return
     yield (
         f"expected: {rates.repaired:.0%} of the replies are asked for once more and "
