@@ -29,3 +29,12 @@ def length(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def cost_words(usd: float, *, unknown: int, calls: int) -> str:
+    """Return what calls cost, of which some are of unknown cost: never nothing, if any is."""
+    if not unknown:
+        return dollars(usd)
+    if not usd:
+        return "unknown" if unknown == calls else f"unknown ({unknown:,} of {calls:,} calls)"
+    return f"{dollars(usd)} and {unknown:,} call{'s' * (unknown > 1)} of unknown cost"

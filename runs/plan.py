@@ -122,7 +122,7 @@ class Plan:
 
     @property
     def tokens(self) -> tuple[float, float] | tuple[None, None]:
-        """Those in and out that models will take, stand-ins left out; None where only those play."""
+        """Those in and out that models take, stand-ins left out; None where only those play."""
         told = [line for line in self.lines if not line.is_offline]
         if self.lines and not told:
             return None, None

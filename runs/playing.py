@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.ask import Asker
+from agents.money import NOTHING, Sum
 from agents.purse import CappedPurse, Caps
 from graph.context import Arena, always
 from graph.state import base_of
@@ -62,6 +63,8 @@ class Finished:
     is_capped: bool = False
     """A cap stopped it."""
     caps: Caps = NO_CAPS
+    needed: Sum = NOTHING
+    """Where a cap stopped it, what has to be more than was spent for the next call to fit."""
     spent: Spent = NOTHING_SPENT
     """By the whole run, in all its processes."""
     outlook: Outlook = NOTHING_LEFT
@@ -147,6 +150,7 @@ async def play_run(
             max_void=limits.max_void,
             is_capped=is_capped,
             caps=budget.caps,
+            needed=budget.purse.needed if isinstance(budget.purse, CappedPurse) else NOTHING,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
         )

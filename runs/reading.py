@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -143,8 +144,20 @@ _TIES = {
 }
 
 
+_DECIDED = re.compile(r" \((ab|ba)\): None(?=;|$)")
+"""How the reason of a void battle tells of a judging that had nothing to excuse.
+
+It stands in runs so, and they replay to the same bytes.
+"""
+
+
+def told_reason(reason: str) -> str:
+    """Return why a battle is void, with a second seating that decided called what it is."""
+    return _DECIDED.sub(r" (\1) decided, which only audits", reason)
+
+
 def _reason(battle: Battle) -> str:
-    return one_line(battle.reason or "no reason recorded", 100)
+    return one_line(told_reason(battle.reason or "no reason recorded"), 100)
 
 
 def about_video(video: Video) -> str:
