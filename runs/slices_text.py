@@ -193,4 +193,6 @@ def _sheet(table: Table) -> Sheet:
         numbers=frozenset(range(1, len(columns) + 1)),
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
         notes=notes(table),
+        caption=f"Ratings by {table['by']}, with the number of battles",
+        label=f"by-{table['by']}",
     )
