@@ -80,7 +80,12 @@ def read_input(run: Run) -> AuditInput:
     """Return what the sections look at."""
     evidence = run.store.evidence
     return AuditInput(
-        run.battles, run.manifest, evidence.labels(), evidence.samples(), evidence.trials()
+        run.battles,
+        run.manifest,
+        evidence.labels(),
+        evidence.samples(),
+        evidence.trials(),
+        {video.id: video for video in run.store.videos()},
     )
 
 

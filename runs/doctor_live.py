@@ -145,7 +145,8 @@ def _room(found: Report) -> str:
         return f"takes {asked} images in a call"
     if taken:
         return f"takes only {taken} of {asked} images: set limits.images_per_request"
-    return f"FAILS with {asked} images: {found['reason']}"
+    why = "" if found["sees"] is False else f": {found['reason']}"
+    return f"FAILS with {asked} images{why}"
 
 
 def _spent(found: Report) -> Iterable[str]:
@@ -203,7 +204,8 @@ async def _ask(model: Model, count: int) -> Report:
         found["frames_asked"] = count
         found["frames_taken"] = 0 if row.reply is None else row.frames
         if row.reply is None:
-            found["reason"] = f"{row.failure_kind}: {row.failure}"
+            both = found["reason"], f"{row.failure_kind}: {row.failure}"
+            found["reason"] = "; ".join(filter(None, both))
     return found
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.ask import Asker
+from agents.money import NOTHING, Sum
 from agents.outages import PATIENCE_S, Outage
 from agents.purse import CappedPurse, Caps
 from graph.context import Arena, always
@@ -68,6 +69,8 @@ class Finished:
     faulty: tuple[Faulty, ...] = ()
     """Contestants that forfeit more often than is accepted."""
     caps: Caps = NO_CAPS
+    needed: Sum = NOTHING
+    """Where a cap stopped it, what has to be more than was spent for the next call to fit."""
     spent: Spent = NOTHING_SPENT
     """By the whole run, in all its processes."""
     outlook: Outlook = NOTHING_LEFT
@@ -160,6 +163,7 @@ async def play_run(
             gone=gone,
             faulty=forfeits.faulty(limits.max_void),
             caps=budget.caps,
+            needed=budget.purse.needed if isinstance(budget.purse, CappedPurse) else NOTHING,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
         )

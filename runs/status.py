@@ -20,7 +20,17 @@ from runs.console import safe
 from runs.costs import Costs, in_flight_line, possibly_paid_lines
 from runs.forfeits import Forfeits
 from runs.quarantine import Quarantined, quarantine
-from runs.reading import counted, damage, lock_file, marks, named, one_line, open_run, problems
+from runs.reading import (
+    counted,
+    damage,
+    lock_file,
+    marks,
+    named,
+    one_line,
+    open_run,
+    problems,
+    told_reason,
+)
 from runs.repair import failed_slots
 from runs.slots import Tally
 from runs.spending import NO_CAPS, kept_caps, told_caps
@@ -242,7 +252,7 @@ def _verdict_lines(status: Status) -> list[str]:
     ties = sum(status.verdicts[verdict] for verdict in TIES)
     void, forfeits = status.verdicts["void"], sum(status.forfeits.counts.values())
     reasons = [
-        f"  void, {count}: {one_line(reason, 120)}"
+        f"  void, {count}: {one_line(told_reason(reason), 120)}"
         for reason, count in status.void_reasons.most_common()
     ]
     kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"

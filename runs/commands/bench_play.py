@@ -10,7 +10,7 @@ import click
 from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
 from runs.commands.endings import PATIENCE, capped, gone_words, run_async, waited_s
 from runs.commands.simulate import Swap, names
-from runs.console import safe, say, tell
+from runs.console import safe, say, tell, tell_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -135,7 +135,10 @@ def command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any
     asked = _asked(typed)
     if plan:
         planned = run_async(plan_bench(bench, asked))
-        tell(json.dumps(planned.as_json(), indent=2) if as_json else "\n".join(planned.as_lines()))
+        if as_json:
+            tell(json.dumps(planned.as_json(), indent=2))
+        else:
+            tell_lines(planned.as_lines())
         return 0
     with showing(say, is_quiet=quiet) as on_settled:
         told = Audience(say, nobody)

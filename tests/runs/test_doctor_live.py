@@ -172,6 +172,21 @@ def test_a_model_that_fails_with_many_images_could_not_play(
     assert said.code == 1
 
 
+def test_what_was_wrong_with_the_first_question_stays_beside_what_is_wrong_with_the_second(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    failure = Mishap("status", model="guesser", nth=2, status=403, times=9)
+    with serving(tmp_path / "log", Manners(mishaps=(failure,)), brain=watcher) as server:
+        cast(server, "guesser", max_frames=20)
+        said, found = ask(terminal, "--frames")
+    reason = found["guesser"]["reason"]
+    assert "it said " in reason.split("; http-403")[0]
+    assert "http-403" in reason
+    missing = " ".join(json.loads(said.out)["missing"])
+    assert "'guesser' does not see what it is shown: to " in missing
+    assert "'guesser' fails with 20 images" in missing
+
+
 def test_frames_belong_to_a_visit(terminal: Terminal) -> None:
     said = terminal.arena("doctor", "--frames")
     assert said.code == 2

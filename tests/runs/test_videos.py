@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from runs.cli import arena
-from runs.videos_text import length
+from runs.figures import length
 from tests.support.clips import draw_clip
 from tests.support.stamped import RECIPES, encode
 from tests.support.titles import cue, write_titles
