@@ -80,6 +80,14 @@ _MOST_IMAGES = re.compile(
     | too\ (?:many\ images|much\ media)\b.{0,60}>\ (\d{1,5})
     """
 )
+_TOKEN_FIELD = re.compile(r"(?<!\w)(max_tokens|max_completion_tokens)(?!\w)")
+_UNKNOWN_FIELD = re.compile(
+    r"""(?ix)
+    unsupported | un(?:known|recognized|expected) | not\ (?:supported|permitted|allowed|recognized)
+    | extra(?:_forbidden|\ inputs?|\ fields?) | additional\ propert | (?:does\ not|doesn't)\ support
+    | invalid\ (?:parameter|argument|field)s?\ name
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,10 @@ class Fault:
     """What the server said to wait."""
     most_images: int | None = None
     """How many images a request may hold, where the server said so."""
+    was_sent: bool = True
+    """Whether a server said so; else the request was held back here."""
+    refused_fields: tuple[str, ...] = ()
+    """Names of a limit of tokens that the server says it does not know."""
 
     @property
     def is_transient(self) -> bool:
@@ -125,6 +137,16 @@ def most_images(text: str) -> int | None:
     """Return how many images a server says that it takes."""
     found = _MOST_IMAGES.search(text[:_LONGEST_TEXT])
     return next((int(group) for group in found.groups() if group), None) if found else None
+
+
+def refused_fields(status: int, text: str) -> tuple[str, ...]:
+    """Return by which names a server does not take a limit of tokens, as far as it says so.
+
+    Both where it names the one and advises the other. A limit that is too high is none of them.
+    """
+    if status not in (400, 422) or not _UNKNOWN_FIELD.search(text[:_LONGEST_TEXT]):
+        return ()
+    return tuple(dict.fromkeys(_TOKEN_FIELD.findall(text[:_LONGEST_TEXT])))
 
 
 def is_filtered(ending: str) -> bool:

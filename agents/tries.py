@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from agents.clients import Client, Load, Received, Sending
 from agents.contracts import SYSTEM
-from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
+from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
 from agents.faults import Fault, Nature, ending_word, is_filtered
-from agents.layout import thinned
+from agents.limits import Shaped
 from agents.models import Model
 from agents.prices import cost_of
 from agents.replies import was_cut
@@ -57,6 +57,12 @@ class Listener(NamedTuple):
     """The try of this number failed, and the next comes after so many seconds."""
     renewed: Callable[[Attempt], Awaitable[None]]
     """Returns when the next try may be paid for; takes the one before."""
+    is_funded: Callable[[Request], bool]
+    """Whether enough is set aside for a try, as far as is known now."""
+    funded: Callable[[Request], Awaitable[None]]
+    """Returns when enough is."""
+    learnt: Callable[[str], None]
+    """Takes a line about what its tries taught of the server."""
     rank: int = 0
     """Its tries go before those of a higher one."""
 
@@ -83,15 +89,20 @@ class Tries:
         """Return how a call ended."""
         line = self.turns.line(model)
         before: list[Attempt] = []
+        shaped = Shaped(self.estimates.limits, model, listener.learnt)
         while True:
+            request = shaped.fitted(request)
             tokens = tokens_of(model, request) if line.pacer else 0.0
-            turn = await self.turns.take(line, tokens, rank=listener.rank)
+            turn = await self._turn(line, tokens, request, listener)
             with giving_back(self.turns, turn):
                 if not before:
                     listener.started()
+                request = shaped.fitted(request)
                 await listener.sending(len(before) + 1, request)
+                # Something may have been learnt while it waited.
+                request = shaped.fitted(request)
                 try:
-                    got, took_s = await self._once(turn, key, model, request)
+                    got, took_s = await self._once(turn, key, request, shaped)
                 except BadInput:
                     # Its client cannot be set up, so nothing went out.
                     listener.unsent(len(before) + 1)
@@ -100,31 +111,46 @@ class Tries:
             fault = got if isinstance(got, Fault) else useless(got)
             if fault is None:
                 return Ended(received, None, tuple(before), took_s, request.frames)
-            smaller = _smaller(model, request, fault, before)
+            mended = None if received else shaped.mended(request, fault)
             is_last = len(before) + 1 >= self.most_tries or gives_up(fault, before)
-            if smaller is None and is_last:
+            if mended is None and is_last:
                 return Ended(received, fault, tuple(before), took_s, request.frames)
-            pause = _Pause(0.0, 0.0) if smaller else self._pause(key, fault, len(before) + 1)
+            pause = _Pause(0.0, 0.0) if mended else self._pause(key, fault, len(before) + 1)
             listener.failed(len(before) + 1, fault, pause.longest_s)
             waited_s = await self._rest(line, fault, pause)
             before.append(self._attempt(model, request, fault, waited_s, received))
             await listener.renewed(before[-1])
-            request = smaller or request
+            request = mended or request
+
+    async def _turn(self, line: Line, tokens: float, request: Request, listener: Listener) -> Turn:
+        """Return a turn of a try for which enough is set aside by the time it may be sent."""
+        while True:
+            # Not while it holds a place: those who could make room for it may wait for one.
+            await listener.funded(request)
+            turn = await self.turns.take(line, tokens, rank=listener.rank)
+            if listener.is_funded(request):
+                return turn
+            turn.tokens = 0.0
+            self.turns.give_back(turn)
 
     async def _once(
-        self, turn: Turn, key: str, model: Model, request: Request
+        self, turn: Turn, key: str, request: Request, shaped: Shaped
     ) -> tuple[Received | Fault, float]:
         """Return what came back of one try, and after how many seconds."""
         loop = asyncio.get_running_loop()
         began_s = loop.time()
-        got = await self._send(key, model, request)
+        got = await self._send(key, request, shaped)
         _note(turn, got)
+        if isinstance(got, Received):
+            shaped.took(request, got.usage, limit_of(shaped.model, request.role))
         return got, loop.time() - began_s
 
-    async def _send(self, key: str, model: Model, request: Request) -> Received | Fault:
+    async def _send(self, key: str, request: Request, shaped: Shaped) -> Received | Fault:
+        model = shaped.model
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
-        sending = Sending(key, request.role, request.text, request.frames)
+        by_name = shaped.token_field()
+        sending = Sending(key, request.role, request.text, request.frames, token_field=by_name)
         try:
             if fault := await self._oversize(model, request):
                 return fault
@@ -155,7 +181,7 @@ class Tries:
         # A little less than would fit, since other frames may be larger.
         fitting = count * max(0, most - text) * 95 // (max(1, pictures) * 100)
         reason = f"the body would hold {text + pictures} bytes, and its server takes {most}"
-        return Fault("too-large", reason, "too-large", most_images=fitting)
+        return Fault("too-large", reason, "too-large", most_images=fitting, was_sent=False)
 
     def _pause(self, key: str, fault: Fault, tries: int) -> _Pause:
         return _Pause(
@@ -233,23 +259,6 @@ def useless(received: Received) -> Fault | None:
     because = f" ({ending})" if ending else ""
     nature: Nature = "permanent" if was_cut(ending) else "transient"
     return Fault("empty", f"the reply holds no text{because}", nature)
-
-
-def _smaller(
-    model: Model, request: Request, fault: Fault, before: Sequence[Attempt]
-) -> Request | None:
-    """Return a request that was too large with fewer frames; None where that was tried before.
-
-    That is half of them, or fewer where it is known how many the server takes.
-    """
-    frames = request.frames
-    tried = any(attempt.kind == "too-large" for attempt in before)
-    if fault.nature != "too-large" or tried or frames is None or len(frames.frames) < 2:
-        return None
-    total = len(frames.frames)
-    stated = (model.limits.images_per_request, fault.most_images)
-    count = min((most for most in stated if most and most < total), default=total // 2)
-    return replace(request, frames=thinned(frames, count))
 
 
 def tokens_of(model: Model, request: Request) -> float:

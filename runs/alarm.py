@@ -1,4 +1,4 @@
-"""Saying at once that a model can do no more, since its account is empty or its key is refused."""
+"""Saying at once that a model can do no more, or that its server takes less than it was sent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BAD_KEY = "API key not valid"
 
 
 class Alarm:
-    """Says one line, the first time that a model fails so."""
+    """Says one line, the first time that a model fails so, and for all that a server teaches."""
 
     def __init__(self, out: Path, say: Say) -> None:
         self._out = shlex.quote(str(out))
@@ -28,7 +28,9 @@ class Alarm:
         self._named: set[str] = set()
 
     def hear(self, event: Happening) -> None:
-        """Say what failed, what becomes of the run, and what to do."""
+        """Say what failed, what becomes of the run, and what to do; or what was learnt."""
+        if line := what_was_learnt(event):
+            self._say(line)
         if not isinstance(event, Event) or event.alias in self._named:
             return
         if why := why_hopeless(event):
@@ -48,3 +50,8 @@ def why_hopeless(event: Happening) -> str | None:
         return None
     fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
     return HOPELESS.get(fault or "")
+
+
+def what_was_learnt(event: Happening) -> str | None:
+    """Return a line about what a server turned out to take; None where nothing was learnt."""
+    return safe(event.text) if isinstance(event, Event) and event.kind == "learnt" else None

@@ -10,6 +10,7 @@ from typing import Any
 from memory.records import SCHEMA
 from runs.audit_canaries import audit_canaries
 from runs.audit_family import audit_family
+from runs.audit_frames import audit_frames
 from runs.audit_input import AuditInput
 from runs.audit_labels import audit_labels
 from runs.audit_leak import audit_leak
@@ -23,9 +24,11 @@ from runs.audit_verdicts import audit_verdicts
 from runs.findings import Finding, raise_alarms
 from runs.leaderboard import count_verdicts
 from runs.reading import Run, open_run, rates_stand_ins, warnings_of
+from runs.server_limits import shortfalls
 
 Report = dict[str, Any]
 SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
+    audit_frames,
     audit_seats,
     audit_length,
     audit_verdicts,
@@ -80,7 +83,12 @@ def read_input(run: Run) -> AuditInput:
     """Return what the sections look at."""
     evidence = run.store.evidence
     return AuditInput(
-        run.battles, run.manifest, evidence.labels(), evidence.samples(), evidence.trials()
+        run.battles,
+        run.manifest,
+        evidence.labels(),
+        evidence.samples(),
+        evidence.trials(),
+        shortfalls(run.store),
     )
 
 

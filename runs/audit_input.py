@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from memory.evidence import Label, Sample, Trial
 from memory.records import DECIDED, TIES, Battle
 from runs.findings import ENOUGH, Crosses, Finding
+from runs.server_limits import Shortfall
 from scoring.cells import Ints
 from scoring.shares import Share
 
@@ -56,6 +57,8 @@ class AuditInput:
     labels: Sequence[Label] = ()
     samples: Sequence[Sample] = ()
     trials: Sequence[Trial] = ()
+    shortfalls: Sequence[Shortfall] = ()
+    """Who saw fewer frames than it was to."""
 
     @cached_property
     def decided(self) -> list[Battle]:

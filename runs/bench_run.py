@@ -21,7 +21,7 @@ from agents.purse import Caps
 from memory.digests import derive
 from memory.errors import BadInput
 from memory.store import Store
-from runs.alarm import why_hopeless
+from runs.alarm import what_was_learnt, why_hopeless
 from runs.anchor_cast import cast_against
 from runs.anchor_game import AnchorGame, anchored_of
 from runs.anchor_plan import look_ahead_anchored
@@ -326,6 +326,8 @@ async def _play(
 
         def hear(event: Happening) -> None:
             told.hear(event)
+            if line := what_was_learnt(event):
+                told.say(line)
             why = why_hopeless(event)
             if why and isinstance(event, Event) and not tally.hopeless:
                 tally.hopeless = f"{event.alias}: {why}: {event.text}"

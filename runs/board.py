@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from runs.leaderboard import Table, build
 from runs.leaderboard_method import USUAL, Method
 from runs.reading import Run, open_run, rates_stand_ins, warnings_of
 from runs.reweighting import weigh_battles
+from runs.server_limits import shortfalls
 from runs.slices import By, build_slices
 
 
@@ -19,6 +21,7 @@ def board_of(folder: Path, method: Method = USUAL) -> Table:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
         table = build(run.battles, run.manifest["models"], **_given(run, method))
+        _add_frames([table], run)
         return _with_stop(table, run) | {"audit": brief(run)}
 
 
@@ -30,8 +33,21 @@ def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) ->
             return build_pairs(run.battles, models, **given)
         both = run.manifest.get("swap") == "all"
         table = build_slices(run.battles, models, by=by, seats_count=both, **given)
+        _add_frames(table["slices"], run)
         table["slices"] = [_with_stop(part, run) for part in table["slices"]]
         return table | {"audit": brief(run)}
+
+
+def _add_frames(tables: Iterable[Table], run: Run) -> None:
+    """Say in tables who saw fewer frames than it was to."""
+    short = {one.model: one for one in shortfalls(run.store) if one.role == "contestant"}
+    for row in (row for table in tables for row in table["models"]):
+        if one := short.get(row["model"]):
+            told = one.as_json()
+            row["frames"] = {
+                name: told[name] for name in ("least", "most", "wanted", "calls", "of")
+            }
+            row["flags"] = [*row.pop("flags"), one.saw]
 
 
 def _with_stop(table: Table, run: Run) -> Table:

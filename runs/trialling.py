@@ -18,7 +18,7 @@ from memory.errors import BadInput, FramesChanged, UnusableVideo
 from memory.evidence import Trial, TrialKind
 from memory.records import SCHEMA
 from memory.store import Store
-from runs.alarm import why_hopeless
+from runs.alarm import what_was_learnt, why_hopeless
 from runs.config import RunConfig
 from runs.console import safe
 from runs.events import Audience, Happening
@@ -255,6 +255,8 @@ async def _hold(
 
     def hear(event: Happening) -> None:
         told.hear(event)
+        if line := what_was_learnt(event):
+            told.say(line)
         why = why_hopeless(event)
         if why and isinstance(event, Event) and not tally.hopeless:
             tally.hopeless = f"{event.alias}: {why}: {event.text}"
