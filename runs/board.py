@@ -42,12 +42,10 @@ def _add_frames(tables: Iterable[Table], run: Run) -> None:
     """Say in tables who saw fewer frames than it was to."""
     short = {one.model: one for one in shortfalls(run.store) if one.role == "contestant"}
     for row in (row for table in tables for row in table["models"]):
-        if one := short.get(row["model"]):
-            told = one.as_json()
-            row["frames"] = {
-                name: told[name] for name in ("least", "most", "wanted", "calls", "of")
-            }
-            row["flags"] = [*row.pop("flags"), one.saw]
+        one, flags = short.get(row["model"]), row.pop("flags")
+        told = one.as_json() if one else {}
+        figures = {name: told[name] for name in told if name not in ("model", "role")}
+        row |= {"frames": figures or None, "flags": [*flags, *([one.saw] if one else [])]}
 
 
 def _with_stop(table: Table, run: Run) -> Table:
