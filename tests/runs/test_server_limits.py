@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from langchain_core.messages import AIMessage, BaseMessage
 
 from memory.records import Learnt
 from memory.store import Store
@@ -174,6 +175,53 @@ def test_a_declared_limit_is_said_in_the_same_way(
     flags = {row["model"]: row["flags"] for row in rows}
     assert "saw 8 of 12 frames" in flags["hawk"]
     assert not any(flag.startswith("saw") for flag in flags["mole"])
+
+
+def test_a_refused_name_of_the_limit_is_paid_for_once_by_a_run_and_what_goes_on_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
+    videos, said = draw_folder(tmp_path / "videos", 1, seconds=2), list[str]()
+    manners = Manners(limits=Limits(unknown_field="max_tokens"))
+    with serving(tmp_path / "log", manners, brain=brain) as server:
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
+        cast = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",), "config": config}
+        for rounds in (1, 2):
+            play(videos, tmp_path / "out", said=said, rounds=rounds, concurrency=1, **cast)
+        wrong = [e["model"] for e in server.events("arrived") if "max_tokens" in e["sampling"]]
+    assert sorted(wrong) == sorted((*ROSTER, "examiner", "judge"))
+    assert sum("is sent max_completion_tokens from now on" in line for line in said) == 5
+    assert not any(battle.verdict == "void" for battle in battles_of(tmp_path / "out"))
+    assert not play_again(tmp_path / "out").differences
+    lines = terminal.arena("status", tmp_path / "out").out
+    assert "is told the limit of a reply as max_completion_tokens" in lines
+
+
+PLACES = 2
+LIMIT, TOOK = 1500, 6000
+
+
+def test_a_cap_holds_where_servers_ignore_the_limit_but_for_what_was_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
+) -> None:
+    def chatty(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        reply = brain(model, messages)
+        usage = {"input_tokens": 10, "output_tokens": TOOK, "total_tokens": TOOK + 10}
+        return AIMessage.model_validate({"content": reply.content, "usage_metadata": usage})
+
+    monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
+    videos, said = draw_folder(tmp_path / "videos", 1, seconds=2), list[str]()
+    with serving(tmp_path / "log", brain=chatty) as server:
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
+        cast = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",), "config": config}
+        cap = 0.1
+        run = play(videos, tmp_path / "out", said=said, max_usd=cap, concurrency=PLACES, **cast)
+    assert run.is_capped
+    assert run.spent.usd <= cap + PLACES * (TOOK - LIMIT) / 1e6
+    told = [line for line in said if "does not keep" in line]
+    assert len(told) == len({line.split()[4] for line in told}) >= 2
+    assert f"a reply took {TOOK:,}" in told[0]
+    assert "does not keep to 1,500 output tokens" in terminal.arena("status", tmp_path / "out").out
 
 
 def test_an_old_run_has_learnt_nothing(tmp_path: Path) -> None:
