@@ -1,13 +1,14 @@
 """What servers turn out to take, learnt from what they refuse, for all later calls of a model.
 
 A refusal that names a number of images binds at once. One that names none halves the frames until
-a request is taken, and binds from then on; until then, calls that begin are sent as few. A size
-that was taken before and is refused without a number may be the fault of one call's text, and is
-halved for that call alone; the second time it binds as well.
+a request is taken, and binds from then on; one call finds that out, and others of its model wait.
+A size that was taken before and is refused without a number may be the fault of one call's text,
+and is halved for that call alone; the second time it binds as well.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, get_args
@@ -50,6 +51,8 @@ class ServerLimits:
     """Most images that were taken."""
     _doubted: set[Place] = field(default_factory=set)
     """Servers that refused once what they had taken before."""
+    _trials: dict[Place, asyncio.Event] = field(default_factory=dict)
+    """Where a call is finding out how many images are taken; set once it has."""
     _switched: set[tuple[str, str, str]] = field(default_factory=set)
     """Which names of the limit of tokens were told as news, and of which server."""
 
@@ -100,6 +103,21 @@ class ServerLimits:
         return _sent_at_most(
             model, count, f"{model.endpoint} refused {learnt.refused_images} and took {count}"
         )
+
+    def begin_trial(self, model: Model) -> asyncio.Event | None:
+        """Let a call find out alone how many images are taken; None: another one does, or did."""
+        place = _place(model)
+        if place in self._trials or place not in self._tried:
+            return None
+        return self._trials.setdefault(place, asyncio.Event())
+
+    def end_trial(self, model: Model) -> None:
+        """Let others go on, with what is known by now."""
+        self._trials.pop(_place(model)).set()
+
+    def trial(self, model: Model) -> asyncio.Event | None:
+        """Return what is set once a call has found out how many images are taken."""
+        return self._trials.get(_place(model))
 
     def state(self, model: Model, count: int, stated: int) -> str | None:
         """Note that a server refused so many images and says how many it takes."""
@@ -191,6 +209,25 @@ class Shaped:
     """Names of it that were refused in this call."""
     _is_its_own: bool = False
     """Whether it is too large by itself, and says nothing of others."""
+    _trial: asyncio.Event | None = None
+    """Set where it is this call that finds out how many images are taken."""
+
+    def __enter__(self) -> Shaped:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.let_go()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether no other call is finding out how many images are taken."""
+        return self.model.is_offline or self.limits.trial(self.model) is self._trial
+
+    async def ready(self) -> None:
+        """Return once that is so."""
+        while not self.is_ready:
+            if trial := self.limits.trial(self.model):
+                await trial.wait()
 
     def fitted(self, request: Request) -> Request:
         """Return a request with no more frames than its server takes."""
@@ -206,6 +243,7 @@ class Shaped:
         if self.model.is_offline:
             return
         self._tell(self.limits.take(self.model, _count(request)))
+        self.let_go()
         if usage.output_tokens is not None and usage.output_tokens > limit.tokens:
             self._tell(self.limits.overrun(self.model, limit, usage.output_tokens))
 
@@ -215,7 +253,12 @@ class Shaped:
         Its frames are fewer, or the limit of tokens goes by its other name (see `token_field`).
         """
         if fault.nature == "too-large":
-            return self._smaller(request, fault)
+            smaller = self._smaller(request, fault)
+            if smaller is None:
+                self.let_go()
+            return smaller
+        # What keeps this call waiting should keep no other one.
+        self.let_go()
         return request if self._switches(fault) else None
 
     def _smaller(self, request: Request, fault: Fault) -> Request | None:
@@ -230,8 +273,17 @@ class Shaped:
             self._tell(self.limits.state(model, count, stated))
             return replace(request, frames=thinned(frames, stated))
         self._is_its_own = self._is_its_own or self.limits.is_doubtful(model, count)
-        fewer = count // 2 if self._is_its_own else self.limits.halve(model, count)
+        if self._is_its_own:
+            return replace(request, frames=thinned(frames, count // 2))
+        fewer = self.limits.halve(model, count)
+        self._trial = self._trial or self.limits.begin_trial(model)
         return replace(request, frames=thinned(frames, fewer))
+
+    def let_go(self) -> None:
+        """Let other calls go on, if they wait for this one."""
+        if self._trial is not None:
+            self.limits.end_trial(self.model)
+            self._trial = None
 
     def _switches(self, fault: Fault) -> bool:
         """Return whether the limit of tokens may go by another name than was refused."""

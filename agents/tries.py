@@ -87,13 +87,14 @@ class Tries:
 
     async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
         """Return how a call ended."""
+        with Shaped(self.estimates.limits, model, listener.learnt) as shaped:
+            return await self._make(key, request, listener, shaped)
+
+    async def _make(self, key: str, request: Request, listener: Listener, shaped: Shaped) -> Ended:
+        model, before = shaped.model, list[Attempt]()
         line = self.turns.line(model)
-        before: list[Attempt] = []
-        shaped = Shaped(self.estimates.limits, model, listener.learnt)
         while True:
-            request = shaped.fitted(request)
-            tokens = tokens_of(model, request) if line.pacer else 0.0
-            turn = await self._turn(line, tokens, request, listener)
+            turn = await self._turn(line, request, listener, shaped)
             with giving_back(self.turns, turn):
                 if not before:
                     listener.started()
@@ -122,13 +123,21 @@ class Tries:
             await listener.renewed(before[-1])
             request = mended or request
 
-    async def _turn(self, line: Line, tokens: float, request: Request, listener: Listener) -> Turn:
-        """Return a turn of a try for which enough is set aside by the time it may be sent."""
+    async def _turn(self, line: Line, request: Request, listener: Listener, shaped: Shaped) -> Turn:
+        """Return a turn of a try that is well funded, and of a size that is taken, once it comes.
+
+        It waits for either without a place, and without keeping others from what they wait for:
+        they might be those who make room for it.
+        """
         while True:
-            # Not while it holds a place: those who could make room for it may wait for one.
-            await listener.funded(request)
+            if not listener.is_funded(request):
+                shaped.let_go()
+                await listener.funded(request)
+            await shaped.ready()
+            fitted = shaped.fitted(request)
+            tokens = tokens_of(shaped.model, fitted) if line.pacer else 0.0
             turn = await self.turns.take(line, tokens, rank=listener.rank)
-            if listener.is_funded(request):
+            if listener.is_funded(fitted) and shaped.is_ready:
                 return turn
             turn.tokens = 0.0
             self.turns.give_back(turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -125,6 +126,53 @@ def test_of_calls_that_wait_none_is_sent_too_large(words: str) -> None:
     assert sorted(server.counts) == [*[32] * 20, *[64] * 3]
     assert all(isinstance(row, CallRow) and row.frames == 32 for row in rows)
     assert len(server.said) == 1
+
+
+def test_one_call_alone_finds_out_how_far_frames_must_be_halved() -> None:
+    server = Server(taking(5, TOO_LARGE))
+    rows = server.ask(*asks(20), concurrency=8)
+    assert Counter(server.counts) == {64: 8, 32: 1, 16: 1, 8: 1, 4: 20}
+    assert all(isinstance(row, CallRow) for row in rows)
+
+
+def test_who_finds_that_out_and_fails_keeps_nobody_waiting() -> None:
+    def refuse(sending: Sending) -> Exception | None:
+        if images(sending) > 16:
+            return Status(413)
+        return Status(403) if sending.key == journal_key(REMOTE, asks(1)[0]) else None
+
+    server = Server(refuse)
+    first, *others = server.ask(*asks(9), concurrency=3)
+    assert isinstance(first, ProviderFailed)
+    assert all(isinstance(row, CallRow) and row.frames == 16 for row in others)
+
+
+def test_who_finds_that_out_and_is_cancelled_keeps_nobody_waiting() -> None:
+    begun = asyncio.Event()
+
+    async def hang(sending: Sending) -> Received:
+        server.script.seen.append(sending)
+        if images(sending) > 8:
+            raise Status(413)
+        if sending.key == journal_key(REMOTE, asks(1)[0]):
+            begun.set()
+            await asyncio.Event().wait()
+        return Received("seen", Usage())
+
+    server = Server(taking(8))
+    server.script.send = hang  # type: ignore[method-assign]
+    asker = Asker(Pages(), load_bytes, make_client=server.script)
+
+    async def ask_two() -> CallRow:
+        first = asyncio.create_task(asker.ask_row(REMOTE, asks(1)[0]))
+        await begun.wait()
+        second = asyncio.create_task(asker.ask_row(REMOTE, asks(1, first=1)[0]))
+        await asyncio.sleep(0)
+        assert not second.done()
+        first.cancel()
+        return await second
+
+    assert run(ask_two()).frames == 8
 
 
 def test_a_call_of_fewer_frames_keeps_them() -> None:
