@@ -85,7 +85,12 @@ _UNKNOWN_FIELD = re.compile(
     r"""(?ix)
     unsupported | un(?:known|recognized|expected) | not\ (?:supported|permitted|allowed|recognized)
     | extra(?:_forbidden|\ inputs?|\ fields?) | additional\ propert | (?:does\ not|doesn't)\ support
-    | invalid\ (?:parameter|argument|field)s?\ name
+    """
+)
+_WRONG_VALUE = re.compile(
+    r"""(?ix)
+    too\ (?:large|high|big|long|small|low) | at\ (?:most|least) | maximum | exceed | must\ be
+    | (?:less|greater|more)\ than | out\ of\ range | between
     """
 )
 
@@ -144,9 +149,11 @@ def refused_fields(status: int, text: str) -> tuple[str, ...]:
 
     Both where it names the one and advises the other. A limit that is too high is none of them.
     """
-    if status not in (400, 422) or not _UNKNOWN_FIELD.search(text[:_LONGEST_TEXT]):
+    text = text[:_LONGEST_TEXT]
+    is_of_value = _WRONG_VALUE.search(text) and not _UNKNOWN_FIELD.search(text)
+    if status not in (400, 422) or is_of_value:
         return ()
-    return tuple(dict.fromkeys(_TOKEN_FIELD.findall(text[:_LONGEST_TEXT])))
+    return tuple(dict.fromkeys(_TOKEN_FIELD.findall(text)))
 
 
 def is_filtered(ending: str) -> bool:

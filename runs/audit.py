@@ -24,7 +24,6 @@ from runs.audit_verdicts import audit_verdicts
 from runs.findings import Finding, raise_alarms
 from runs.leaderboard import count_verdicts
 from runs.reading import Run, open_run, rates_stand_ins, warnings_of
-from runs.server_limits import shortfalls
 
 Report = dict[str, Any]
 SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
@@ -88,7 +87,7 @@ def read_input(run: Run) -> AuditInput:
         evidence.labels(),
         evidence.samples(),
         evidence.trials(),
-        shortfalls(run.store),
+        run.shortfalls,
     )
 
 

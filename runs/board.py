@@ -13,7 +13,6 @@ from runs.leaderboard import Table, build
 from runs.leaderboard_method import USUAL, Method
 from runs.reading import Run, open_run, rates_stand_ins, warnings_of
 from runs.reweighting import weigh_battles
-from runs.server_limits import shortfalls
 from runs.slices import By, build_slices
 
 
@@ -40,7 +39,7 @@ def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) ->
 
 def _add_frames(tables: Iterable[Table], run: Run) -> None:
     """Say in tables who saw fewer frames than it was to."""
-    short = {one.model: one for one in shortfalls(run.store) if one.role == "contestant"}
+    short = {one.model: one for one in run.shortfalls if one.role == "contestant"}
     for row in (row for table in tables for row in table["models"]):
         one, flags = short.get(row["model"]), row.pop("flags")
         told = one.as_json() if one else {}

@@ -21,7 +21,7 @@ from runs.costs import Costs, in_flight_line, possibly_paid_lines
 from runs.quarantine import Quarantined, quarantine
 from runs.reading import counted, damage, lock_file, marks, named, one_line, open_run, problems
 from runs.repair import failed_slots
-from runs.server_limits import Shortfall, kept_limits, limit_lines, shortfalls
+from runs.server_limits import Shortfall, kept_limits, limit_lines
 from runs.slots import Tally
 from runs.spending import NO_CAPS, kept_caps, told_caps
 from runs.watch import NOTHING_LEFT, Outlook, look_ahead
@@ -205,7 +205,7 @@ def status_of(folder: Path) -> Status:
         status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
         status.damage = [*problems(run.store), *damage(run.store)]
-        status.learnt, status.shortfalls = kept_limits(run.store), shortfalls(run.store)
+        status.learnt, status.shortfalls = kept_limits(run.store), run.shortfalls
         status.quarantine = quarantine(run.store)
         status.process = holder(lock_file(folder))
         status.intents = run.store.journal.intents()

@@ -295,6 +295,8 @@ def test_a_server_that_knows_neither_name_fails_the_call_after_both() -> None:
         (422, UNKNOWN % "max_completion_tokens", ("max_completion_tokens",)),
         (400, "Unrecognized request argument supplied: max_tokens", ("max_tokens",)),
         (400, "property 'max_completion_tokens' is unsupported", ("max_completion_tokens",)),
+        (422, "bad field: max_completion_tokens", ("max_completion_tokens",)),
+        (400, "max_tokens must be between 1 and 2048", ()),
         (
             400,
             "Unsupported parameter: 'max_tokens' is not supported with this model. "
