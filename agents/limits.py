@@ -69,7 +69,12 @@ class ServerLimits:
         """Return how many images a request of a model is sent with at most."""
         place = _place(model)
         tried, known = self._tried.get(place), self._known.get(place)
-        return tried if tried is not None or known is None else known.images
+        if tried is not None or known is None or known.images is None:
+            return tried
+        said = model.limits.images_per_request
+        # A number that was stated since, and is higher, has to be refused once itself.
+        is_newer = said is not None and said > known.images and said != known.stated_images
+        return None if is_newer else known.images
 
     def fitted(self, model: Model, request: Request) -> Request:
         """Return a request with no more frames than its server takes."""
@@ -99,7 +104,8 @@ class ServerLimits:
         if self._tried.get(place) != count:
             return None
         del self._tried[place]
-        learnt = self._learn(model, images=count)
+        said = model.limits.images_per_request
+        learnt = self._learn(model, images=count, stated_images=said)
         return _sent_at_most(
             model, count, f"{model.endpoint} refused {learnt.refused_images} and took {count}"
         )
@@ -122,11 +128,11 @@ class ServerLimits:
     def state(self, model: Model, count: int, stated: int) -> str | None:
         """Note that a server refused so many images and says how many it takes."""
         self._tried.pop(_place(model), None)
-        known = self.known(model)
-        if known and known.images is not None and known.images <= stated:
+        known = self.most_images(model)
+        if known is not None and known <= stated:
             return None
         self._refuse(model, count)
-        self._learn(model, images=stated)
+        self._learn(model, images=stated, stated_images=model.limits.images_per_request)
         return _sent_at_most(model, stated, f"{model.endpoint} takes no more")
 
     def halve(self, model: Model, count: int) -> int:
@@ -184,7 +190,8 @@ class ServerLimits:
     def _refuse(self, model: Model, count: int) -> None:
         place = _place(model)
         known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
-        fewest = min(count, known.refused_images or count)
+        is_first = known.refused_images is None or self.most_images(model) is None
+        fewest = count if is_first else min(count, known.refused_images or count)
         self._known[place] = known.model_copy(update={"refused_images": fewest})
 
     def _learn(self, model: Model, **news: object) -> Learnt:

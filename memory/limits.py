@@ -49,6 +49,8 @@ class Learnt(Record):
     """Most images of a request."""
     refused_images: int | None = None
     """Fewest images that were refused."""
+    stated_images: int | None = None
+    """What its `images_per_request` was when that was learnt."""
     token_limit_field: TokenField | None = None
     """The name that it takes; it refused the other one."""
     output_limit: int | None = None

@@ -196,6 +196,20 @@ def test_what_was_learnt_before_costs_no_refusal() -> None:
     assert (server.counts, server.said) == ([4] * 3, [])
 
 
+def test_a_higher_number_that_is_stated_since_is_believed_until_it_is_refused() -> None:
+    stated = replace(REMOTE, limits=CallLimits(images_per_request=32))
+    before = Learnt(**PLACE, images=4, refused_images=8)
+    for most, sent in ((32, [32] * 3), (16, [32, 16, 16, 16])):
+        server = Server(taking(most), ServerLimits.of([before]), model=stated)
+        server.ask(*asks(1, frames=32))
+        server.ask(*asks(2, frames=32, first=1))
+        assert server.counts == sent
+    assert server.kept == [Learnt(**PLACE, images=16, refused_images=32, stated_images=32)]
+    again = Server(taking(16), ServerLimits.of(server.kept), model=stated)
+    again.ask(*asks(1, frames=32))
+    assert again.counts == [16]
+
+
 def test_another_server_of_the_same_model_is_another_matter() -> None:
     learnt = Learnt(model=REMOTE.resolved, endpoint="127.0.0.1:8", images=4)
     server = Server(taking(64), ServerLimits.of([learnt]))

@@ -16,6 +16,7 @@ from memory.store import Store
 from runs.add import Wish, add
 from runs.commands.endings import run_async
 from runs.events import Audience, nobody
+from runs.follow import Follower
 from runs.playing import Limits as RunLimits
 from runs.reading import RUN_FILE
 from runs.server_limits import LIMITS_FILE, Shortfall, kept_limits, limit_lines
@@ -156,6 +157,14 @@ def test_a_newcomer_does_not_pay_for_what_the_judge_has_learnt(
     told = Audience(said.append, nobody)
     run_async(add(out, Wish("offline:terse", 2), limits=RunLimits(concurrency=1), told=told))
     assert not any("from now on" in line for line in said)
+
+
+def test_who_follows_a_run_is_told_each_limit_once(template: Played) -> None:
+    said = list[str]()
+    follower = Follower(template.out, Audience(said.append, nobody))
+    for _ in range(2):
+        follower.look()
+    assert sum("takes 8 images a request" in line for line in said) == len(said) == 4
 
 
 def test_a_declared_limit_is_said_in_the_same_way(
