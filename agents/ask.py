@@ -20,6 +20,7 @@ from agents.faults import Fault
 from agents.layout import fragment
 from agents.models import Model
 from agents.money import Boundless, Hold, Purse
+from agents.outages import Outage
 from agents.rows import NO_USAGE, replied, row_of
 from agents.tries import Listener, Tries
 from agents.turns import Turns
@@ -78,8 +79,11 @@ class Journal(Protocol):
     def withdraw(self, key: str, attempt: int) -> None:
         """Take back the intent of a try that cost nothing for sure."""
 
+    def has_answered(self, endpoint: str) -> bool:
+        """Return whether any finished call has a reply from an address."""
 
-def _ignore(_event: Event) -> None:
+
+def _ignore(_event: Event | Outage) -> None:
     """Let an event pass."""
 
 
@@ -100,11 +104,16 @@ class Asker:
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     most_tries: int = sys.maxsize
     """Tries of one call, however patient its faults would be met otherwise."""
+    patience_s: float | None = None
+    """How long an endpoint is waited for that cannot be reached and has answered before; then the
+    run drains, and `lost` tells why. None: each call fails for itself."""
     purse: Purse = field(default_factory=Boundless)
     """When it is empty the run drains, and `is_broke` tells why."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
+    on_outage: Callable[[Outage], None] = _ignore
     is_broke: bool = field(default=False, init=False)
+    lost: Outage | None = field(default=None, init=False)
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
     """Set once `drain` was called and every call that was under way is recorded and told."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
@@ -115,7 +124,13 @@ class Asker:
 
     def __post_init__(self) -> None:
         """Let the first turns begin."""
-        self._turns = Turns(self.concurrency, self.pause)
+        self._turns = Turns(
+            self.concurrency,
+            self.pause,
+            self.patience_s,
+            self.journal.has_answered,
+            self._hear_outage,
+        )
         self._tries = Tries(
             self._turns,
             self.load,
@@ -216,6 +231,17 @@ class Asker:
             return row
         finally:
             self._recording -= 1
+
+    def _hear_outage(self, outage: Outage) -> None:
+        """Tell of an outage, and drain where an endpoint was waited for long enough."""
+        # One that is given up while the last calls of others come in changes nothing any more.
+        is_end = outage.state == "given-up" and not self.is_draining
+        if is_end:
+            self.lost = outage
+        if is_end or not self.is_draining:
+            self.on_outage(outage)
+        if is_end:
+            self.drain()
 
     async def _go_broke(self) -> None:
         """Drain, since the cap is reached, and never come back."""

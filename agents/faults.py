@@ -13,6 +13,8 @@ from typing import Literal
 Nature = Literal["transient", "permanent", "quota", "content-filter", "too-large"]
 """What helps: patience; nothing; money or another day; other content; a smaller request."""
 
+UNREACHED = "unreachable"
+"""Kind of fault of a call that nobody was there for."""
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
 FILTERED = frozenset(
@@ -110,8 +112,8 @@ class Fault:
     """What the server said to wait."""
     most_images: int | None = None
     """How many images a request may hold, where the server said so."""
-    was_sent: bool = True
-    """Whether a server said so; else the request was held back here."""
+    is_local: bool = False
+    """Nothing was sent."""
     refused_fields: tuple[str, ...] = ()
     """Names of a limit of tokens that the server says it does not know."""
 

@@ -274,7 +274,7 @@ class Shaped:
             self.limits.acquit(model)
             return None
         stated = fault.most_images if 0 < (fault.most_images or 0) < count else None
-        if not fault.was_sent:
+        if fault.is_local:
             return replace(request, frames=thinned(frames, stated or count // 2))
         if stated is not None:
             self._tell(self.limits.state(model, count, stated))

@@ -10,7 +10,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from agents.faults import REFUSALS, Fault, most_images, nature_of, refused_fields
+from agents.faults import (
+    REFUSALS,
+    UNREACHED,
+    Fault,
+    most_images,
+    nature_of,
+    refused_fields,
+)
 from memory.digests import unit_interval
 from memory.records import Attempt
 
@@ -80,7 +87,7 @@ def fault_of(
         return _fault(f"http-{status}", status, said, reason, hint_s=_hint_s(error))
     names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
     if names & _UNREACHED:
-        return Fault("unreachable", reason, "transient")
+        return Fault(UNREACHED, told(_root(error), key_env=key_env), "transient")
     if names & _TIMEOUTS:
         return Fault("timeout", reason, "transient")
     if names & _CONNECTIONS:
@@ -198,6 +205,17 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(link))
         yield link
         link = link.__cause__
+
+
+def _root(error: Exception) -> str:
+    """Return what the innermost cause of an error says that says anything."""
+    link: BaseException | None = error
+    said = f"{type(error).__name__}: {error}"
+    while link is not None:
+        said = f"{type(link).__name__}: {link}" if str(link) else said
+        # Whatever a library shows of it: the system's word is the one that helps.
+        link = link.__cause__ or link.__context__
+    return said
 
 
 def _status(error: Exception) -> int | None:

@@ -21,6 +21,9 @@ from memory.errors import BadInput
 CHUNK = 256 * 1024
 """Bytes that are handed to a socket at a time: fewer cost more turns, more cost memory."""
 
+CONNECT_S = 20.0
+"""How long a connection may take to be made: a host that takes none says so, or never answers."""
+
 MISDIRECTED = 421
 """The status of an answer that comes from here and from no server."""
 
@@ -52,6 +55,7 @@ class SplicingTransport:
         """
         if self._leads_away(request):
             return _refusal(request)
+        _limit_connecting(request)
         pieces = spliced(request.read()) if request.method == "POST" else None
         filled = request if pieces is None else _filled(request, pieces, _Chunks(pieces))
         client = self._client(request, "Client")
@@ -62,6 +66,7 @@ class SplicingTransport:
         """Do the same for an async client."""
         if self._leads_away(request):
             return _refusal(request)
+        _limit_connecting(request)
         pieces = spliced(await request.aread()) if request.method == "POST" else None
         filled = request if pieces is None else _filled(request, pieces, _AsyncChunks(pieces))
         client = self._client(request, "AsyncClient")
@@ -173,6 +178,14 @@ def _refusal(request: Any) -> Any:
     return _library(request).Response(
         MISDIRECTED, json={"error": {"message": words, "code": MISDIRECTED}}, request=request
     )
+
+
+def _limit_connecting(request: Any) -> None:
+    """Let the connecting of a request take no longer than any may."""
+    limits = dict(request.extensions.get("timeout") or {})
+    if not 0 <= (limits.get("connect") or CONNECT_S + 1) <= CONNECT_S:
+        limits["connect"] = CONNECT_S
+    request.extensions = {**request.extensions, "timeout": limits}
 
 
 def _filled(request: Any, pieces: list[bytes], content: Any) -> Any:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from agents.clients import Client, Load, Received, Sending
 from agents.contracts import SYSTEM
 from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
-from agents.faults import Fault, Nature, ending_word, is_filtered
+from agents.faults import UNREACHED, Fault, Nature, ending_word, is_filtered
 from agents.limits import Shaped
 from agents.models import Model
+from agents.outages import Contact
 from agents.prices import cost_of
 from agents.replies import was_cut
 from agents.retry import fault_of, gives_up, pause_s, told
@@ -91,37 +94,44 @@ class Tries:
             return await self._make(key, request, listener, shaped)
 
     async def _make(self, key: str, request: Request, listener: Listener, shaped: Shaped) -> Ended:
-        model, before = shaped.model, list[Attempt]()
+        model = shaped.model
         line = self.turns.line(model)
-        while True:
-            turn = await self._turn(line, request, listener, shaped)
+        before = _Before()
+        for number in count(1):
+            with before.waiting():
+                turn = await self._turn(line, request, listener, shaped)
             with giving_back(self.turns, turn):
-                if not before:
+                if number == 1:
                     listener.started()
                 request = shaped.fitted(request)
-                await listener.sending(len(before) + 1, request)
+                await listener.sending(number, request)
                 # Something may have been learnt while it waited.
                 request = shaped.fitted(request)
                 try:
                     got, took_s = await self._once(turn, key, request, shaped)
                 except BadInput:
                     # Its client cannot be set up, so nothing went out.
-                    listener.unsent(len(before) + 1)
+                    listener.unsent(number)
                     raise
             received = got if isinstance(got, Received) else None
             fault = got if isinstance(got, Fault) else useless(got)
             if fault is None:
-                return Ended(received, None, tuple(before), took_s, request.frames)
+                return Ended(received, None, before.attempts, took_s, request.frames)
+            if turn.found_nobody:
+                listener.failed(number, fault, self.turns.opens_in(line))
+                await listener.renewed(before.miss(self._attempt(model, request, fault, 0.0)))
+                continue
             mended = None if received else shaped.mended(request, fault)
-            is_last = len(before) + 1 >= self.most_tries or gives_up(fault, before)
+            is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
-                return Ended(received, fault, tuple(before), took_s, request.frames)
-            pause = _Pause(0.0, 0.0) if mended else self._pause(key, fault, len(before) + 1)
-            listener.failed(len(before) + 1, fault, pause.longest_s)
+                return Ended(received, fault, before.attempts, took_s, request.frames)
+            pause = _Pause(0.0, 0.0) if mended else self._pause(key, fault, len(before.own) + 1)
+            listener.failed(number, fault, pause.longest_s)
             waited_s = await self._rest(line, fault, pause)
-            before.append(self._attempt(model, request, fault, waited_s, received))
-            await listener.renewed(before[-1])
+            attempt = self._attempt(model, request, fault, waited_s, received)
+            await listener.renewed(before.add(attempt))
             request = mended or request
+        raise AssertionError  # it is counted without an end
 
     async def _turn(self, line: Line, request: Request, listener: Listener, shaped: Shaped) -> Turn:
         """Return a turn of a try that is well funded, and of a size that is taken, once it comes.
@@ -165,7 +175,7 @@ class Tries:
                 return fault
             return await self._clients[model].send(sending)
         except (FramesChanged, UnusableVideo) as lost:
-            return Fault("frames", told(str(lost)))
+            return Fault("frames", told(str(lost)), is_local=True)
         except ArenaError:
             raise
         except Exception as error:
@@ -190,7 +200,7 @@ class Tries:
         # A little less than would fit, since other frames may be larger.
         fitting = count * max(0, most - text) * 95 // (max(1, pictures) * 100)
         reason = f"the body would hold {text + pictures} bytes, and its server takes {most}"
-        return Fault("too-large", reason, "too-large", most_images=fitting, was_sent=False)
+        return Fault("too-large", reason, "too-large", most_images=fitting, is_local=True)
 
     def _pause(self, key: str, fault: Fault, tries: int) -> _Pause:
         return _Pause(
@@ -212,7 +222,7 @@ class Tries:
         request: Request,
         fault: Fault,
         waited_s: float,
-        received: Received | None,
+        received: Received | None = None,
     ) -> Attempt:
         usage = received.usage if received else Usage()
         cost = cost_of(model, usage, received.cost_usd).usd if received else None
@@ -235,14 +245,70 @@ class _Pause(NamedTuple):
     longest_s: float
 
 
+class _Before:
+    """The tries of a call before the one under way."""
+
+    def __init__(self) -> None:
+        self.own: list[Attempt] = []
+        """Those that count: somebody was there."""
+        self._all: list[Attempt] = []
+        self._is_missed = False
+        """The last one found nobody."""
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """All of them, as they are written down."""
+        return tuple(self._all)
+
+    def add(self, attempt: Attempt) -> Attempt:
+        """Take one that somebody met."""
+        self.own.append(attempt)
+        self._all.append(attempt)
+        self._is_missed = False
+        return attempt
+
+    def miss(self, attempt: Attempt) -> Attempt:
+        """Take one that met nobody; of such in a row that surely cost nothing, one is kept."""
+        last = self._all[-1] if self._is_missed else None
+        self._is_missed = True
+        if last is None or {last.kind, attempt.kind} != {UNREACHED}:
+            self._all.append(attempt)
+        return attempt
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the time that passes to the pause behind a try that met nobody."""
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        yield
+        if self._is_missed:
+            last = self._all[-1]
+            waited_s = round(last.waited_s + loop.time() - began_s, 3)
+            self._all[-1] = last.model_copy(update={"waited_s": waited_s})
+
+
 def _note(turn: Turn, got: Received | Fault) -> None:
     """Say in a turn what its try tells of the server."""
+    turn.contact = contact_of(got)
+    if isinstance(got, Fault):
+        turn.reason = got.reason
     if isinstance(got, Received):
         counted = (got.usage.input_tokens, got.usage.output_tokens)
         turn.outcome = "taken"
         turn.tokens = None if None in counted else float(sum(map(int, counted)))  # type: ignore[arg-type]
     elif got.is_refusal:
         turn.outcome, turn.tokens = "refused", 0.0
+
+
+def contact_of(got: Received | Fault) -> Contact:
+    """Return what came of a try as far as its endpoint goes."""
+    if isinstance(got, Received):
+        return "reached"
+    if got.kind == UNREACHED:
+        return "unreached"
+    if got.is_local:
+        return "unknown"
+    return "broken" if got.kind == "connection" else "reached"
 
 
 def useless(received: Received) -> Fault | None:

@@ -14,12 +14,22 @@ from itertools import count
 from agents.gate import Gate, Ticket
 from agents.models import Model
 from agents.noise import Outcome
+from agents.outages import Contact, Endpoint, Outage
 from agents.pace import Pacer, Started
 from memory.records import CallLimits
 
 Place = tuple[str, tuple[str, ...]]
 """An endpoint: its host, and the variables that hold its key."""
 Pause = Callable[[float], Awaitable[None]]
+
+
+def _never(_address: str) -> bool:
+    """Say of every endpoint that it has not answered."""
+    return False
+
+
+def _ignore(_outage: Outage) -> None:
+    """Let an outage pass."""
 
 
 @dataclass(eq=False)
@@ -54,10 +64,11 @@ class Rest:
 
 @dataclass(eq=False)
 class Line:
-    """The calls of one model: its endpoint's gate, its pacer, who waits and who rests."""
+    """The calls of one model: its endpoint and that one's gate, its pacer, who waits, who rests."""
 
     gate: Gate | None
     pacer: Pacer | None
+    endpoint: Endpoint
     waiting: deque[Waiter] = field(default_factory=deque)
     resting: list[Rest] = field(default_factory=list)
     proof: int = -1
@@ -68,7 +79,7 @@ class Line:
         ready_s = self.gate.opens_at(now_s) if self.gate else now_s
         if self.pacer and ready_s < math.inf:
             ready_s = max(ready_s, self.pacer.ready_at(self.waiting[0].tokens, now_s))
-        return ready_s
+        return max(ready_s, self.endpoint.opens_at(now_s))
 
 
 @dataclass(eq=False)
@@ -79,9 +90,16 @@ class Turn:
     line: Line
     ticket: Ticket | None
     started: Started | None
+    is_look: bool = False
+    """It looks whether an endpoint is back that was gone."""
     outcome: Outcome = "unknown"
+    contact: Contact = "unknown"
+    reason: str = ""
+    """Why it came to nothing."""
     tokens: float | None = None
     """What it took, once that is known."""
+    found_nobody: bool = False
+    """Once it was given back: the endpoint is gone, and the call waits until it is back."""
 
 
 @dataclass
@@ -90,10 +108,16 @@ class Turns:
 
     ceiling: int
     pause: Pause = asyncio.sleep
+    patience_s: float | None = None
+    """How long an endpoint is waited for that cannot be reached; None: not at all."""
+    has_answered: Callable[[str], bool] = _never
+    """Whether an address ever has, in earlier processes."""
+    on_outage: Callable[[Outage], None] = _ignore
     under_way: int = 0
     is_closed: bool = False
     _lines: dict[Hashable, Line] = field(default_factory=dict)
     _gates: dict[Place, Gate] = field(default_factory=dict)
+    _endpoints: dict[str, Endpoint] = field(default_factory=dict)
     _pacers: dict[Hashable, Pacer] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
     _last: int = -1
@@ -112,8 +136,16 @@ class Turns:
         spot = (*place, model.resolved, model.limits)
         if spot not in self._lines:
             gate = None if model.is_offline else self._gate(place, model.limits.concurrency)
-            self._lines[spot] = Line(gate, self._pacer(place, model.limits))
+            pacer = self._pacer(place, model.limits)
+            self._lines[spot] = Line(gate, pacer, self._endpoint(model.endpoint))
         return self._lines[spot]
+
+    def _endpoint(self, address: str) -> Endpoint:
+        if address not in self._endpoints:
+            self._endpoints[address] = Endpoint(
+                address, self.patience_s, self.has_answered, lambda outage: self.on_outage(outage)
+            )
+        return self._endpoints[address]
 
     def _gate(self, place: Place, limit: int | None) -> Gate:
         ceiling = min(self.ceiling, limit or self.ceiling)
@@ -155,7 +187,16 @@ class Turns:
             line.proof = max(line.proof, turn.number)
         if line.pacer and turn.started and turn.tokens is not None:
             line.pacer.correct(turn.started, turn.tokens)
+        turn.found_nobody = line.endpoint.leave(
+            turn.contact, now_s, is_look=turn.is_look, reason=turn.reason
+        )
         self._serve()
+
+    def opens_in(self, line: Line) -> float:
+        """Return in how many seconds the endpoint of a line is looked at again; 0 while it is."""
+        now_s = asyncio.get_running_loop().time()
+        opens_s = line.endpoint.opens_at(now_s)
+        return opens_s - now_s if opens_s < math.inf else 0.0
 
     async def rest(self, line: Line, pause_s: float, *, at_least_s: float) -> float:
         """Wait out a pause after a refusal and return its seconds.
@@ -204,7 +245,8 @@ class Turns:
         ticket = line.gate.enter(now_s) if line.gate else None
         started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
         self.under_way += 1
-        waiter.admitted.set_result(Turn(self._last, line, ticket, started))
+        turn = Turn(self._last, line, ticket, started, line.endpoint.enter())
+        waiter.admitted.set_result(turn)
 
     def _wake(self, now_s: float) -> None:
         """Wake those who rest for places that nobody else wants."""

@@ -136,6 +136,7 @@ class NoIntents:
     def __init__(self, journal: Journal) -> None:
         """Keep calls in another one."""
         self.find, self.record = journal.find, journal.record
+        self.has_answered = journal.has_answered
 
     async def intend(self, intent: Intent) -> None:
         """Keep nothing."""

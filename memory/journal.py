@@ -46,6 +46,10 @@ _SENT = (
     "json_extract(body, '$.frames') AS frames, count(*) FROM calls "
     "WHERE frames IS NOT NULL AND json_extract(body, '$.reply') IS NOT NULL GROUP BY 1, 2, 3, 4"
 )
+_HAS_ANSWERED = (
+    "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
+    "AND json_extract(body, '$.reply') IS NOT NULL LIMIT 1"
+)
 _LOOSE = (
     "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
     "json_extract(body, '$.usage.input_tokens') IS NULL OR "
@@ -216,6 +220,10 @@ class Journal:
         """Return the calls that `spent` does not tell all of: uncounted, or tried several times."""
         found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls WHERE {_LOOSE} ORDER BY place")
         return [_call(row) for row in found]
+
+    def has_answered(self, endpoint: str) -> bool:
+        """Return whether any finished call has a reply from an address."""
+        return self._reader.row(_HAS_ANSWERED, endpoint) is not None
 
     def latest(self, count: int) -> list[CallRow]:
         """Return the calls that were recorded last, at most so many, the last one first."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.ask import Event
 from runs.console import safe
-from runs.events import Happening, Say
+from runs.events import Audience, Happening, Say
 
 HOPELESS = {
     "quota": "its provider's quota or money is used up",
@@ -50,6 +50,14 @@ def why_hopeless(event: Happening) -> str | None:
         return None
     fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
     return HOPELESS.get(fault or "")
+
+
+def pass_on(event: Happening, told: Audience) -> str | None:
+    """Tell of an event, and say what it teaches; return why its model can do no more, if so."""
+    told.hear(event)
+    if line := what_was_learnt(event):
+        told.say(line)
+    return why_hopeless(event)
 
 
 def what_was_learnt(event: Happening) -> str | None:

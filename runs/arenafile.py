@@ -80,6 +80,8 @@ class RunTable(Table):
     prompts: str | None = None
     subtitles: bool | None = None
     max_void: Share | None = None
+    patience: float | None = Field(default=None, ge=0, le=1e6)
+    """Minutes for which an endpoint is waited for that cannot be reached."""
     max_usd: float | None = Field(default=None, gt=0)
     """Cap on what the whole run may cost, in dollars; `inf` lifts one that was set before."""
     max_tokens: float | None = Field(default=None, gt=0)

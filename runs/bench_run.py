@@ -17,11 +17,12 @@ from typing import Generic, NamedTuple, TypeVar
 from agents.ask import Asker, Event
 from agents.desk import Desk
 from agents.models import check_keys
+from agents.outages import PATIENCE_S
 from agents.purse import Caps
 from memory.digests import derive
 from memory.errors import BadInput
 from memory.store import Store
-from runs.alarm import what_was_learnt, why_hopeless
+from runs.alarm import pass_on
 from runs.anchor_cast import cast_against
 from runs.anchor_game import AnchorGame, anchored_of
 from runs.anchor_plan import look_ahead_anchored
@@ -68,6 +69,8 @@ class Asked:
     wanted: Wanted = Wanted()  # noqa: RUF009 - a tuple, which nobody can change
     videos: Path | None = None
     concurrency: int = 16
+    patience_s: float = PATIENCE_S
+    """How long an endpoint is waited for that cannot be reached."""
     caps: Caps = NO_CAPS
     limit: int | None = None
     """Ask so many of the questions, drawn by the seed; a higher number holds those of a lower."""
@@ -325,10 +328,7 @@ async def _play(
         budget = Budget.of(store, cast.config)
 
         def hear(event: Happening) -> None:
-            told.hear(event)
-            if line := what_was_learnt(event):
-                told.say(line)
-            why = why_hopeless(event)
+            why = pass_on(event, told)
             if why and isinstance(event, Event) and not tally.hopeless:
                 tally.hopeless = f"{event.alias}: {why}: {event.text}"
                 asker.drain()
@@ -338,6 +338,7 @@ async def _play(
             footage.jpegs,
             seed=cast.config.seed,
             concurrency=asked.concurrency,
+            patience_s=asked.patience_s,
             on_event=hear,
             purse=budget.purse,
             estimates=budget.estimates,
@@ -350,8 +351,7 @@ async def _play(
         finally:
             await asker.aclose()
     tally.lost = store.journal.lost(besides="offline:*")
-    tally.is_capped = stopped and asker.is_broke
-    tally.is_interrupted = stopped and not tally.is_capped and not tally.hopeless
+    tally.end(asker, stopped=stopped)
     tally.complete = line.complete(ready.items, len(cast.players))
     return line.outcomes
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agents.ask import Asker
+from agents.outages import Outage
 from agents.prompts import PromptSet
 from memory.journal import NOTHING_LOST
 from memory.records import Lost
@@ -37,6 +39,8 @@ class BenchTally:
     """Why there were forfeits and voids; may hold a provider's words."""
     is_interrupted: bool = False
     is_capped: bool = False
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain."""
     hopeless: str = ""
     """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
     complete: int = 0
@@ -53,6 +57,12 @@ class BenchTally:
             reasons = dict.fromkeys(r.reason or "no reason recorded" for r in outcome.rulings)
             self.reasons[next(reason for reason in reasons)] += 1
 
+    def end(self, asker: Asker, *, stopped: bool) -> None:
+        """Take note of why it was stopped early, if it was."""
+        self.is_capped = stopped and asker.is_broke
+        self.gone = asker.lost if stopped else None
+        self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
+
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
         return {
@@ -62,6 +72,7 @@ class BenchTally:
             "voids": self.voids,
             "interrupted": self.is_interrupted,
             "capped": self.is_capped,
+            "gone": self.gone.address if self.gone else None,
             "lost": self.lost._asdict(),
         }
 

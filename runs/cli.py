@@ -48,7 +48,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "Make samples, run three rounds with the offline cast, show the board."),
 }
 
-EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_BUG, EXIT_INTERRUPTED = 1, 2, 3, 4, 70, 130
+EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_GONE = 1, 2, 3, 4, 5
+EXIT_BUG, EXIT_INTERRUPTED = 70, 130
 
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 
 from agents.contracts import CONTRACTS
 from agents.models import Model
+from agents.outages import PATIENCE_S
 from memory.errors import BadInput, StoreError
 from memory.records import SCHEMA, Record, Sampling
 from runs.arenafile import ArenaFile, Pairing, read_arena_file
@@ -55,6 +56,8 @@ class Flags:
     limit: int | None = None
     prompts: Path | None = None
     max_void: float | None = None
+    patience: float | None = None
+    """Minutes."""
     block: int | None = None
     until: str | None = None
     subtitles: bool | None = None
@@ -160,6 +163,7 @@ class Settings:
     prompts: Path | None
     concurrency: int
     max_void: float
+    patience_s: float
     max_usd: float | None
     max_tokens: float | None
     assumed_cast: bool
@@ -255,6 +259,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "prompts": prompts,
         "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
         "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
+        "patience_s": 60 * pick("patience", PATIENCE_S / 60),
         "max_usd": pick("max_usd", None),
         "max_tokens": pick("max_tokens", None),
         "assumed_rounds": pick("rounds", None) is None,

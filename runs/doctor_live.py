@@ -71,6 +71,10 @@ class _Notes:
     def withdraw(self, key: str, attempt: int) -> None:
         """Keep nothing either."""
 
+    def has_answered(self, endpoint: str) -> bool:
+        """Return whether any visit to an address was answered."""
+        return any(row.endpoint == endpoint and row.reply for row in self.rows.values())
+
 
 def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str]:
     """Yield what leaves the machine, a line for each host.

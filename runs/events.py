@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agents.ask import Event
+from agents.outages import Outage
 from agents.purse import Caps
 from memory.journal import NOTHING_SPENT, Spent
 from memory.records import Battle, Draw, Slot
@@ -77,7 +78,9 @@ class Draining:
 
     calls: int
     is_capped: bool = False
-    """A cap is reached; else somebody interrupted."""
+    """A cap is reached; else somebody interrupted, or an endpoint is gone."""
+    gone: str = ""
+    """The address of an endpoint that was waited for in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,11 @@ class Ended:
     """Since a cap was reached."""
     spent: Spent | None = None
     """What the run's file tells that its calls came to; None where nobody asked it."""
+    gone: str = ""
+    """The address of an endpoint that was waited for in vain."""
 
 
-Happening = Event | Begun | Watched | Drawn | Settled | Looked | Draining | Ended
+Happening = Event | Outage | Begun | Watched | Drawn | Settled | Looked | Draining | Ended
 Hear = Callable[[Happening], None]
 
 

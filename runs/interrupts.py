@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from agents.ask import Asker
+from agents.outages import Outage
 from agents.purse import CappedPurse
+from runs.console import safe
 from runs.events import Audience, Draining
 from runs.reading import counted
 
@@ -18,9 +20,11 @@ async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Audien
     """Await `work`, all of whose calls go through `asker`; return whether it was ended early.
 
     The first interrupt lets calls under way finish and sends no other, a second one stops; a cap
-    that is reached and a terminal that hangs up do what the first one does.
+    that is reached, an endpoint that was waited for in vain and a terminal that hangs up do what
+    the first one does.
     """
     _announce_the_cap(asker, told)
+    _announce_outages(asker, told)
     main = asyncio.ensure_future(work)
     drained = asyncio.ensure_future(asker.drained.wait())
     with _interrupts(asker, main, told):
@@ -45,6 +49,38 @@ def _announce_the_cap(asker: Asker, told: Audience) -> None:
 
     if isinstance(asker.purse, CappedPurse):
         asker.purse.on_empty = announce
+
+
+def _announce_outages(asker: Asker, told: Audience) -> None:
+    """See to it that everybody hears of endpoints that cannot be reached."""
+
+    def announce(outage: Outage) -> None:
+        told.say(safe(told_outage(outage)))
+        told.hear(outage)
+        if outage.state == "given-up":
+            calls = counted(asker.under_way, "call")
+            told.say(f"calls under way are being finished ({calls})")
+            told.hear(Draining(asker.under_way, gone=outage.address))
+
+    asker.on_outage = announce
+
+
+def told_outage(outage: Outage) -> str:
+    """Return what became of an endpoint, in a line."""
+    time = told_time(outage.seconds)
+    if outage.state == "over":
+        return f"{outage.address} is back after {time}"
+    if outage.state == "given-up":
+        return f"{outage.address} could not be reached for {time}"
+    return (
+        f"waiting for {outage.address}, {time} at most: it cannot be reached ({outage.reason}); "
+        "what does not need it goes on"
+    )
+
+
+def told_time(seconds: float) -> str:
+    """Return a stretch of time as it is said."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 @contextmanager

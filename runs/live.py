@@ -1,7 +1,9 @@
 """The live console: one picture of the run, drawn again when something happened.
 
 It is fed by events and never draws more than four times a second, and less often where drawing is
-dear: at most a fortieth of the time goes into pictures, and as much into the running leaderboard.
+dear: at most a fortieth of the time goes into pictures. As much goes into the running leaderboard,
+and more only while that is behind: it tells of all battles but a twentieth, or of all that had
+ended two seconds ago.
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ from runs.canvas import ASCII, UNICODE
 from runs.console import say
 from runs.events import Begun, Ended, Happening
 from runs.leaderboard import Table, build
-from runs.live_text import Size, picture
+from runs.live_text import Board, Size, picture
 from runs.standing import Result, Standing
 
 LEAST_GAP_S = 0.25
 IDLE_GAP_S = 1.0
 """Between two pictures where nothing happens but time."""
-BOARD_GAP_S = 2.0
+BEHIND_S = 2.0
+BEHIND = 0.05
+"""A leaderboard on the screen is older than the one or leaves out more battles than the other, of
+those that ended, but never both; if only the rating itself takes no longer."""
 THRIFT = 40
 """So many times as long as it took, a picture or a leaderboard is let stand."""
 
@@ -40,10 +45,11 @@ class LiveConsole:
         self._live: Live | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._drawn_s = self._dear_s = 0.0
-        self._board: Table | None = None
-        self._board_task: asyncio.Task[None] | None = None
-        self._board_due_s = 0.0
-        self._rated = -1
+        self._board: Board | None = None
+        self._rating: asyncio.Task[None] | None = None
+        self._rating_timer: asyncio.TimerHandle | None = None
+        self._rated_s = self._took_s = self._took_cpu_s = 0.0
+        """When the last rating began, in the loop's time, and what it took."""
         self._size = console.size
         self._hushed = False
 
@@ -56,7 +62,8 @@ class LiveConsole:
             case Ended():
                 self._finish()
             case _:
-                self._plan(max(LEAST_GAP_S, self._dear_s))
+                self._plan(self._picture_gap_s)
+                self._rate_soon()
 
     def say(self, line: str) -> None:
         """Print a line above the picture, where there is one."""
@@ -67,10 +74,9 @@ class LiveConsole:
 
     def close(self) -> None:
         """Give the terminal back; the last picture stays on it."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._board_task is not None:
-            self._board_task.cancel()
+        for under_way in (self._timer, self._rating_timer, self._rating):
+            if under_way is not None:
+                under_way.cancel()
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -78,7 +84,7 @@ class LiveConsole:
             self._hushed = not _echo_keys(True)
 
     def _start(self) -> None:
-        self._board = self._rate(self.standing.battles())
+        self._rate_now()
         self._live = Live(
             self._picture(),
             console=self._console,
@@ -92,9 +98,13 @@ class LiveConsole:
         self._plan(IDLE_GAP_S)
 
     def _finish(self) -> None:
-        self._board = self._rate(self.standing.battles())
+        self._rate_now()
         self._draw(again=False)
         self.close()
+
+    @property
+    def _picture_gap_s(self) -> float:
+        return min(max(LEAST_GAP_S, self._dear_s), IDLE_GAP_S)
 
     def _plan(self, gap_s: float) -> None:
         """See to it that a picture is drawn so long after the last one."""
@@ -120,7 +130,6 @@ class LiveConsole:
         self._drawn_s = asyncio.get_running_loop().time()
         self._timer = None
         if again:
-            self._rate_soon()
             self._plan(IDLE_GAP_S)
 
     def _picture(self) -> Group:
@@ -132,19 +141,54 @@ class LiveConsole:
         return Group(*picture(self.standing, self._board, size))
 
     def _rate_soon(self) -> None:
-        is_busy = self._board_task is not None and not self._board_task.done()
-        if is_busy or self.standing.done == self._rated or self._drawn_s < self._board_due_s:
+        """See to it that the leaderboard is made anew before it is too far behind."""
+        is_busy = self._rating is not None and not self._rating.done()
+        if self._live is None or is_busy or not self._missing():
             return
-        self._board_task = asyncio.create_task(self._rate_aside(self.standing.battles()))
+        loop = asyncio.get_running_loop()
+        due_s = max(self._rated_s + self._board_gap_s(), loop.time())
+        if self._rating_timer is not None:
+            if self._rating_timer.when() <= due_s:
+                return
+            self._rating_timer.cancel()
+        self._rating_timer = loop.call_at(due_s, self._begin_rating)
+
+    def _missing(self) -> int:
+        return self.standing.done - (self._board.battles if self._board else 0)
+
+    def _board_gap_s(self) -> float:
+        """Return how long after the last leaderboard was begun the next one is."""
+        # Half of what it may be: when the rest comes at once, what is missing by then is young.
+        if self._missing() <= BEHIND / 2 * self.standing.done:
+            return THRIFT * self._took_cpu_s
+        # What a rating and then the next picture take is time in which it grows older still.
+        left_s = BEHIND_S - self._picture_gap_s - 2 * self._took_s
+        return min(THRIFT * self._took_cpu_s, max(0.0, left_s))
+
+    def _begin_rating(self) -> None:
+        self._rating_timer = None
+        self._rating = asyncio.create_task(self._rate_aside(self.standing.battles()))
+        self._rating.add_done_callback(self._after_rating)
+
+    def _after_rating(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is None:
+            self._rate_soon()
 
     async def _rate_aside(self, battles: list[Result]) -> None:
         def rate() -> tuple[Table, float]:
             began = time.thread_time()
             return self._rate(battles), time.thread_time() - began
 
-        self._board, took_s = await asyncio.to_thread(rate)
-        self._rated = len(battles)
-        self._board_due_s = self._drawn_s + max(BOARD_GAP_S, THRIFT * took_s)
+        loop = asyncio.get_running_loop()
+        self._rated_s = loop.time()
+        table, self._took_cpu_s = await asyncio.to_thread(rate)
+        self._took_s = loop.time() - self._rated_s
+        self._board = Board(table, len(battles))
+        self._plan(self._picture_gap_s)
+
+    def _rate_now(self) -> None:
+        battles = self.standing.battles()
+        self._board = Board(self._rate(battles), len(battles))
 
     def _rate(self, battles: list[Result]) -> Table:
         run = self.standing.run

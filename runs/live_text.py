@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.text import Text
 
@@ -40,14 +41,21 @@ class Size:
     marks: Marks
 
 
-def picture(standing: Standing, board: Table | None, size: Size) -> list[Text]:
+class Board(NamedTuple):
+    """A leaderboard, and how many battles had ended when it was made."""
+
+    table: Table
+    battles: int
+
+
+def picture(standing: Standing, board: Board | None, size: Size) -> list[Text]:
     """Return the lines of a run as it stands; at most `size.height` of `size.width` cells."""
     if standing.run is None:
         return [Line(size.width, size.marks).add("getting ready").text]
     names = short_names(standing.run.models)
     head = list(_head(standing, names, size))
     room = max(size.height - len(head), 0)
-    rows = board["models"] if board else []
+    rows = board.table["models"] if board else []
     if size.width >= WIDE:
         upper, lower = _share_wide(room, len(rows), standing)
         half = (size.width - 3) // 2
@@ -142,14 +150,26 @@ def _progress(standing: Standing, size: Size) -> Text:
 def _state(standing: Standing) -> str:
     if standing.ended is not None and standing.is_capped:
         return "stopped at the cap"
+    if standing.ended is not None and standing.gone:
+        return f"stopped: {plain(standing.gone)} is gone"
     if standing.ended is not None:
         if standing.ended:
             return "interrupted"
         return "stopped by its rule" if standing.done < standing.total else "done"
     if standing.draining is None:
-        return ""
+        return _awaited(standing)
     why_not = "cap reached" if standing.is_capped else "stopping"
+    why_not = f"{plain(standing.gone)} is gone" if standing.gone else why_not
     return f"{why_not}: {_many(standing.speaking, 'call')} to finish"
+
+
+def _awaited(standing: Standing) -> str:
+    """Return what is waited for that cannot be reached, the longest first."""
+    if not standing.awaited:
+        return ""
+    address, since_s = next(iter(standing.awaited.items()))
+    others = f" and {more} more" if (more := len(standing.awaited) - 1) else ""
+    return f"waiting for {plain(address)}{others}, {clock(standing.clock() - since_s)}"
 
 
 def _counts(standing: Standing, size: Size, dot: str) -> Text:
@@ -176,13 +196,14 @@ def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
     return line.add(size.marks.line * (line.left - cells(right)) + right, "dim").text
 
 
-def _board(board: Table | None, names: dict[str, str], size: Size) -> Iterator[Text]:
-    if board is None or not board["models"] or size.height < 2:
+def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[Text]:
+    if board is None or not board.table["models"] or size.height < 2:
         return
-    rows = board["models"]
+    rows = board.table["models"]
     shown = rows[: size.height - 1]
-    videos = sum(board["settings"]["videos"])
-    note = f"95 % intervals, {_many(videos, 'video')} so far" if videos else "nobody rated yet"
+    videos = sum(board.table["settings"]["videos"])
+    note = f"95 % intervals, {_many(videos, 'video')}" if videos else "nobody rated yet"
+    note += f", as of {_many(board.battles, 'battle')}"
     more = len(rows) - len(shown)
     note += f", {more} more below" if more else ""
     yield _title("Leaderboard", note, size, right="won-lost-tied")
@@ -266,6 +287,8 @@ def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> No
 
 
 def _waiting(voices: list[Voice], now: float) -> str:
+    if any(voice.awaits_server for voice in voices):
+        return "waits for its server"
     paused = max(voice.paused_until_s for voice in voices)
     if paused > now:
         return f"tries again in {paused - now:.0f} s"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.ask import Asker
+from agents.outages import PATIENCE_S, Outage
 from agents.purse import CappedPurse, Caps
 from graph.context import Arena, always
 from graph.state import base_of
@@ -61,6 +62,8 @@ class Finished:
     max_void: float
     is_capped: bool = False
     """A cap stopped it."""
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain stopped it."""
     caps: Caps = NO_CAPS
     spent: Spent = NOTHING_SPENT
     """By the whole run, in all its processes."""
@@ -98,6 +101,8 @@ class Limits:
     """Share of void slots that is accepted."""
     caps: Caps = NO_CAPS
     """What was asked for; what was not leaves the run's as they are."""
+    patience_s: float = PATIENCE_S
+    """How long an endpoint is waited for that cannot be reached."""
 
 
 Play = Coroutine[object, object, Finished]
@@ -119,6 +124,7 @@ async def play_run(
     with run.store as store:
         lineup = Lineup(store.slots())
         stopped = is_capped = False
+        gone: Outage | None = None
         rule = kept_rule(store).rule
         in_waves = rule is not None or run.config.pairing == "mix"
         course = partial(course_of, run.config, store, in_waves=in_waves, guests_only=guests_only)
@@ -127,14 +133,15 @@ async def play_run(
         if slots := slots.where(guests_among(slots)) if guests_only else slots:
             store.sessions.begin()
             told.hear(_beginning(run, out, budget))
-            places = limits.concurrency
-            async with playing(run, budget, concurrency=places, hear=told.hear) as game:
+            async with playing(run, budget, limits=limits, hear=told.hear) as game:
                 stopped = await _play_all(game, slots, told)
                 is_capped = stopped and game.asker.is_broke
+                gone = game.asker.lost if stopped else None
             if game.watch is not None:
                 game.watch.look()
                 keep_met(store, game.watch.met)
-            told.hear(Ended(stopped, is_capped, store.journal.spent()))
+            address = gone.address if gone else ""
+            told.hear(Ended(stopped, is_capped, store.journal.spent(), address))
         for line in damage(store):
             told.say(line)
         superseded = Tally.of(store).superseded
@@ -143,9 +150,10 @@ async def play_run(
             total=len(lineup.slots),
             settled=verdicts.total(),
             voids=verdicts["void"],
-            interrupted=stopped and not is_capped,
+            interrupted=stopped and not is_capped and gone is None,
             max_void=limits.max_void,
             is_capped=is_capped,
+            gone=gone,
             caps=budget.caps,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
@@ -190,7 +198,7 @@ class Game:
 
 @asynccontextmanager
 async def playing(
-    run: Opened, budget: Budget, *, concurrency: int, hear: Hear
+    run: Opened, budget: Budget, *, limits: Limits, hear: Hear
 ) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
@@ -204,7 +212,8 @@ async def playing(
             store.journal,
             footage.jpegs,
             seed=config.seed,
-            concurrency=concurrency,
+            concurrency=limits.concurrency,
+            patience_s=limits.patience_s,
             on_event=hear,
             purse=budget.purse,
             estimates=budget.estimates,

@@ -74,7 +74,7 @@ def simulate(
     )
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Audience(say, hear or plain_lines(say))
-    limits = Limits(settings.concurrency, settings.max_void)
+    limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
     return play_run(ready, out, limits=limits, told=told)
 
 

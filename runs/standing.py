@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.ask import Event
+from agents.faults import UNREACHED
+from agents.outages import Outage
 from agents.purse import Caps
 from graph.state import base_of, is_guest
 from memory.journal import Spent
@@ -50,6 +52,8 @@ class Voice:
     since_s: float
     paused_until_s: float = 0.0
     """It failed on the way and is tried again then."""
+    awaits_server: bool = False
+    """Nobody was there, and it is sent again once somebody is."""
 
 
 @dataclass(slots=True)
@@ -89,6 +93,10 @@ class Standing:
         """Calls of unknown cost."""
         self.is_capped = False
         """A cap stops it, or has."""
+        self.gone = ""
+        """The address of an endpoint that was waited for in vain, which stops it, or has."""
+        self.awaited: dict[str, float] = {}
+        """Addresses that cannot be reached, and since when."""
         self.reading: Reading | None = None
         """What a rule that may stop it saw last."""
         self.fresh = 0
@@ -114,10 +122,15 @@ class Standing:
                 self._settle(battle)
             case Looked(reading):
                 self.reading = reading
-            case Draining(calls, is_capped):
-                self.draining, self.is_capped = calls, is_capped
-            case Ended(interrupted, is_capped, spent):
-                self.ended, self.is_capped = interrupted, is_capped
+            case Outage(address, "waiting"):
+                self.awaited[address] = self.clock()
+            case Outage(address):
+                self.awaited.pop(address, None)
+                self._stop_waiting()
+            case Draining(calls, is_capped, gone):
+                self.draining, self.is_capped, self.gone = calls, is_capped, gone
+            case Ended(interrupted, is_capped, spent, gone):
+                self.ended, self.is_capped, self.gone = interrupted, is_capped, gone
                 if spent is not None:
                     self._take(spent)
                 self.flights.clear()
@@ -145,7 +158,7 @@ class Standing:
     @property
     def speaking(self) -> int:
         """How many calls are under way."""
-        return sum(len(flight.voices) for flight in self.flights.values())
+        return sum(not voice.awaits_server for voice in self._voices())
 
     @property
     def elapsed_s(self) -> float:
@@ -170,6 +183,14 @@ class Standing:
         if self.done < TIMED or self.unknown:
             return None
         return self.usd / self.done * self.total
+
+    def _voices(self) -> Iterator[Voice]:
+        return (voice for flight in self.flights.values() for voice in flight.voices.values())
+
+    def _stop_waiting(self) -> None:
+        if not self.awaited:
+            for voice in self._voices():
+                voice.awaits_server = False
 
     def battles(self) -> list[Result]:
         """Return how the settled battles ended, in stored order."""
@@ -245,6 +266,7 @@ class Standing:
             self.retries += 1
             if place in flight.voices:
                 flight.voices[place].paused_until_s = now + event.seconds
+                flight.voices[place].awaits_server = event.fault == UNREACHED
         else:
             flight.voices.pop(place, None)
             flight.after = event.nonce.role

@@ -138,7 +138,8 @@ def as_json(event: Happening) -> dict[str, Any]:
         case Settled(battle):
             return {"event": "settled", "battle": battle.model_dump(mode="json", by_alias=True)}
         case Ended(interrupted, is_capped):
-            return {"event": "ended", "interrupted": interrupted, "is_capped": is_capped}
+            why = {"interrupted": interrupted, "is_capped": is_capped, "gone": event.gone}
+            return {"event": "ended", **why}
         case Looked(reading):
             return {"event": "looked", "reading": reading.as_json()}
     told = {

@@ -13,12 +13,13 @@ from agents.ask import Asker, Event
 from agents.clients import Load
 from agents.desk import Desk
 from agents.models import check_keys
+from agents.outages import PATIENCE_S
 from agents.purse import Caps
 from memory.errors import BadInput, FramesChanged, UnusableVideo
 from memory.evidence import Trial, TrialKind
 from memory.records import SCHEMA
 from memory.store import Store
-from runs.alarm import what_was_learnt, why_hopeless
+from runs.alarm import pass_on
 from runs.config import RunConfig
 from runs.console import safe
 from runs.events import Audience, Happening
@@ -76,6 +77,8 @@ class Asked:
     videos: Path | None = None
     """Where the videos are, if they moved."""
     concurrency: int = 16
+    patience_s: float = PATIENCE_S
+    """How long an endpoint is waited for that cannot be reached."""
     caps: Caps = NO_CAPS
     retry_failed: bool = False
     """Hold those again that failed."""
@@ -157,7 +160,7 @@ async def hold_trials(out: Path, asked: Asked, *, told: Audience, on_held: OnHel
         if ready.wanted:
             check_keys(ready.config.model_of(alias) for alias in ready.config.judges)
             await _find_frames(ready)
-            await _hold(ready, asked.concurrency, tally=tally, told=told, on_held=on_held)
+            await _hold(ready, asked, tally=tally, told=told, on_held=on_held)
         return tally
 
 
@@ -248,16 +251,13 @@ async def _find_frames(ready: Ready) -> None:
 
 
 async def _hold(
-    ready: Ready, concurrency: int, *, tally: Tally, told: Audience, on_held: OnHeld
+    ready: Ready, asked: Asked, *, tally: Tally, told: Audience, on_held: OnHeld
 ) -> None:
     store, config = ready.store, ready.config
     budget = Budget.of(store, config)
 
     def hear(event: Happening) -> None:
-        told.hear(event)
-        if line := what_was_learnt(event):
-            told.say(line)
-        why = why_hopeless(event)
+        why = pass_on(event, told)
         if why and isinstance(event, Event) and not tally.hopeless:
             tally.hopeless = f"{event.alias}: {why}: {event.text}"
             asker.drain()
@@ -266,16 +266,18 @@ async def _hold(
         store.journal,
         ready.load,
         seed=config.seed,
-        concurrency=concurrency,
+        concurrency=asked.concurrency,
+        patience_s=asked.patience_s,
         on_event=hear,
         purse=budget.purse,
         estimates=budget.estimates,
     )
     desk = Desk(asker, stored_prompts(store), config.seed)
-    game = TrialGame(store, desk, concurrency, tally, lambda trial: on_held(trial, tally))
+    game = TrialGame(store, desk, asked.concurrency, tally, lambda trial: on_held(trial, tally))
     try:
         stopped = await until_done(asker, game.hold(ready.wanted), told)
     finally:
         await asker.aclose()
     tally.is_capped = stopped and asker.is_broke
-    tally.interrupted = stopped and not tally.is_capped and not tally.hopeless
+    tally.gone = asker.lost if stopped else None
+    tally.interrupted = stopped and not (tally.is_capped or tally.hopeless or tally.gone)

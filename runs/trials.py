@@ -17,6 +17,7 @@ from agents.clients import Load
 from agents.desk import Desk
 from agents.judge import Case, Place, judge_once
 from agents.models import Model
+from agents.outages import Outage
 from memory.digests import canonical_json, digest
 from memory.evidence import (
     TRIAL_SCOPE,
@@ -191,6 +192,8 @@ class Tally:
     """Why judgings that were held now failed."""
     interrupted: bool = False
     is_capped: bool = False
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain."""
     hopeless: str = ""
     """Why nothing more was asked, where a judge can do no more; may hold a provider's words."""
 

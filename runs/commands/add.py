@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.commands.endings import EXIT_CODES, capped, ending, going_on, if_whole, run_async, shown
+from runs.commands.endings import (
+    EXIT_CODES,
+    capped,
+    ending,
+    going_on,
+    if_whole,
+    run_async,
+    shown,
+    waited_s,
+)
 
 if TYPE_CHECKING:
     from runs.add import Wish
@@ -59,6 +68,7 @@ def command(
     *,
     as_json: bool,
     concurrency: int,
+    patience: float | None,
     max_void: float,
     max_usd: float | None,
     max_tokens: float | None,
@@ -83,7 +93,8 @@ def command(
         _tell_plan(out, wish, as_json=as_json)
         return 0
     with audience(Display(**typed)) as told:
-        finished = run_async(add(out, wish, limits=Limits(concurrency, max_void, caps), told=told))
+        limits = Limits(concurrency, max_void, caps, waited_s(patience))
+        finished = run_async(add(out, wish, limits=limits, told=told))
     return if_whole(ending(finished, out, as_json=as_json), told)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_VOIDS
-from runs.commands.endings import capped, run_async
+from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
+from runs.commands.endings import PATIENCE, capped, gone_words, run_async, waited_s
 from runs.commands.simulate import Swap, names
 from runs.console import safe, say, tell
 
@@ -50,6 +50,7 @@ Exit codes:
   2    a wrong or missing flag or argument
   3    done, but more than 5 % is void, or a model can do no more
   4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  5    stopped since a server could not be reached; goes on with the same command
   70   a bug, with its trace
   130  interrupted; goes on with the same command""",
 )
@@ -112,6 +113,7 @@ Exit codes:
     show_default=True,
     help="Model calls under way at once.",
 )
+@PATIENCE
 @click.option("--retry-failed", is_flag=True, help="Ask and judge again what failed.")
 @click.option(
     "--allow-offline-judge", is_flag=True, help="Let the offline judge judge real models' answers."
@@ -163,6 +165,7 @@ def _asked(typed: dict[str, Any]) -> Asked:
         ),
         videos=typed["videos"],
         concurrency=typed["concurrency"],
+        patience_s=waited_s(typed["patience"]),
         caps=Caps(typed["max_usd"], typed["max_tokens"]),
         limit=typed["limit"],
         retry_failed=typed["retry_failed"],
@@ -229,6 +232,10 @@ def _ending(ran: Ran) -> int:
         if tally.complete:
             say(f"to score what everybody has played: the same with --limit {tally.complete}")
         return EXIT_CAP
+    if tally.gone is not None:
+        say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
+        say("to go on, type the same command again")
+        return EXIT_GONE
     if tally.is_interrupted:
         say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
         return EXIT_INTERRUPTED

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_USER, EXIT_VOIDS
+from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_USER, EXIT_VOIDS
 from runs.console import safe, say, tell
 from runs.streams import finish_though_unread
 
 if TYPE_CHECKING:
+    from agents.outages import Outage
     from agents.purse import Caps
     from runs.events import Audience
     from runs.playing import Finished
@@ -29,6 +30,7 @@ EXIT_CODES = """Exit codes:
   2    a wrong or missing flag or argument
   3    done, with more voids than --max-void allows
   4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  5    stopped since a server could not be reached; goes on with the same command
   70   a bug, with its trace
   130  interrupted; goes on with the same command"""
 Command = Callable[..., Any]
@@ -91,6 +93,13 @@ class Cap(_ParamType):
         return cap
 
 
+def waited_s(minutes: float | None) -> float:
+    """Return how many seconds a server is waited for, as typed or by default."""
+    from agents.outages import PATIENCE_S
+
+    return PATIENCE_S if minutes is None else 60 * minutes
+
+
 def going_on(command: Command) -> Command:
     """Add the options of what goes on with a run: where its videos are, calls at once."""
     for option in reversed(GOING_ON):
@@ -98,6 +107,13 @@ def going_on(command: Command) -> Command:
     return command
 
 
+PATIENCE = click.option(
+    "--patience",
+    type=click.FloatRange(min=0, max=1e6),
+    metavar="MINUTES",
+    help="Wait so long for a server that answered before and cannot be reached; half a minute at "
+    "most for one that never did.  [default: 15]",
+)
 GOING_ON = (
     click.option(
         "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
@@ -109,6 +125,7 @@ GOING_ON = (
         show_default=True,
         help="Model calls under way at once.",
     ),
+    PATIENCE,
 )
 
 
@@ -197,6 +214,13 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         )
         say(f"to go on: arena resume {shown} {_more(finished.caps)}")
         return EXIT_CAP
+    if finished.gone is not None:
+        say(
+            f"stopped with {finished.settled} of {finished.total} battles settled, since "
+            f"{gone_words(finished.gone)}; nothing is lost"
+        )
+        say(f"to go on: arena resume {shown}")
+        return EXIT_GONE
     if finished.interrupted:
         say(
             f"interrupted with {finished.settled} of {finished.total} battles settled; "
@@ -264,6 +288,11 @@ def spent_line(finished: Finished) -> str:
     return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{unknown}{lost}"
 
 
+def gone_words(outage: Outage) -> str:
+    """Return what could not be reached, and why."""
+    return safe(f"{outage.address} could not be reached ({outage.reason})")
+
+
 def _more(caps: Caps) -> str:
     """Return flags that would let the run go on: twice what it had."""
     usd = f"--max-usd {2 * caps.usd:g}" if caps.usd is not None else ""
@@ -280,6 +309,7 @@ def _state(finished: Finished, out: Path) -> dict[str, object]:
         "void": finished.voids,
         "interrupted": finished.interrupted,
         "capped": finished.is_capped,
+        "gone": finished.gone.address if finished.gone else None,
         "until": finished.reading.as_json() if finished.reading else None,
         "cost_usd": finished.spent.usd,
         "unknown_cost": finished.spent.unknown,

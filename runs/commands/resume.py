@@ -17,6 +17,7 @@ from runs.commands.endings import (
     run_async,
     shown,
     stopped,
+    waited_s,
 )
 
 
@@ -50,6 +51,7 @@ def command(
     videos: Path | None,
     as_json: bool,
     concurrency: int,
+    patience: float | None,
     max_void: float,
     max_usd: float | None,
     max_tokens: float | None,
@@ -65,7 +67,7 @@ def command(
     from runs.simulate import Limits, resume
 
     with audience(Display(**typed)) as told:
-        limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens))
+        limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens), waited_s(patience))
         care = Care(retry_failed, fsync, until=until)
         finished = run_async(resume(out, videos=videos, limits=limits, told=told, care=care))
     return if_whole(ending(finished, out, as_json=as_json), told)

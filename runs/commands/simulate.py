@@ -9,6 +9,7 @@ import click
 
 from runs.commands.endings import (
     EXIT_CODES,
+    PATIENCE,
     capped,
     cared_for,
     ending,
@@ -135,6 +136,7 @@ Examples:
     type=float,
     help="Share of void slots above which the exit code is 3.  [default: 0.05]",
 )
+@PATIENCE
 @click.option(
     "--allow-self-judging",
     is_flag=True,

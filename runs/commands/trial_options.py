@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runs.cli import EXIT_CAP, EXIT_INTERRUPTED, EXIT_VOIDS
-from runs.commands.endings import GOING_ON, capped, run_async
+from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
+from runs.commands.endings import GOING_ON, capped, gone_words, run_async, waited_s
 from runs.commands.simulate import names
 from runs.console import safe, say, tell
 
@@ -32,6 +32,7 @@ EXIT_CODES = """Exit codes:
   2    a wrong or missing flag or argument
   3    done, but more than 5 % of the judgings failed, or a judge can do no more
   4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  5    stopped since a server could not be reached; goes on with the same command
   70   a bug, with its trace
   130  interrupted; goes on with the same command"""
 MOST_FAILED = 0.05
@@ -117,6 +118,7 @@ def asked_for(kinds: tuple[TrialKind, ...], typed: dict[str, Any]) -> Asked:
         config=typed.get("config"),
         videos=typed.get("videos"),
         concurrency=typed["concurrency"],
+        patience_s=waited_s(typed["patience"]),
         caps=Caps(typed.get("max_usd"), typed.get("max_tokens")),
         retry_failed=typed["retry_failed"],
         leave=Leave(typed["allow_offline_judge"], typed.get("allow_self_judging", True)),
@@ -153,6 +155,10 @@ def _ending(tally: Tally) -> int:
         say(f"the cap is reached: {told(tally)}, {left} left; nothing is lost")
         say("to go on: type the same again with a higher --max-usd or --max-tokens")
         return EXIT_CAP
+    if tally.gone is not None:
+        say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
+        say("to go on, type the same command again")
+        return EXIT_GONE
     if tally.interrupted:
         say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
         return EXIT_INTERRUPTED

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import io
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
+from agents.outages import Outage
 from runs.canvas import ASCII, UNICODE, Marks, cells, fit
-from runs.events import Ended, Looked, Settled, Watched
+from runs.events import Draining, Ended, Looked, Settled, Watched
 from runs.leaderboard import build
 from runs.live import LEAST_GAP_S, LiveConsole
-from runs.live_text import Size, picture
+from runs.live_text import Board, Size, picture
 from runs.standing import Standing
 from runs.until import Reading, Rule
 from tests.support.events import HOSTILE, begun, call, judged
+from tests.support.virtual import run_virtual
 
 LONG = f"{HOSTILE} {'words 言葉 ' * 60}"
 
@@ -47,7 +52,8 @@ def busy(words: str, *, videos: int = 9) -> Standing:
 
 def lines(stands: Standing, width: int, height: int, marks: Marks = UNICODE) -> list[str]:
     assert stands.run is not None
-    board = build(stands.battles(), stands.run.models)
+    battles = stands.battles()
+    board = Board(build(battles, stands.run.models), len(battles))
     return [line.plain for line in picture(stands, board, Size(width, height, marks))]
 
 
@@ -164,3 +170,80 @@ def test_lines_stand_above_the_picture_and_cannot_move_it() -> None:
     said = asyncio.run(talk())
     assert said.index("a prompt has changed") < said.rindex("arena-out")
     assert said.endswith("\x1b[?25h")
+
+
+class Slow:
+    """Ratings that take a while, on virtual time, whoever makes them."""
+
+    def __init__(self, takes_s: float) -> None:
+        self.takes_s, self.made = takes_s, 0
+
+    async def to_thread(self, work: Callable[[], tuple[Any, float]]) -> tuple[Any, float]:
+        self.made += 1
+        table, _ = work()
+        await asyncio.sleep(self.takes_s)
+        return table, self.takes_s
+
+
+@pytest.mark.parametrize("takes_s", [0.001, 0.02, 0.2, 0.6])
+@pytest.mark.parametrize("every_s", [0.05, 0.4, 3.0])
+def test_the_board_is_two_seconds_or_a_twentieth_behind_at_most(
+    monkeypatch: pytest.MonkeyPatch, takes_s: float, every_s: float
+) -> None:
+    slow, told = Slow(takes_s), begun(12, 3)
+    monkeypatch.setattr("runs.live.asyncio.to_thread", slow.to_thread)
+    monkeypatch.setattr("runs.live.build", lambda battles, _models: {"models": [], "n": battles})
+    seen: list[tuple[float, int, int]] = []
+
+    def drawn(standing: Standing, board: Board | None, _size: Size) -> list[Text]:
+        assert board is not None
+        seen.append((asyncio.get_running_loop().time(), standing.done, board.battles))
+        return []
+
+    monkeypatch.setattr("runs.live.picture", drawn)
+
+    async def play() -> list[float]:
+        live = LiveConsole(Console(file=io.StringIO(), force_terminal=True, width=100, height=30))
+        live.hear(told)
+        ended_s = []
+        for slot in told.slots:
+            await asyncio.sleep(every_s)
+            live.hear(Settled(judged(slot.id)))
+            ended_s.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(60)
+        live.close()
+        return ended_s
+
+    ended_s = run_virtual(play())
+    for now_s, done, rated in seen:
+        is_near = done - rated <= 0.05 * done
+        assert is_near or now_s - ended_s[rated] <= 2.0, (now_s, done, rated)
+    assert seen[-1][1:] == (len(told.slots), len(told.slots))
+    assert slow.made <= len(told.slots)
+
+
+def test_the_board_says_of_how_many_battles_it_tells() -> None:
+    assert any("as of 27 battles " in line for line in lines(busy("hawk"), 120, 40))
+
+
+def test_a_server_that_is_waited_for_stands_beside_the_progress_with_its_time() -> None:
+    now_s = 0.0
+    stands = Standing(lambda: now_s)
+    stands.hear(begun(3))
+    stands.hear(Outage("127.0.0.1:8000", "waiting", 900.0, "refused"))
+    now_s = 130.0
+    assert any("waiting for 127.0.0.1:8000, 2:10" in line for line in lines(stands, 80, 24))
+    stands.hear(Outage("far", "waiting", 900.0, "refused"))
+    assert any("127.0.0.1:8000 and 1 more, 2:10" in line for line in lines(stands, 80, 24))
+    for address in ("far", "127.0.0.1:8000"):
+        stands.hear(Outage(address, "over", 131.0))
+    assert not any("waiting" in line for line in lines(stands, 80, 24))
+
+
+def test_a_server_that_is_gone_is_named_at_the_end() -> None:
+    stands = standing_of_nothing()
+    stands.hear(Outage("far", "given-up", 900.0, "refused"))
+    stands.hear(Draining(2, gone="far"))
+    assert any("far is gone: 0 calls to finish" in line for line in lines(stands, 80, 20))
+    stands.hear(Ended(True, gone="far"))
+    assert any("stopped: far is gone" in line for line in lines(stands, 80, 20))

@@ -21,7 +21,7 @@ from runs.events import Begun, nobody
 from runs.opening import begin
 from runs.order import Places
 from runs.planning import _keep_answers
-from runs.playing import playing
+from runs.playing import Limits, playing
 from runs.reading import Run
 from runs.repair import with_unsettled
 from runs.schedule import blocks_of
@@ -185,7 +185,7 @@ def test_a_run_takes_a_few_bytes_a_slot_to_begin_and_to_play(tmp_path: Path) -> 
     async def put_together() -> int:
         run = begin(tmp_path / "out", config, prompts=prompts, found=found, folder=tmp_path)
         with run.store as store:
-            async with playing(run, Budget(), concurrency=1, hear=nobody) as game:
+            async with playing(run, Budget(), limits=Limits(1), hear=nobody) as game:
                 assert game.arena.wanted(store.slots()[5].id)
                 standing.hear(begun_of(Run(tmp_path, store)))
                 return tracemalloc.get_traced_memory()[0]

@@ -66,7 +66,7 @@ def until_idle(work: Callable[[Game], Awaitable[None]], ready: Opened, hear: Hea
 
     async def do() -> Game:
         budget = Budget.of(ready.store, ready.config)
-        async with playing(ready, budget, concurrency=1, hear=hear) as game:
+        async with playing(ready, budget, limits=Limits(1), hear=hear) as game:
             await work(game)
         return game
 

@@ -38,6 +38,7 @@ def test_a_folder_of_videos_becomes_rated_battles(terminal: Terminal, clips: Pat
         "settled": 12,
         "void": 0,
         "interrupted": False,
+        "gone": None,
         "until": None,
         "capped": False,
         "cost_usd": 0.0,
@@ -210,12 +211,11 @@ def test_a_manifest_holds_no_clock_and_no_path(terminal: Terminal, clips: Path) 
 
 
 def test_before_frames_leave_the_machine_it_is_said_where_they_go(
-    terminal: Terminal, clips: Path, monkeypatch: pytest.MonkeyPatch
+    terminal: Terminal, clips: Path
 ) -> None:
     (clips.parent / "arena.toml").write_text(
         "[models.far]\nmodel = 'openai:far'\nbase_url = 'http://127.0.0.1:9/v1'\ntimeout_s = 1\n"
     )
-    monkeypatch.setattr("agents.retry.MOST_TRIES", 1)
     said = terminal.simulate(
         *("--videos", clips, "--rounds", "1", "--config", "arena.toml", "--limit", "1"),
         *(
@@ -225,13 +225,16 @@ def test_before_frames_leave_the_machine_it_is_said_where_they_go(
             "--examiner",
             "offline:examiner",
             "--quiet",
+            "--patience",
+            "0",
         ),
     )
     assert (
         "frames of 1 video (up to 64 a call) go to 127.0.0.1:9 for far: at most 3 calls" in said.err
     )
     assert "[1/3]" not in said.err
-    assert "forfeits of far: 3" in terminal.arena("status", "arena-out").out
+    assert "127.0.0.1:9 could not be reached for 0 s" in said.err
+    assert said.code == 5
 
 
 def test_quiet_leaves_out_battles_and_names_skipped_files(terminal: Terminal, clips: Path) -> None:

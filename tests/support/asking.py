@@ -57,6 +57,10 @@ class Pages:
         """Keep that a try is about to be sent."""
         self.intents.append(intent)
 
+    def has_answered(self, endpoint: str) -> bool:
+        """Return whether any row has a reply from an address."""
+        return any(row.endpoint == endpoint and row.reply for row in self.rows.values())
+
     def withdraw(self, key: str, attempt: int) -> None:
         """Take back the intent of a try."""
         gone = (key, attempt)
