@@ -47,7 +47,7 @@ class Request:
 class Event:
     """Something that happened to a call; its texts may come from a model and are not escaped."""
 
-    kind: Literal["started", "retry", "finished", "recalled"]
+    kind: Literal["started", "retry", "finished", "recalled", "learnt"]
     alias: str
     nonce: Nonce
     fault: str | None = None
@@ -60,7 +60,8 @@ class Event:
     attempts: tuple[Attempt, ...] = ()
     """The tries of a finished call before the last one."""
     text: str = ""
-    """The reply, or why there is none; of a call that is finished or recalled."""
+    """The reply, or why there is none, of a call that is finished or recalled; of one that taught
+    something of its server, what that is, in a line."""
 
 
 class Journal(Protocol):
@@ -206,7 +207,8 @@ class Asker:
         await self._tries.aclose()
 
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
-        hold = await self.purse.hold(model, request)
+        fitted = self.estimates.limits.fitted(model, request)
+        hold = await self.purse.hold(model, fitted)
         if hold is None:
             await self._go_broke()
         row = None
@@ -280,7 +282,18 @@ class Asker:
             if not await self.purse.renew(hold, attempt):
                 await self._go_broke()
 
-        return Listener(started, sending, unsent, failed, renewed, self.purse.rank(request.nonce))
+        def is_funded(sent: Request) -> bool:
+            return self.purse.is_enough(hold, model, sent)
+
+        async def funded(sent: Request) -> None:
+            if not is_funded(sent) and not await self.purse.enlarge(hold, model, sent):
+                await self._go_broke()
+
+        def learnt(line: str) -> None:
+            self.on_event(Event("learnt", model.alias, request.nonce, text=line))
+
+        rank = self.purse.rank(request.nonce)
+        return Listener(started, sending, unsent, failed, renewed, is_funded, funded, learnt, rank)
 
     async def _intend(self, key: str, model: Model, request: Request, attempt: int) -> None:
         """Write down what a try may cost, before it is sent."""

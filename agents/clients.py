@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +16,7 @@ from agents.shelf import Load as Load
 from agents.shelf import Shelf
 from agents.splice import Run, carrying, run_of
 from agents.transport import splices
-from memory.records import Frames, Role, Usage
+from memory.records import Frames, Role, TokenField, Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -40,6 +40,8 @@ class Sending:
     role: Role
     text: str
     frames: Frames | None
+    token_field: TokenField | None = None
+    """By which name the server is told the limit of tokens; None: as its model has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,18 @@ class ChatClient:
     async def send(self, sending: Sending) -> Received:
         """Return what the model replied to one request."""
         laid_out, run = await self._laid_out(sending)
-        options = self._model.maker.options(self._model, sending.role, key=sending.key)
+        model = self._model
+        if sending.token_field is not None and sending.token_field != model.token_field:
+            model = replace(model, token_limit_field=sending.token_field)
+        options = model.maker.options(model, sending.role, key=sending.key)
         options |= cache_options(self._model, sending.frames)
         with carrying(run):
             message = await self._invoke(laid_out, options)
-        return received(message)
+        whole = received(message)
+        if not whole.ending and self._model.parameters.get("stream") is True:
+            # A connection that ends between two pieces ends like any other.
+            raise Garbled("the reply came in pieces, and the last of them did not come")
+        return whole
 
     async def _laid_out(self, sending: Sending) -> tuple[list[BaseMessage], Run | None]:
         """Return the messages, and the run of frames that one text in them stands for, if any."""

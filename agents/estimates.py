@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agents.contracts import SYSTEM
+from agents.limits import OutputLimit, ServerLimits
 from agents.models import Model
 from agents.prices import most_usd
 from memory.records import Frames, Role, Usage
@@ -74,11 +75,17 @@ def output_limit(model: Model, role: Role) -> int:
     What stands in `extra_body` counts as well: of several limits the highest, times the replies
     that one call draws.
     """
+    return limit_of(model, role).tokens
+
+
+def limit_of(model: Model, role: Role) -> OutputLimit:
+    """Return the same, and whether the server is told so."""
     asked = model.sampling(role)
     tables = (asked, extra_body(asked))
     limits = [found for table in tables for found in _whole(table, OUTPUT_LIMITS)]
     replies = [found for table in tables for found in _whole(table, _REPLIES)]
-    return max(limits, default=OUTPUT_AT_MOST) * max(replies, default=1)
+    most = max(limits, default=OUTPUT_AT_MOST) * max(replies, default=1)
+    return OutputLimit(most, is_sent=bool(limits))
 
 
 def extra_body(asked: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -122,6 +129,8 @@ class Estimates:
 
     seen: dict[str, float] = field(default_factory=dict)
     """`provider:model` to the most input tokens for each frame of a call."""
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    """What servers turned out to take, and how little they keep to limits of output."""
     _sized: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False)
 
     def most(self, model: Model, request: Request) -> Most:
@@ -130,9 +139,14 @@ class Estimates:
             return Most(0, 0.0)
         text = len(SYSTEM.encode()) + len(request.text.encode()) + _cue_bytes(request.frames)
         input_tokens = MESSAGE_TOKENS + text + self._frames(model, request.frames)
-        output_tokens = output_limit(model, request.role)
+        output_tokens = max(output_limit(model, request.role), self.limits.output_tokens(model))
         usd = most_usd(model, input_tokens=input_tokens, output_tokens=output_tokens)
         return Most(input_tokens + output_tokens, usd)
+
+    def is_overrun(self, model: Model, request: Request) -> bool:
+        """Return whether a model's server is known not to keep to the limit of such a call."""
+        taken = self.limits.output_tokens(model)
+        return taken > 0 and taken > output_limit(model, request.role)
 
     def risk_usd(self, model: Model, request: Request, kind: str) -> float | None:
         """Return the most that a try which ended in this fault has cost; None: unknown."""

@@ -82,6 +82,19 @@ _MOST_IMAGES = re.compile(
     | too\ (?:many\ images|much\ media)\b.{0,60}>\ (\d{1,5})
     """
 )
+_TOKEN_FIELD = re.compile(r"(?<!\w)(max_tokens|max_completion_tokens)(?!\w)")
+_UNKNOWN_FIELD = re.compile(
+    r"""(?ix)
+    unsupported | un(?:known|recognized|expected) | not\ (?:supported|permitted|allowed|recognized)
+    | extra(?:_forbidden|\ inputs?|\ fields?) | additional\ propert | (?:does\ not|doesn't)\ support
+    """
+)
+_WRONG_VALUE = re.compile(
+    r"""(?ix)
+    too\ (?:large|high|big|long|small|low) | at\ (?:most|least) | maximum | exceed | must\ be
+    | (?:less|greater|more)\ than | out\ of\ range | between
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +114,8 @@ class Fault:
     """How many images a request may hold, where the server said so."""
     is_local: bool = False
     """Nothing was sent."""
+    refused_fields: tuple[str, ...] = ()
+    """Names of a limit of tokens that the server says it does not know."""
 
     @property
     def is_transient(self) -> bool:
@@ -129,6 +144,18 @@ def most_images(text: str) -> int | None:
     """Return how many images a server says that it takes."""
     found = _MOST_IMAGES.search(text[:_LONGEST_TEXT])
     return next((int(group) for group in found.groups() if group), None) if found else None
+
+
+def refused_fields(status: int, text: str) -> tuple[str, ...]:
+    """Return by which names a server does not take a limit of tokens, as far as it says so.
+
+    Both where it names the one and advises the other. A limit that is too high is none of them.
+    """
+    text = text[:_LONGEST_TEXT]
+    is_of_value = _WRONG_VALUE.search(text) and not _UNKNOWN_FIELD.search(text)
+    if status not in (400, 422) or is_of_value:
+        return ()
+    return tuple(dict.fromkeys(_TOKEN_FIELD.findall(text)))
 
 
 def is_filtered(ending: str) -> bool:

@@ -27,7 +27,7 @@ from agents.providers import (
 from agents.retry import KEY_NAMES, told
 from agents.transport import check_proxies
 from memory.errors import BadInput
-from memory.records import CallLimits, Price, Role
+from memory.records import CallLimits, Price, Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -66,6 +66,8 @@ class Model:
     """None means unknown."""
     frame_tokens: int | None = None
     """Tokens one frame counts as; None leaves it to what is known of the provider."""
+    token_limit_field: TokenField | None = None
+    """By which name its server is told the limit of tokens; None leaves it to the address."""
     declared: Declaration | None = None
     """What its provider is, where that is neither built in nor installed by its name."""
 
@@ -126,9 +128,7 @@ class Model:
 
     def frame_limit(self, role: Role) -> int:
         """Return the most frames it is sent in `role`."""
-        most = CONTESTANT_FRAMES if role == "contestant" else MOST_FRAMES
-        if self.max_frames is not None:
-            most = self.max_frames
+        most = usual_frames(self.max_frames, role)
         images = self.limits.images_per_request
         return most if images is None else min(most, images)
 
@@ -139,6 +139,11 @@ class Model:
     def keyed(self, role: Role) -> dict[str, Any]:
         """Return what of its sampling is part of the journal's key."""
         return self.maker.keyed(self, role)
+
+    @cached_property
+    def token_field(self) -> TokenField | None:
+        """By which of two names its limit of tokens goes out; None where there is no choice."""
+        return self.maker.token_field(self)
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -153,6 +158,13 @@ class Model:
         KEY_NAMES.update(names)
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
+
+
+def usual_frames(max_frames: int | None, role: Role) -> int:
+    """Return the most frames a model is sent in `role`, whatever its server takes."""
+    if max_frames is not None:
+        return max_frames
+    return CONTESTANT_FRAMES if role == "contestant" else MOST_FRAMES
 
 
 def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
@@ -185,6 +197,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     found = Model(**chosen)
     check_parameters(found.alias, found.maker.parameters, parameters=found.parameters)
     _check_looks(found)
+    _check_stream(found)
     if "cache_breakpoint" not in chosen:
         found = replace(found, cache_breakpoint=needs_breakpoint(found))
     if found.key_env is not None:
@@ -234,6 +247,18 @@ def _check_declared(provider: str, declared: Declaration) -> None:
         check_key_env(f"providers.{provider}", declared.key_env)
 
 
+def _check_stream(model: Model) -> None:
+    """Refuse a reply in pieces that is asked for in a way in which it could not be read."""
+    said, more = model.parameters.get("stream", False), model.parameters.get("extra_body")
+    if not isinstance(said, bool):
+        raise BadInput(f"{model.alias!a}: stream must be true or false")
+    if isinstance(more, Mapping) and {"stream", "stream_options"} & more.keys():
+        raise BadInput(
+            f"{model.alias!a} has stream in its extra_body, where no reply could be read; "
+            "write parameters = { stream = true }"
+        )
+
+
 def _check_looks(model: Model) -> None:
     """Refuse what cannot be said to its provider of its frames."""
     known = model.maker.details
@@ -242,6 +267,11 @@ def _check_looks(model: Model) -> None:
         raise BadInput(f"{model.alias!a} cannot have the detail {model.detail!a}; {there}")
     if model.detail is not None and "media_resolution" in model.parameters:
         raise BadInput(f"{model.alias!a} has a detail and a media_resolution; leave one out")
+    if model.token_limit_field and model.provider != "openai":
+        raise BadInput(
+            f"{model.alias!a} takes no token_limit_field, which is for servers that speak "
+            "OpenAI's protocol; leave it out"
+        )
     if model.cache_breakpoint and model.provider != "openai":
         raise BadInput(
             f"{model.alias!a} takes no cache_breakpoint, which is OpenAI's; leave it out"

@@ -68,6 +68,12 @@ class Purse(Protocol):
         Waits like `hold`; False where the cap is reached.
         """
 
+    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Return whether a call may be sent with what is set aside, as far as is known now."""
+
+    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Set aside what a call may cost by what is known now; waits and ends like `renew`."""
+
     def settle(self, hold: Hold, row: CallRow | None) -> None:
         """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
 
@@ -83,6 +89,14 @@ class Boundless:
         return self
 
     async def renew(self, hold: Hold, attempt: Attempt) -> bool:  # noqa: ARG002
+        """Return at once."""
+        return True
+
+    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
+        """Return that it is."""
+        return True
+
+    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
         """Return at once."""
         return True
 

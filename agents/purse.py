@@ -79,9 +79,34 @@ class CappedPurse:
         """Count what a failed try cost, or may have, and set as much aside for the next one."""
         if not may_be_charged(attempt.kind) or not isinstance(hold, Reserve):
             return True
-        self._spend(hold, _cost_of(attempt, hold.size))
-        again = Reserve(hold.size, hold.place)
+        size = hold.size
+        self._spend(hold, _cost_of(attempt, size))
+        return await self._retake(hold, size)
+
+    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Return whether a call may be sent with what is set aside for it.
+
+        It may not where its server was found meanwhile not to keep to limits of output.
+        """
+        if not isinstance(hold, Reserve) or not self.estimates.is_overrun(model, request):
+            return True
+        most = self.estimates.most(model, request)
+        size = summed(most.usd, most.tokens)
+        return size.nano <= hold.size.nano and size.tokens <= hold.size.tokens
+
+    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Set aside what a call may cost by what is known now, in place of what was."""
+        if not isinstance(hold, Reserve):
+            return True
+        most, held = self.estimates.most(model, request), hold.size
         hold.size = Sum()
+        self._free(held)
+        return await self._retake(hold, summed(most.usd, most.tokens))
+
+    async def _retake(self, hold: Reserve, size: Sum) -> bool:
+        """Set aside so much for a call that holds nothing; False where the cap is reached."""
+        hold.size = Sum()
+        again = Reserve(size, hold.place)
         if not await self._take(again):
             return False
         hold.size = again.size

@@ -10,7 +10,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from agents.faults import REFUSALS, UNREACHED, Fault, most_images, nature_of
+from agents.faults import (
+    REFUSALS,
+    UNREACHED,
+    Fault,
+    most_images,
+    nature_of,
+    refused_fields,
+)
 from memory.digests import unit_interval
 from memory.records import Attempt
 
@@ -93,7 +100,8 @@ def fault_of(
 def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | None = None) -> Fault:
     nature = nature_of(status, said)
     if nature in ("transient", "permanent"):
-        return Fault(kind, reason, nature, hint_s)
+        fields = refused_fields(status, said) if nature == "permanent" else ()
+        return Fault(kind, reason, nature, hint_s, refused_fields=fields)
     images = most_images(said) if nature == "too-large" else None
     return Fault(nature, reason, nature, most_images=images)
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from agents.clients import Client, Load, Received, Sending
 from agents.contracts import SYSTEM
-from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens
+from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
 from agents.faults import UNREACHED, Fault, Nature, ending_word, is_filtered
-from agents.layout import thinned
+from agents.limits import Shaped
 from agents.models import Model
 from agents.outages import Contact
 from agents.prices import cost_of
@@ -60,6 +60,12 @@ class Listener(NamedTuple):
     """The try of this number failed, and the next comes after so many seconds."""
     renewed: Callable[[Attempt], Awaitable[None]]
     """Returns when the next try may be paid for; takes the one before."""
+    is_funded: Callable[[Request], bool]
+    """Whether enough is set aside for a try, as far as is known now."""
+    funded: Callable[[Request], Awaitable[None]]
+    """Returns when enough is."""
+    learnt: Callable[[str], None]
+    """Takes a line about what its tries taught of the server."""
     rank: int = 0
     """Its tries go before those of a higher one."""
 
@@ -84,18 +90,25 @@ class Tries:
 
     async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
         """Return how a call ended."""
+        with Shaped(self.estimates.limits, model, listener.learnt) as shaped:
+            return await self._make(key, request, listener, shaped)
+
+    async def _make(self, key: str, request: Request, listener: Listener, shaped: Shaped) -> Ended:
+        model = shaped.model
         line = self.turns.line(model)
         before = _Before()
         for number in count(1):
-            tokens = tokens_of(model, request) if line.pacer else 0.0
             with before.waiting():
-                turn = await self.turns.take(line, tokens, rank=listener.rank)
+                turn = await self._turn(line, request, listener, shaped)
             with giving_back(self.turns, turn):
                 if number == 1:
                     listener.started()
+                request = shaped.fitted(request)
                 await listener.sending(number, request)
+                # Something may have been learnt while it waited.
+                request = shaped.fitted(request)
                 try:
-                    got, took_s = await self._once(turn, key, model, request)
+                    got, took_s = await self._once(turn, key, request, shaped)
                 except BadInput:
                     # Its client cannot be set up, so nothing went out.
                     listener.unsent(number)
@@ -108,32 +121,55 @@ class Tries:
                 listener.failed(number, fault, self.turns.opens_in(line))
                 await listener.renewed(before.miss(self._attempt(model, request, fault, 0.0)))
                 continue
-            smaller = _smaller(model, request, fault, before.own)
+            mended = None if received else shaped.mended(request, fault)
             is_last = number >= self.most_tries or gives_up(fault, before.own)
-            if smaller is None and is_last:
+            if mended is None and is_last:
                 return Ended(received, fault, before.attempts, took_s, request.frames)
-            pause = _Pause(0.0, 0.0) if smaller else self._pause(key, fault, len(before.own) + 1)
+            pause = _Pause(0.0, 0.0) if mended else self._pause(key, fault, len(before.own) + 1)
             listener.failed(number, fault, pause.longest_s)
             waited_s = await self._rest(line, fault, pause)
             attempt = self._attempt(model, request, fault, waited_s, received)
             await listener.renewed(before.add(attempt))
-            request = smaller or request
+            request = mended or request
         raise AssertionError  # it is counted without an end
 
+    async def _turn(self, line: Line, request: Request, listener: Listener, shaped: Shaped) -> Turn:
+        """Return a turn of a try that is well funded, and of a size that is taken, once it comes.
+
+        It waits for either without a place, and without keeping others from what they wait for:
+        they might be those who make room for it.
+        """
+        while True:
+            if not listener.is_funded(request):
+                shaped.let_go()
+                await listener.funded(request)
+            await shaped.ready()
+            fitted = shaped.fitted(request)
+            tokens = tokens_of(shaped.model, fitted) if line.pacer else 0.0
+            turn = await self.turns.take(line, tokens, rank=listener.rank)
+            if listener.is_funded(fitted) and shaped.is_ready:
+                return turn
+            turn.tokens = 0.0
+            self.turns.give_back(turn)
+
     async def _once(
-        self, turn: Turn, key: str, model: Model, request: Request
+        self, turn: Turn, key: str, request: Request, shaped: Shaped
     ) -> tuple[Received | Fault, float]:
         """Return what came back of one try, and after how many seconds."""
         loop = asyncio.get_running_loop()
         began_s = loop.time()
-        got = await self._send(key, model, request)
+        got = await self._send(key, request, shaped)
         _note(turn, got)
+        if isinstance(got, Received):
+            shaped.took(request, got.usage, limit_of(shaped.model, request.role))
         return got, loop.time() - began_s
 
-    async def _send(self, key: str, model: Model, request: Request) -> Received | Fault:
+    async def _send(self, key: str, request: Request, shaped: Shaped) -> Received | Fault:
+        model = shaped.model
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
-        sending = Sending(key, request.role, request.text, request.frames)
+        by_name = shaped.token_field()
+        sending = Sending(key, request.role, request.text, request.frames, token_field=by_name)
         try:
             if fault := await self._oversize(model, request):
                 return fault
@@ -298,23 +334,6 @@ def useless(received: Received) -> Fault | None:
     because = f" ({ending})" if ending else ""
     nature: Nature = "permanent" if was_cut(ending) else "transient"
     return Fault("empty", f"the reply holds no text{because}", nature)
-
-
-def _smaller(
-    model: Model, request: Request, fault: Fault, before: Sequence[Attempt]
-) -> Request | None:
-    """Return a request that was too large with fewer frames; None where that was tried before.
-
-    That is half of them, or fewer where it is known how many the server takes.
-    """
-    frames = request.frames
-    tried = any(attempt.kind == "too-large" for attempt in before)
-    if fault.nature != "too-large" or tried or frames is None or len(frames.frames) < 2:
-        return None
-    total = len(frames.frames)
-    stated = (model.limits.images_per_request, fault.most_images)
-    count = min((most for most in stated if most and most < total), default=total // 2)
-    return replace(request, frames=thinned(frames, count))
 
 
 def tokens_of(model: Model, request: Request) -> float:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from memory.bodies import read_body, write_body
 from memory.connection import Reader
 from memory.errors import StoreError
-from memory.records import CallRow, Intent, Lost, Nonce
+from memory.records import CallRow, Intent, Lost, Nonce, Role
 from memory.writer import Writer
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
@@ -40,6 +40,11 @@ _ANSWERS = (
 _ANSWERED = (
     "SELECT place, scope, json_extract(body, '$.alias'), role FROM calls "
     "WHERE place > ? AND json_extract(body, '$.reply') IS NOT NULL ORDER BY place LIMIT ?"
+)
+_SENT = (
+    "SELECT json_extract(body, '$.alias'), role, substr(scope, 1, 12), "
+    "json_extract(body, '$.frames') AS frames, count(*) FROM calls "
+    "WHERE frames IS NOT NULL AND json_extract(body, '$.reply') IS NOT NULL GROUP BY 1, 2, 3, 4"
 )
 _HAS_ANSWERED = (
     "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
@@ -97,6 +102,17 @@ class Said(NamedTuple):
     output_tokens: int | None
     reasoning_tokens: int | None
     failure_kind: str | None
+
+
+class Sent(NamedTuple):
+    """How many answered calls of a model, in one role and for one video, had how many frames."""
+
+    alias: str
+    role: Role
+    video: str
+    """What its scope begins with: the video's id, but for trials."""
+    frames: int
+    calls: int
 
 
 class Journal:
@@ -230,6 +246,11 @@ class Journal:
         """Return each model's most input tokens a frame, over its calls of so many at least."""
         found = self._reader.rows(_FRAMES, frames)
         return {model: float(tokens) for model, tokens in found}
+
+    def sent_frames(self) -> list[Sent]:
+        """Return how many frames answered calls were made from."""
+        found: list[Any] = self._reader.rows(_SENT)
+        return [Sent(*row) for row in found]
 
     def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
         """Return calls recorded after a place, 0 for the first, and the place of the last of them.

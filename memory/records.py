@@ -20,7 +20,9 @@ from memory.calls import Nonce as Nonce
 from memory.calls import Role as Role
 from memory.calls import Usage as Usage
 from memory.limits import CallLimits as CallLimits
+from memory.limits import Learnt as Learnt
 from memory.limits import Price as Price
+from memory.limits import TokenField as TokenField
 from memory.sampling import Sampling as Sampling
 
 SCHEMA = 1

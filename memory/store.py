@@ -248,6 +248,13 @@ class Store:
         """Return how many frames of each video may be others than asked for; likewise."""
         return self._frames_counted("approximate")
 
+    def frame_counts(self) -> dict[str, int]:
+        """Return how many frames of each video a run uses, as far as they were decoded."""
+        count = "json_array_length(body, '$.frames')"
+        return {
+            video: int(n) for video, n in self._reader.rows(f"SELECT video, {count} FROM frames")
+        }
+
     def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
         count = f"json_extract(body, '$.{what}')"
         found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")

@@ -1,4 +1,4 @@
-"""Saying at once that a model is of no use: it can do no more, or often gives no answer."""
+"""Saying at once that a model is of no use, or that its server takes less than it was sent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from agents.ask import Event
 from memory.records import Battle
 from runs.console import safe
-from runs.events import Happening, Say, Settled
+from runs.events import Audience, Happening, Say, Settled
 from runs.forfeits import Forfeits
 
 HOPELESS = {
@@ -22,7 +22,7 @@ _BAD_KEY = "API key not valid"
 
 
 class Alarm:
-    """Says one line, the first time that a model fails so.
+    """Says one line, the first time that a model fails so, and for all that a server teaches.
 
     `forfeits` are those of the run before; `accepted` is the share of them that is no matter.
     """
@@ -34,9 +34,11 @@ class Alarm:
         self._named: set[str] = set()
 
     def hear(self, event: Happening) -> None:
-        """Say what failed, what becomes of the run, and what to do."""
+        """Say what failed, what becomes of the run, and what to do; or what was learnt."""
         if isinstance(event, Settled):
             self._settle(event.battle)
+        if line := what_was_learnt(event):
+            self._say(line)
         if not isinstance(event, Event) or event.alias in self._named:
             return
         if why := why_hopeless(event):
@@ -69,3 +71,16 @@ def why_hopeless(event: Happening) -> str | None:
         return None
     fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
     return HOPELESS.get(fault or "")
+
+
+def pass_on(event: Happening, told: Audience) -> str | None:
+    """Tell of an event, and say what it teaches; return why its model can do no more, if so."""
+    told.hear(event)
+    if line := what_was_learnt(event):
+        told.say(line)
+    return why_hopeless(event)
+
+
+def what_was_learnt(event: Happening) -> str | None:
+    """Return a line about what a server turned out to take; None where nothing was learnt."""
+    return safe(event.text) if isinstance(event, Event) and event.kind == "learnt" else None

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from agents.prices import TABLE, is_own
 from agents.providers import Declaration
 from memory.errors import BadInput
-from memory.records import CallLimits, Price
+from memory.records import CallLimits, Price, TokenField
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -48,6 +48,8 @@ class ModelTable(Table):
     """US dollars a million tokens; beats the price table."""
     frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
     """Tokens one frame counts as, for estimates."""
+    token_limit_field: TokenField | None = None
+    """By which name its server is told how many tokens a reply may take."""
 
     @field_validator("price")
     @classmethod

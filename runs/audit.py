@@ -10,6 +10,7 @@ from typing import Any
 from memory.records import SCHEMA
 from runs.audit_canaries import audit_canaries
 from runs.audit_family import audit_family
+from runs.audit_frames import audit_frames
 from runs.audit_input import AuditInput
 from runs.audit_labels import audit_labels
 from runs.audit_leak import audit_leak
@@ -26,6 +27,7 @@ from runs.reading import Run, open_run, rates_stand_ins, warnings_of
 
 Report = dict[str, Any]
 SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
+    audit_frames,
     audit_seats,
     audit_length,
     audit_verdicts,
@@ -86,6 +88,7 @@ def read_input(run: Run) -> AuditInput:
         evidence.samples(),
         evidence.trials(),
         {video.id: video for video in run.store.videos()},
+        run.shortfalls,
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from memory.evidence import Label, Sample, Trial
 from memory.records import DECIDED, TIES, Battle, Video
 from runs.findings import ENOUGH, Crosses, Finding
+from runs.server_limits import Shortfall
 from scoring.cells import Ints
 from scoring.shares import Share
 
@@ -58,6 +59,8 @@ class AuditInput:
     trials: Sequence[Trial] = ()
     films: Mapping[str, Video] = field(default_factory=dict)
     """By id; what is said of a battle names the file it is about."""
+    shortfalls: Sequence[Shortfall] = ()
+    """Who saw fewer frames than it was to."""
 
     @cached_property
     def decided(self) -> list[Battle]:

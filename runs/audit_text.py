@@ -16,6 +16,7 @@ from runs.console import safe
 from runs.reading import STAND_INS, counted
 
 TITLES = {
+    "frames": "Frames that were not seen",
     "seats": "Who is read first",
     "swap": "Judged from both seatings",
     "length": "Length",

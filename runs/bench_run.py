@@ -22,7 +22,7 @@ from agents.purse import Caps
 from memory.digests import derive
 from memory.errors import BadInput
 from memory.store import Store
-from runs.alarm import why_hopeless
+from runs.alarm import pass_on
 from runs.anchor_cast import cast_against
 from runs.anchor_game import AnchorGame, anchored_of
 from runs.anchor_plan import look_ahead_anchored
@@ -328,8 +328,7 @@ async def _play(
         budget = Budget.of(store, cast.config)
 
         def hear(event: Happening) -> None:
-            told.hear(event)
-            why = why_hopeless(event)
+            why = pass_on(event, told)
             if why and isinstance(event, Event) and not tally.hopeless:
                 tally.hopeless = f"{event.alias}: {why}: {event.text}"
                 asker.drain()

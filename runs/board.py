@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ def board_of(folder: Path, method: Method = USUAL) -> Table:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
         table = build(run.battles, run.manifest["models"], **_given(run, method))
+        _add_frames([table], run)
         return _with_stop(table, run) | {"audit": brief(run)}
 
 
@@ -30,8 +32,19 @@ def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) ->
             return build_pairs(run.battles, models, **given)
         both = run.manifest.get("swap") == "all"
         table = build_slices(run.battles, models, by=by, seats_count=both, **given)
+        _add_frames(table["slices"], run)
         table["slices"] = [_with_stop(part, run) for part in table["slices"]]
         return table | {"audit": brief(run)}
+
+
+def _add_frames(tables: Iterable[Table], run: Run) -> None:
+    """Say in tables who saw fewer frames than it was to."""
+    short = {one.model: one for one in run.shortfalls if one.role == "contestant"}
+    for row in (row for table in tables for row in table["models"]):
+        one, flags = short.get(row["model"]), row.pop("flags")
+        told = one.as_json() if one else {}
+        figures = {name: told[name] for name in told if name not in ("model", "role")}
+        row |= {"frames": figures or None, "flags": [*flags, *([one.saw] if one else [])]}
 
 
 def _with_stop(table: Table, run: Run) -> Table:

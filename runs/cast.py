@@ -13,7 +13,7 @@ from agents.models import CONTESTANT_FRAMES, Model, parse_model
 from agents.prefix import needs_breakpoint
 from agents.providers import Declaration
 from memory.errors import BadInput
-from memory.records import CallLimits, Price, Record
+from memory.records import CallLimits, Price, Record, TokenField
 from runs.arenafile import ArenaFile, ModelTable
 
 OFFLINE_CAST = tuple(
@@ -25,6 +25,7 @@ OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
 _SHARED = (
     *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
     *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
+    "token_limit_field",
 )
 """Fields of a model that a cast keeps as they are."""
 
@@ -46,6 +47,7 @@ class CastEntry(Record):
     limits: CallLimits = CallLimits()
     price: Price | None = None
     frame_tokens: int | None = None
+    token_limit_field: TokenField | None = None
     declared: Declaration | None = None
     """Its provider, where the run's file declared it."""
 

@@ -222,7 +222,7 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
             missing.append(f"{one['model']!a} does not see what it is shown: {one['reason']}")
         if one["frames_taken"] == 0:
             images = f"{one['frames_asked']} images"
-            missing.append(f"{one['model']!a} fails with {images}: {one['reason']}")
+            missing.append(f"{one['model']!a} fails with {images}: {one['frames_reason']}")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -10,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.ask import Asker
+from agents.estimates import Estimates
 from agents.eyetest import EyeTest, stripes_of
 from agents.models import Model, build_chat_model, check_keys
 from agents.retry import told
 from agents.tracing import is_traced, trace_host
 from memory.errors import ArenaError, BadInput, CallFailed
-from memory.records import CallRow, Intent
+from memory.records import CallRow, Intent, Learnt
 from runs.reading import counted, named, one_line
 
 AT_ONCE = 4
@@ -79,20 +81,38 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
 
     `frames` names how many pictures a second question carries; where it is empty there is none.
     """
-    hosts: dict[str, list[str]] = {}
+    hosts: dict[str, list[Model]] = {}
     for model in models:
         if not model.is_offline and _lack(model) is None:
-            hosts.setdefault(model.endpoint, []).append(model.alias)
-    for host, aliases in hosts.items():
+            hosts.setdefault(model.endpoint, []).append(model)
+    for host, asked_there in hosts.items():
+        aliases = [model.alias for model in asked_there]
         asked = "one question with one drawn picture goes"
         if most := max((frames.get(alias, 0) for alias in aliases), default=0):
             asked = f"two questions, with one drawn picture and with up to {most}, go"
         calls = counted(len(aliases) * (2 if most else 1), "call")
         yield (
-            f"{asked} to {host} for {', '.join(aliases)}: {calls}, tried at most {MOST_TRIES} times"
+            f"{asked} to {host} for {', '.join(aliases)}: {calls}, tried at most {MOST_TRIES} "
+            f"times, {_cost_at_most(asked_there, frames)}"
         )
     if hosts and is_traced():
         yield f"LangSmith tracing is on: what is asked and said also goes to {trace_host()}"
+
+
+def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
+    """Return what one try of each question comes to at most, in tokens and dollars."""
+    estimates, tokens, usd, unknown = Estimates(), 0, 0.0, list[str]()
+    for model in models:
+        test, count = EyeTest(model), frames.get(model.alias, 0)
+        requests = [test.request, *([test.with_frames(count)] if count > 1 else [])]
+        most = [estimates.most(model, request) for request in requests]
+        tokens += sum(one.tokens for one in most)
+        usd += sum(one.usd or 0.0 for one in most)
+        unknown += [model.alias] if most[0].usd is None else []
+    price = f"${usd:.2f}" if usd >= 0.01 or not usd else f"${usd:.4f}"
+    known = [] if unknown and not usd else [f"{price} at most"]
+    told = [*known, *([f"price of {', '.join(unknown)} unknown"] if unknown else [])]
+    return f"{tokens:,} tokens at most ({'; '.join(told)})"
 
 
 async def ask_models(
@@ -125,7 +145,10 @@ def verdict(found: Report) -> str:
         said = f"{name}: answered" + (", sees images" if found["sees"] else ", is sent no images")
     form = "replies in JSON" if found["json"] else "does NOT reply in JSON when asked to"
     room = [_room(found)] if found["frames_asked"] else []
-    return "; ".join([said, form, *room, f"{found['latency_s']:.1f} s", *_spent(found)])
+    line = "; ".join([said, form, *room, f"{found['latency_s']:.1f} s", *_spent(found)])
+    if not found["arena_toml"]:
+        return line
+    return f"{line}; in arena.toml under [models.{_quoted(found['model'])}]: {found['arena_toml']}"
 
 
 def hints(kind: str, model: Model) -> Iterable[str]:
@@ -144,9 +167,8 @@ def _room(found: Report) -> str:
     if taken == asked:
         return f"takes {asked} images in a call"
     if taken:
-        return f"takes only {taken} of {asked} images: set limits.images_per_request"
-    why = "" if found["sees"] is False else f": {found['reason']}"
-    return f"FAILS with {asked} images{why}"
+        return f"takes only {taken} of {asked} images"
+    return f"FAILS with {asked} images: {found['frames_reason']}"
 
 
 def _spent(found: Report) -> Iterable[str]:
@@ -204,9 +226,27 @@ async def _ask(model: Model, count: int) -> Report:
         found["frames_asked"] = count
         found["frames_taken"] = 0 if row.reply is None else row.frames
         if row.reply is None:
-            both = found["reason"], f"{row.failure_kind}: {row.failure}"
-            found["reason"] = "; ".join(filter(None, both))
+            found["frames_reason"] = f"{row.failure_kind}: {row.failure}"
+    found["arena_toml"] = _settings(model, asker.estimates.limits.known(brief))
     return found
+
+
+def _settings(model: Model, learnt: Learnt | None) -> str | None:
+    """Return what stands in a model's table of arena.toml where its server is known; None: all."""
+    if learnt is None:
+        return None
+    told = []
+    if learnt.images is not None:
+        limits = {**model.limits.model_dump(exclude_none=True), "images_per_request": learnt.images}
+        told.append(f"limits = {{ {', '.join(f'{name} = {of}' for name, of in limits.items())} }}")
+    if learnt.token_limit_field is not None:
+        told.append(f'token_limit_field = "{learnt.token_limit_field}"')
+    return " and ".join(told) or None
+
+
+def _quoted(alias: str) -> str:
+    is_bare = alias.isascii() and alias.replace("-", "").replace("_", "").isalnum()
+    return alias if is_bare else json.dumps(alias)
 
 
 def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
@@ -241,6 +281,8 @@ def _failed(model: Model, failure: str | None, reason: str | None) -> Report:
         "json": None,
         "frames_asked": None,
         "frames_taken": None,
+        "frames_reason": None,
+        "arena_toml": None,
         "failure": failure,
         "reason": reason,
         "latency_s": None,

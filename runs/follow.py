@@ -19,6 +19,7 @@ from runs.config import RunConfig
 from runs.events import Audience, Begun, Drawn, Ended, Looked, Settled
 from runs.interrupts import heard
 from runs.reading import Run, lock_file, open_run
+from runs.server_limits import kept_limits, limit_lines
 from runs.slots import Lineup
 from runs.spending import kept_caps
 from runs.status import holder
@@ -43,6 +44,8 @@ class Follower:
         self._latest = 0
         self._slots = -1
         self._drawn: set[str] = set()
+        self._limits: set[str] = set()
+        """What was told of servers."""
         self._waves: Waves | None = None
         self._watch: Watch | None = None
         self.total = 0
@@ -62,6 +65,10 @@ class Follower:
             self._place, rows = run.store.journal.after(self._place)
             for row in rows:
                 self._call(run, row)
+            for line in limit_lines(kept_limits(run.store)):
+                if line not in self._limits:
+                    self._limits.add(line)
+                    self._told.say(line)
             self._latest, new = run.store.settled_after(self._latest)
             for id_ in sorted(new):
                 self._settle(run, id_)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.connection import lock_of, real_file
 from memory.errors import BadInput, StoreError
@@ -19,6 +19,9 @@ from runs.console import safe
 from runs.figures import length
 from runs.slots import Lineup
 from runs.until import Reading, kept_rule
+
+if TYPE_CHECKING:
+    from runs.server_limits import Shortfall
 
 RUN_FILE = "run.sqlite"
 STAND_INS = "rates stand-ins: every model is an offline one"
@@ -66,6 +69,14 @@ class Run:
             return None
         outlook = look_ahead(self.store)
         return outlook.reading if outlook.is_stopped else None
+
+    @cached_property
+    def shortfalls(self) -> list[Shortfall]:
+        """Who saw fewer frames than it was to."""
+        # Models are no business of most readers.
+        from runs.server_limits import shortfalls
+
+        return shortfalls(self.store)
 
     @property
     def each_battle(self) -> BattlesOf:

@@ -34,6 +34,7 @@ from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
 from runs.reading import counted, problems, run_file
 from runs.sampling import about_sampling, refuse_missing
+from runs.server_limits import declared_lines, kept_limits, limit_lines
 from runs.slots import Lineup
 from runs.spending import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
 from runs.subtitles import has_subtitles
@@ -170,6 +171,8 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(problem)
     if rule := kept_rule(run.store).rule:
         say(f"may stop early: --until {rule}; it holds until another is given")
+    for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
+        say(line)
     for line in remote_notice(
         config,
         videos=len(open_slots.videos_of()),

@@ -26,6 +26,7 @@ from memory.journal import Journal
 from memory.records import Attempt, CallRow
 from memory.store import Store
 from runs.config import RunConfig
+from runs.server_limits import limits_of
 
 CAPS_FILE = "local/caps"
 """The caps that were given last; no part of the run."""
@@ -96,7 +97,8 @@ class Budget:
         `course` is asked, where something is capped, which battles come first.
         """
         caps = kept_caps(store)
-        estimates = Estimates(seen=store.journal.frame_tokens(SEEN_FRAMES))
+        seen = store.journal.frame_tokens(SEEN_FRAMES)
+        estimates = Estimates(seen, limits=limits_of(store))
         if not caps:
             return cls(caps, estimates=estimates)
         spent = spent_so_far(config, store.journal)

@@ -251,6 +251,8 @@ class Standing:
         return flight
 
     def _call(self, event: Event) -> None:
+        if event.kind == "learnt":
+            return
         if event.kind in ("finished", "recalled"):
             self._count(event)
         flight = self._flight(event.nonce.scope)

@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.purse import Caps
 from memory.journal import NOTHING_LOST
-from memory.records import DECIDED, SCHEMA, TIES, Intent, Lost, Skipped
+from memory.records import DECIDED, SCHEMA, TIES, Intent, Learnt, Lost, Skipped
 from memory.store import Ending, Store
 from runs.console import safe
 from runs.costs import Costs, in_flight_line, possibly_paid_lines
@@ -32,6 +32,7 @@ from runs.reading import (
     told_reason,
 )
 from runs.repair import failed_slots
+from runs.server_limits import Shortfall, kept_limits, limit_lines
 from runs.slots import Tally
 from runs.spending import NO_CAPS, kept_caps, told_caps
 from runs.watch import NOTHING_LEFT, Outlook, look_ahead
@@ -64,6 +65,10 @@ class Status:
     work: Work = NO_WORK
     outlook: Outlook = NOTHING_LEFT
     """What is left, and how its stopping rule was met, or how near it is."""
+    learnt: tuple[Learnt, ...] = ()
+    """What servers turned out to take."""
+    shortfalls: list[Shortfall] = field(default_factory=list)
+    """Who saw fewer frames than it was to."""
     failed: int = 0
     """Battles that ended because a call had failed, which can be played again."""
 
@@ -115,6 +120,8 @@ class Status:
             "skipped": [one.model_dump() for one in self.skipped],
             "quarantine": [one._asdict() for one in self.quarantine],
             "damage": self.damage,
+            "server_limits": [one.model_dump() for one in self.learnt],
+            "frames_short": [one.as_json() for one in self.shortfalls],
             "process": self.process,
             "work": self.work.as_json(),
             "until": self.outlook.reading.as_json() if self.outlook.reading else None,
@@ -139,6 +146,8 @@ class Status:
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
             *self._quarantined(),
             *self.damage,
+            *limit_lines(self.learnt),
+            *(one.line for one in self.shortfalls),
             *(f"note: {mark}" for mark in marks(self.manifest)),
             f"next: {safe(self.next)}",
         ]
@@ -207,6 +216,7 @@ def status_of(folder: Path) -> Status:
         status.failed = len(failed_slots(run.store))
         status.work = work_on(run.store, status.costs.total.calls - status.costs.trials.calls)
         status.damage = [*problems(run.store), *damage(run.store)]
+        status.learnt, status.shortfalls = kept_limits(run.store), run.shortfalls
         status.quarantine = quarantine(run.store)
         status.process = holder(lock_file(folder))
         status.intents = run.store.journal.intents()

@@ -158,6 +158,8 @@ def _call(event: Event) -> dict[str, Any]:
         return told
     if event.kind == "retry":
         return told | {"pause_s": round(event.seconds, 4)}
+    if event.kind == "learnt":
+        return told | {"text": event.text}
     took = {"seconds": round(event.seconds, 4), "usage": event.usage.model_dump()}
     took["cost_usd"] = event.cost_usd
     return told | took | {"text": event.text}

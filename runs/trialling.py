@@ -19,7 +19,7 @@ from memory.errors import BadInput, FramesChanged, UnusableVideo
 from memory.evidence import Trial, TrialKind
 from memory.records import SCHEMA
 from memory.store import Store
-from runs.alarm import why_hopeless
+from runs.alarm import pass_on
 from runs.config import RunConfig
 from runs.console import safe
 from runs.events import Audience, Happening
@@ -257,8 +257,7 @@ async def _hold(
     budget = Budget.of(store, config)
 
     def hear(event: Happening) -> None:
-        told.hear(event)
-        why = why_hopeless(event)
+        why = pass_on(event, told)
         if why and isinstance(event, Event) and not tally.hopeless:
             tally.hopeless = f"{event.alias}: {why}: {event.text}"
             asker.drain()

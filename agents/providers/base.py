@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memory.errors import BadInput
-from memory.records import Role
+from memory.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -82,6 +82,10 @@ class Provider:
     def keyed(self, model: Model, role: Role) -> dict[str, Any]:
         """Return what of that is part of the journal's key: what is not never makes a call new."""
         return self.sampling(model, role)
+
+    def token_field(self, model: Model) -> TokenField | None:  # noqa: ARG002
+        """Return by which of two names a limit of tokens goes out; None: there is no choice."""
+        return None
 
     async def close(self, chat: Any) -> None:
         """Close the connections that a chat model holds."""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, get_args
+from urllib.parse import urlsplit
 
 from agents.providers.base import COMMON, NO_KEY, Provider
 from agents.transport import SplicingTransport
-from memory.records import Role
+from memory.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from agents.models import Model
+
+_HOST = "api.openai.com"
+"""OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
+_OURS = frozenset({"max_tokens", "stream"})
+"""Parameters that the client is told in words of its own."""
 
 
 class _OpenAI(Provider):
@@ -33,13 +40,27 @@ class _OpenAI(Provider):
             use_responses_api=False,
             http_client=DefaultHttpxClient(**way),
             http_async_client=DefaultAsyncHttpxClient(**way),
-            **model.parameters,
+            **_settings(model),
         )
 
     def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:
         options: dict[str, Any] = {"extra_headers": {"Idempotency-Key": key}}
         tokens = self.sampling(model, role).get("max_tokens")
-        return options | ({"max_tokens": tokens} if tokens else {})
+        if not tokens or model.token_field is None:
+            return options
+        if model.token_field == "max_tokens":
+            # The client renames a max_tokens of its own; what stands in here goes out as it is.
+            return options | {"extra_body": {**_extra_body(model), "max_tokens": tokens}}
+        return options | {"max_tokens": tokens}
+
+    def token_field(self, model: Model) -> TokenField | None:
+        if _extra_body(model).keys() & set(get_args(TokenField)):
+            return None
+        if model.token_limit_field is not None:
+            return model.token_limit_field
+        host = urlsplit(model.url).hostname or ""
+        is_openai = host == _HOST or host.endswith(f".{_HOST}")
+        return "max_completion_tokens" if is_openai else "max_tokens"
 
     async def close(self, chat: Any) -> None:
         chat.http_client.close()
@@ -52,8 +73,24 @@ OPENAI = _OpenAI(
     key_names=("OPENAI_API_KEY",),
     base_names=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
     # What only other servers know stands in extra_body.
-    parameters=(*COMMON, "reasoning_effort", "verbosity", "logit_bias", "extra_body"),
+    parameters=(*COMMON, "reasoning_effort", "verbosity", "logit_bias", "stream", "extra_body"),
     details=("low", "high", "auto"),
     has_part_detail=True,
     can_splice=True,
 )
+
+
+def _settings(model: Model) -> dict[str, Any]:
+    """Return a model's parameters as its client is built with them.
+
+    Each call says its limit of tokens itself, by the name that its server takes.
+    """
+    sent = {name: value for name, value in model.parameters.items() if name not in _OURS}
+    is_streamed = model.parameters.get("stream") is True
+    return sent | ({"streaming": True, "stream_usage": True} if is_streamed else {})
+
+
+def _extra_body(model: Model) -> dict[str, Any]:
+    """Return what a model's parameters put into bodies as it is."""
+    more = model.parameters.get("extra_body")
+    return dict(more) if isinstance(more, Mapping) else {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   arena doctor --videos clips --config arena.toml
-  arena doctor --live --frames""",
+  arena doctor --live --no-frames""",
 )
 @click.option("--videos", type=click.Path(path_type=Path), help="Folder of videos to look at, too.")
 @click.option("--models", callback=names, metavar="A,B,..", help="Contestants.")
@@ -32,8 +32,12 @@ Examples:
     type=click.Path(path_type=Path),
     help="Models, roles and settings.  [default: ./arena.toml if there]",
 )
-@click.option("--live", is_flag=True, help="Ask each model one small question with one picture.")
-@click.option("--frames", is_flag=True, help="With --live: once more with as many as a run sends.")
+@click.option("--live", is_flag=True, help="Ask each model small questions with drawn pictures.")
+@click.option(
+    "--frames/--no-frames",
+    default=None,
+    help="With --live: ask once more with as many pictures as a run sends.  [default: frames]",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(
     videos: Path | None,
@@ -43,7 +47,7 @@ def command(
     *,
     config: Path | None,
     live: bool,
-    frames: bool,
+    frames: bool | None,
     as_json: bool,
 ) -> None:
     """Tell what is here, what is missing, and what a run would call; exit 1 if none could start.
@@ -58,10 +62,11 @@ def command(
     from runs.doctor import examine_house
     from runs.doctor_text import as_lines
 
-    if frames and not live:
-        raise click.UsageError("--frames belongs to --live")
+    if frames is not None and not live:
+        raise click.UsageError(f"--{'' if frames else 'no-'}frames belongs to --live")
     flags = Flags(models=models, examiner=examiner, judge=judge, config=config)
-    report = examine_house(flags, videos, visit=partial(_visit, is_full=frames) if live else None)
+    visit = partial(_visit, is_full=frames is not False) if live else None
+    report = examine_house(flags, videos, visit=visit)
     width = shutil.get_terminal_size().columns
     click.echo(json.dumps(report, indent=2) if as_json else "\n".join(as_lines(report, width)))
     if more := report["missing"]:

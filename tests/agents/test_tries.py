@@ -106,13 +106,19 @@ def test_a_server_that_says_how_many_images_it_takes_gets_as_many() -> None:
     assert server.ask() == "5 seen"
 
 
-def test_frames_are_left_out_only_once() -> None:
+def test_frames_are_halved_until_they_are_few_enough() -> None:
     server, journal = Picky(10), Pages()
+    assert server.ask(journal=journal) == "8 seen"
+    assert server.counts == [64, 32, 16, 8]
+
+
+def test_a_request_of_which_no_part_is_taken_fails_for_good() -> None:
+    server, journal = Picky(0), Pages()
     for _ in range(2):
         with pytest.raises(ProviderFailed) as caught:
             server.ask(journal=journal)
         assert caught.value.kind == "too-large"
-    assert server.counts == [64, 32]
+    assert server.counts == [64, 32, 16, 8, 4, 2, 1]
 
 
 @pytest.mark.parametrize("frames", [0, 1])

@@ -14,6 +14,7 @@ from runs.results import Result as Played
 from runs.results import read_results
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
+from tests.support.manners import Limits
 from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.small_benches import run_bench as run
 from tests.support.whole_runs import command
@@ -129,6 +130,19 @@ def test_a_refused_key_ends_it_at_once_and_stands_nowhere(
     assert KEY not in told.output
     for file in (bench / "results").iterdir():
         assert KEY.encode() not in file.read_bytes()
+
+
+def test_what_a_server_takes_is_learnt_once_for_all_that_play_the_bench(
+    ground: Path, bench: Path, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log", Manners(limits=Limits(images=4))) as server:
+        typed = ("--videos", ground / "videos", "--model", "far", "--swap", "none")
+        named = ("--judge", "stranger", "--config", config(tmp_path, server), "--concurrency", 1)
+        told = [run(bench, *typed, *named, *more) for more in (("--limit", 1), ())]
+        refused = [e["model"] for e in server.events("arrived") if e["images"] > 4]
+    assert sorted(refused) == ["hawk", "judge"]
+    assert told[0].stderr.count("is sent at most 4 images a request from now on") == 2
+    assert "from now on" not in told[1].stderr
 
 
 def test_a_cap_ends_it_with_4_and_more_money_goes_on(

@@ -48,8 +48,10 @@ def cast(server: Loopback, *names: str, **settings: Any) -> None:
     Path("arena.toml").write_text(toml(tables) + roles)
 
 
-def ask(terminal: Terminal, *words: str) -> tuple[Said, dict[str, Any]]:
-    said = terminal.arena("doctor", "--live", "--json", *words)
+def ask(terminal: Terminal, *words: str, frames: bool = False) -> tuple[Said, dict[str, Any]]:
+    """Ask one question of each model, or both."""
+    typed = words if frames else (*words, "--no-frames")
+    said = terminal.arena("doctor", "--live", "--json", *typed)
     return said, {one["model"]: one for one in json.loads(said.out)["live"]}
 
 
@@ -78,7 +80,8 @@ def test_each_model_over_the_network_is_asked_once_and_told_of(
     host = f"127.0.0.1:{server.port}"
     assert said.err.splitlines()[0] == (
         f"one question with one drawn picture goes to {host} for plain, prose, referee: 3 calls, "
-        "tried at most 2 times"
+        "tried at most 2 times, 18,945 tokens at most ($0.04 at most; price of prose, referee "
+        "unknown)"
     )
     assert "prose (openai:prose): answered, sees images; does NOT reply in JSON" in said.err
 
@@ -131,12 +134,12 @@ def test_a_refusal_is_one_line_with_a_hint(
     assert f"FAILED: {kind}: " in line
 
 
-def test_with_frames_each_is_asked_again_with_as_many_as_a_run_sends(
+def test_each_is_asked_again_with_as_many_as_a_run_sends(
     terminal: Terminal, tmp_path: Path
 ) -> None:
     with serving(tmp_path / "log", brain=watcher) as server:
         cast(server, "plain", max_frames=20)
-        said, found = ask(terminal, "--frames")
+        said, found = ask(terminal, frames=True)
         arrived = [event["images"] for event in server.after(4) if event["event"] == "arrived"]
     assert sorted(arrived) == [1, 1, 20, 20]
     assert (said.code, found["plain"]["frames_asked"], found["plain"]["frames_taken"]) == (
@@ -154,9 +157,12 @@ def test_a_server_that_takes_fewer_images_than_a_run_sends_is_told_of(
     manners = Manners(limits=Limits(images=8))
     with serving(tmp_path / "log", manners, brain=watcher) as server:
         cast(server, "small", max_frames=20)
-        said, found = ask(terminal, "--frames")
+        said, found = ask(terminal, frames=True)
     assert (found["small"]["answered"], found["small"]["frames_taken"]) == (True, 8)
-    assert "takes only 8 of 20 images: set limits.images_per_request" in said.err
+    line = next(line for line in said.err.splitlines() if line.startswith("small (openai:small):"))
+    assert "takes only 8 of 20 images" in line
+    assert line.endswith("in arena.toml under [models.small]: limits = { images_per_request = 8 }")
+    assert found["small"]["arena_toml"] == "limits = { images_per_request = 8 }"
     assert said.code == 0
 
 
@@ -166,29 +172,46 @@ def test_a_model_that_fails_with_many_images_could_not_play(
     failure = Mishap("status", model="small", nth=2, status=403, times=9)
     with serving(tmp_path / "log", Manners(mishaps=(failure,)), brain=watcher) as server:
         cast(server, "small", max_frames=20)
-        said, found = ask(terminal, "--frames")
+        said, found = ask(terminal, frames=True)
     assert (found["small"]["answered"], found["small"]["frames_taken"]) == (True, 0)
     assert "'small' fails with 20 images: http-403" in said.err
+    assert found["small"]["frames_reason"].startswith("http-403")
     assert said.code == 1
 
 
-def test_what_was_wrong_with_the_first_question_stays_beside_what_is_wrong_with_the_second(
+def test_a_limit_that_no_number_names_is_halved_down_to(terminal: Terminal, tmp_path: Path) -> None:
+    with serving(tmp_path / "log", Manners(limits=Limits(long_images=6)), brain=watcher) as server:
+        cast(server, "small", max_frames=32)
+        _, found = ask(terminal, frames=True)
+    assert (found["small"]["frames_asked"], found["small"]["frames_taken"]) == (32, 4)
+    assert found["small"]["arena_toml"] == "limits = { images_per_request = 4 }"
+
+
+def test_the_name_of_the_limit_of_tokens_that_a_server_takes_is_found(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    manners = Manners(limits=Limits(unknown_field="max_tokens"))
+    with serving(tmp_path / "log", manners, brain=watcher) as server:
+        cast(server, "new")
+        said, found = ask(terminal)
+    assert said.code == 0
+    assert found["new"]["arena_toml"] == 'token_limit_field = "max_completion_tokens"'
+
+
+def test_what_went_wrong_first_is_not_covered_by_what_goes_wrong_next(
     terminal: Terminal, tmp_path: Path
 ) -> None:
     failure = Mishap("status", model="guesser", nth=2, status=403, times=9)
     with serving(tmp_path / "log", Manners(mishaps=(failure,)), brain=watcher) as server:
         cast(server, "guesser", max_frames=20)
-        said, found = ask(terminal, "--frames")
-    reason = found["guesser"]["reason"]
-    assert "it said " in reason.split("; http-403")[0]
-    assert "http-403" in reason
-    missing = " ".join(json.loads(said.out)["missing"])
-    assert "'guesser' does not see what it is shown: to " in missing
-    assert "'guesser' fails with 20 images" in missing
+        _, found = ask(terminal, frames=True)
+    assert found["guesser"]["reason"].startswith("to ")
+    assert found["guesser"]["frames_reason"].startswith("http-403")
 
 
-def test_frames_belong_to_a_visit(terminal: Terminal) -> None:
-    said = terminal.arena("doctor", "--frames")
+@pytest.mark.parametrize("option", ["--frames", "--no-frames"])
+def test_frames_belong_to_a_visit(terminal: Terminal, option: str) -> None:
+    said = terminal.arena("doctor", option)
     assert said.code == 2
     assert "--live" in said.err
 

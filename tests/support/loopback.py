@@ -141,7 +141,9 @@ class Conversation(BaseHTTPRequestHandler):
         facts = {"number": number, "key": key, "model": request.model}
         more = {"images": request.images, "sampling": request.sampling}
         self.server.ledger.write("arrived", **facts, **more)
-        mishap, attempt = self.server.door.come(request.model, key, images=request.images)
+        mishap, attempt = self.server.door.come(
+            request.model, key, images=request.images, fields=request.sampling
+        )
         try:
             status = self._answer(request, key, mishap, attempt)
         finally:
@@ -166,7 +168,10 @@ class Conversation(BaseHTTPRequestHandler):
             return self._send(401, wire.error(request.protocol, 401, "no such key"))
         time.sleep(self.server.manners.pause_s(key, attempt))
         if mishap is None or mishap.do in REPLIES:
-            return self._send(200, self._reply(request, mishap))
+            body = self._reply(request, mishap)
+            if request.sampling.get("stream"):
+                return self._send(200, wire.pieces(body), kind="text/event-stream")
+            return self._send(200, body)
         return self._misbehave(request, mishap)
 
     def _is_known(self) -> bool:
@@ -190,8 +195,9 @@ class Conversation(BaseHTTPRequestHandler):
             words = wire.error(request.protocol, mishap.status, "as planned")
             return self._send(mishap.status, words, retry_after=wait)
         if mishap.do in ERRORS:
-            most = self.server.manners.limits.images
-            status, words = wire.known_error(request, mishap.do, images=most)
+            limits = self.server.manners.limits
+            of = {"images": limits.images, "field": limits.unknown_field}
+            status, words = wire.known_error(request, mishap.do, of=of)
             return self._send(status, words, retry_after=wait)
         if mishap.do == "html":
             page = b"<html><h1>please try again</h1></html>"

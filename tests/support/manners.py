@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from email.utils import formatdate
 from typing import Any, Literal, get_args
@@ -32,6 +32,7 @@ Deed = Literal[
     "filter-error",
     "too-long",
     "too-many-images",
+    "unknown-field",
     # Something that is no answer of an API.
     "html",
     "wrong-json",
@@ -48,7 +49,7 @@ Deed = Literal[
     "silent",
 ]
 REPLIES = frozenset(get_args(Deed)[:11])
-ERRORS = frozenset(get_args(Deed)[11:16])
+ERRORS = frozenset(get_args(Deed)[11:17])
 STORM = (None, 0.0, 0.2, "soon")
 """What the limits of a chaos ask for: nothing, no time, a little, a date."""
 MALFORMED: tuple[Deed, ...] = ("prose", "fence", "empty", "thoughts", "truncated", "refusal")
@@ -68,7 +69,8 @@ class Mishap:
             with another name; "endless" one that goes on and on, "blanks" nothing else,
             "broken-off" half of it, which the provider calls an error. "status" answers with
             `status`;
-            "quota", "filter-error", "too-long" and "too-many-images" with the error of that name.
+            "quota", "filter-error", "too-long", "too-many-images" and "unknown-field" with the
+            error of that name.
             "html" is a page with `status`, "wrong-json" JSON of another shape, "cut-json" half of
             it, "deep-json" far too many brackets, "no-choice" a reply without candidates, "huge"
             more than anybody can use, "bomb" as much, compressed. "close" hangs up without a word,
@@ -157,12 +159,16 @@ class Limits:
         per_minute: requests within any minute; likewise.
         images: images in a request; one more is an error that names the number.
         long_images: images in a request; with one more it is too long for the model's context.
+        unknown_field: a field that no request may have; one that has it is refused by name.
+        is_streaming: answers in pieces alone; a request that does not ask for them is refused.
     """
 
     concurrent: int | None = None
     per_minute: int | None = None
     images: int | None = None
     long_images: int | None = None
+    unknown_field: str | None = None
+    is_streaming: bool | None = None
     retry_after: float | None = 1.0
 
 
@@ -201,14 +207,16 @@ class Doorkeeper:
         self._recent: deque[float] = deque()
         self._lock = threading.Lock()
 
-    def come(self, model: str, key: str, *, images: int) -> tuple[Mishap | None, int]:
+    def come(
+        self, model: str, key: str, *, images: int, fields: Collection[str] = ()
+    ) -> tuple[Mishap | None, int]:
         """Count a request in; return what befalls it and how often its key has come."""
         with self._lock:
             self.inside += 1
             self.seen.update(("*", model, f"key {key}"))
             attempt = self.seen[f"key {key}"]
             befallen = (m for m in self.manners.mishaps if m.befalls(model, self.seen))
-            return next(befallen, None) or self._refusal(images) or self._chance(
+            return next(befallen, None) or self._refusal(images, fields) or self._chance(
                 key, attempt
             ), attempt
 
@@ -217,8 +225,12 @@ class Doorkeeper:
         with self._lock:
             self.inside -= 1
 
-    def _refusal(self, images: int) -> Mishap | None:
+    def _refusal(self, images: int, fields: Collection[str]) -> Mishap | None:
         limits, now = self.manners.limits, time.monotonic()
+        if limits.unknown_field in fields:
+            return Mishap("unknown-field")
+        if limits.is_streaming and "stream" not in fields:
+            return Mishap("status", status=400)
         if limits.images is not None and images > limits.images:
             return Mishap("too-many-images")
         if limits.long_images is not None and images > limits.long_images:

@@ -214,6 +214,26 @@ def _gemini_reply(model: str, text: str, tokens: tuple[int, int]) -> dict[str, A
     }
 
 
+def pieces(body: bytes) -> bytes:
+    """Return an answer of OpenAI's protocol in pieces, the last of which counts its tokens."""
+    whole = json.loads(body)
+    (choice,), usage = whole.pop("choices"), whole.pop("usage")
+    text = choice["message"]["content"] or ""
+    said = [{"role": "assistant", "content": ""}, *({"content": part} for part in _parts(text))]
+    told: list[dict[str, Any]] = [
+        {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in said
+    ]
+    last = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    told += [{"choices": [last]}, {"choices": [], "usage": usage}]
+    whole["object"] = "chat.completion.chunk"
+    events = [json.dumps({**whole, **piece}) for piece in told]
+    return "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"]).encode()
+
+
+def _parts(text: str) -> list[str]:
+    return [text[start : start + 40] for start in range(0, len(text), 40)]
+
+
 def no_choice(request: Request) -> bytes:
     """Return a well-formed body that holds no answer."""
     if request.protocol == "openai":
@@ -221,15 +241,20 @@ def no_choice(request: Request) -> bytes:
     return json.dumps({**_gemini_reply(request.model, "", (0, 0)), "candidates": []}).encode()
 
 
-def known_error(request: Request, what: str, *, images: int | None) -> tuple[int, bytes]:
-    """Return status and body of an error as the provider words it; `images` is what it takes."""
+def known_error(request: Request, what: str, *, of: Mapping[str, Any]) -> tuple[int, bytes]:
+    """Return status and body of an error as the provider words it; `of` is what it is about."""
+    if what == "unknown-field":
+        # As Mistral refuses it.
+        place = ["body", of["field"]]
+        words = {"type": "extra_forbidden", "loc": place, "msg": "Extra inputs are not permitted"}
+        return 422, json.dumps({"detail": [words]}).encode()
     if request.protocol == "openai":
         status, code, words = OPENAI_ERRORS[what]
-        return status, error("openai", status, words.format(images=images), code=code)
+        return status, error("openai", status, words.format(**of), code=code)
     if what == "filter-error":
         return 200, _blocked(request)
     status, words = GEMINI_ERRORS[what]
-    return status, error("gemini", status, words.format(images=images))
+    return status, error("gemini", status, words.format(**of))
 
 
 def _blocked(request: Request) -> bytes:
