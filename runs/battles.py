@@ -70,10 +70,13 @@ def as_lines(
         return []
     ids = [safe(battle.id) for battle in battles]
     seen = [_seen(films.get(battle.video)) for battle in battles]
-    told = [outcome(_named(battle, names)) for battle in battles]
     long, file, lasts = (_widest(column) for column in (ids, *zip(*seen, strict=True)))
     file = min(file, columns // 5)
     room = max(columns - long - file - lasts - 5, LEAST)
+    # Both names of a pair are to be seen, whatever their lengths.
+    most = max((room - len(" beat ")) // 2, len("..."))
+    cut = {m: fit(name, most, CUT) if cells(name) > most else name for m, name in names.items()}
+    told = [outcome(_named(battle, cut)) for battle in battles]
     width = min(_widest(told), room * 3 // 5)
     return [
         f"{id_:<{long}}  {fit(name, file, CUT)} {length_:>{lasts}}  "
