@@ -84,4 +84,10 @@ def _totals(library: Library) -> str:
         *[f"{len(library.skipped)} skipped"] * bool(library.skipped),
         *[counted(len(library.duplicates), "duplicate")] * bool(library.duplicates),
     ]
-    return f"{', '.join(told)}; {buckets}"
+    return f"{', '.join(told)}; {buckets}{_integrity(library.rows)}"
+
+
+def _integrity(rows: Sequence[Row]) -> str:
+    """Return what may be said where no damage was found: no decoder tells of all there is."""
+    is_whole = all(row.damaged == 0 and not row.problems for row in rows)
+    return "; no damage reported" if is_whole else ""

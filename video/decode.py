@@ -134,14 +134,13 @@ class _Darkroom:
 
 
 def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
-    if wanted and has_guessed_times(path):
-        _decode_in_order(path, index, room)
-        return
-    if index.can_seek:
-        with opened(path) as (container, stream):
-            reel = _Reel(container, stream)
-            for key, ticks in _groups(index, wanted):
-                _decode_group(reel, key=key, ticks=ticks, room=room)
+    with opened(path) as (container, stream):
+        if wanted and has_guessed_times(path, container, stream):
+            _decode_in_order(container, stream, index, room)
+            return
+        reel = _Reel(container, stream)
+        for key, ticks in _groups(index, wanted) if index.can_seek else ():
+            _decode_group(reel, key=key, ticks=ticks, room=room)
     if room.missing:
         _decode_through(path, index, room)
 
@@ -253,14 +252,15 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
     room.sort(feed.is_sound, keeps_rest=True)
 
 
-def _decode_in_order(path: Path, index: Index, room: _Darkroom) -> None:
+def _decode_in_order(
+    container: InputContainer, stream: VideoStream, index: Index, room: _Darkroom
+) -> None:
     """Decode from the start, where only counting tells which frame is which."""
-    with opened(path) as (container, stream):
-        frames = frames_in_order(container, stream, index.shown, last=max(room.catch.wanted))
-        for frame, is_sound in frames:
-            with passed_over():
-                room.take([frame])
-            room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
+    frames = frames_in_order(container, stream, index.shown, last=max(room.catch.wanted))
+    for frame, is_sound in frames:
+        with passed_over():
+            room.take([frame])
+        room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
 
 
 def _decode_packet(

@@ -29,31 +29,32 @@ LOOK = 100
 """So many packets are looked at; B-frames, where a file has them, come within the first few."""
 
 
-def has_guessed_times(path: Path) -> bool:
+def has_guessed_times(path: Path, container: InputContainer, stream: VideoStream) -> bool:
     """Return whether libav is wrong about when frames of an AVI are shown.
 
     It takes those of H.264 for shown in the order of decoding, and of packed MPEG-4 it goes by the
     first frame of each packet.
+
+    Args:
+        path: of the file.
+        container: the same, open; it stays as it is.
+        stream: its pictures.
     """
-    with opened(path) as (container, stream):
-        if container.format.name != "avi" or not stream.codec_context.has_b_frames:
-            return False
-        packets = _looked_at(container, stream)
-        ticks = [packet.pts for packet in packets if packet.pts is not None]
-        return ticks == sorted(ticks) or _holds_two(stream, packets)
+    if container.format.name != "avi" or not stream.codec_context.has_b_frames:
+        return False
+    packets = _looked_at(path)
+    ticks = [packet.pts for packet in packets if packet.pts is not None]
+    return ticks == sorted(ticks) or _holds_two(stream, packets)
 
 
-def is_packed(path: Path) -> bool:
+def is_packed(path: Path, container: InputContainer, stream: VideoStream) -> bool:
     """Return whether packets hold two frames: MPEG-4 as DivX and Xvid put it into AVI."""
-    with opened(path) as (container, stream):
-        if container.format.name != "avi" or stream.codec_context.name != "mpeg4":
-            return False
-        return _holds_two(stream, _looked_at(container, stream))
+    return container.format.name == "avi" and _holds_two(stream, _looked_at(path))
 
 
-def _looked_at(container: InputContainer, stream: VideoStream) -> list[Packet[VideoStream]]:
+def _looked_at(path: Path) -> list[Packet[VideoStream]]:
     packets: list[Packet[VideoStream]] = []
-    with passed_over():
+    with opened(path) as (container, stream), passed_over():
         packets += islice(container.demux(stream), LOOK)
     return packets
 

@@ -73,8 +73,9 @@ def read_index(path: Path) -> Index:
     Raises:
         UnusableVideo: it cannot be opened or holds no frame with a time.
     """
-    tape = _Tape(is_packed(path))
+    tape = _Tape()
     with opened(path) as (container, stream):
+        tape.is_packed = is_packed(path, container, stream)
         claimed = claimed_s(container, stream)
         # Everything before damage is good; the frames behind it do not exist for us.
         tape.is_torn = True
@@ -84,7 +85,9 @@ def read_index(path: Path) -> Index:
         time_base, rate = stream.time_base, stream.average_rate
     if not tape.shown or time_base is None:
         raise UnusableVideo("holds a video stream without a single frame")
-    shown = _without_lead_in(path, sorted(tape.shown), tape.fresh)
+    shown = tuple(sorted(tape.shown))
+    if tape.fresh is not None and (tape.is_stream or tape.fresh > shown[0]):
+        shown = _without_lead_in(path, shown, tape.fresh)
     keys = tuple(sorted(tick for tick in tape.keys if tick >= shown[0])) or shown[:1]
     if tape.is_even:
         tape.gaps.look_for_holes(shown, frozenset(keys))
@@ -94,7 +97,7 @@ def read_index(path: Path) -> Index:
     return index._replace(problems=problems, can_seek=not tape.is_reset)
 
 
-def _without_lead_in(path: Path, shown: list[int], fresh: int | None) -> tuple[int, ...]:
+def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[int, ...]:
     """Return the ticks without those at the start of which nothing can be decoded.
 
     A recording that begins anywhere holds frames that refer to others before it: they were never
@@ -107,9 +110,6 @@ def _without_lead_in(path: Path, shown: list[int], fresh: int | None) -> tuple[i
     """
     came, feed = list[int](), Feed()
     with opened(path) as (container, stream), passed_over():
-        is_stream = container.format.name in STREAMS
-        if fresh is None or (fresh <= shown[0] and not is_stream):
-            return tuple(shown)
         packets = container.demux(stream)
         for packet in dropwhile(lambda packet: not packet.is_keyframe, packets):
             frames = feed.decode(packet, stream.codec_context)
@@ -118,7 +118,7 @@ def _without_lead_in(path: Path, shown: list[int], fresh: int | None) -> tuple[i
                 break
     # Where pictures build up without key frames, the first that comes is shown later than that.
     start = min((t for t in came if t >= fresh or feed.is_sound(t)), default=fresh)
-    return tuple(tick for tick in shown if tick >= start) or tuple(shown)
+    return tuple(tick for tick in shown if tick >= start) or shown
 
 
 @dataclass
@@ -151,6 +151,8 @@ class _Tape:
     """Until when a frame is shown that says how long it is."""
     is_torn: bool = False
     """Reading ended in an error."""
+    is_stream: bool = False
+    """It may begin and end anywhere."""
     is_even: bool = False
     """All frames are shown for as long, and none is left out."""
     is_reset: bool = False
@@ -159,7 +161,8 @@ class _Tape:
     def run(self, container: InputContainer, stream: VideoStream) -> None:
         """Read to the end, or until times come again that have been."""
         is_vp8 = stream.codec_context.name == "vp8"
-        self.is_even = container.format.name in STREAMS and stream.codec_context.name in EVEN
+        self.is_stream = container.format.name in STREAMS
+        self.is_even = self.is_stream and stream.codec_context.name in EVEN
         clock, told = Clock(stream.time_base), errors_told()
         for packet in container.demux(stream):
             self.is_reset = clock.goes_back(packet)
