@@ -131,6 +131,11 @@ class Gaps:
     _key: int | None = None
     """The tick of a key frame behind a gap: those shown before it refer to what was before it."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the next packet may be damaged by one before it."""
+        return self._is_hurt or self._was_torn or self._key is not None
+
     def pass_by(self, packet: Packet[VideoStream], tick: int | None, *, is_behind: bool) -> None:
         """Take note of the next packet as they are stored; `is_behind` an error of reading."""
         # Parsers cut frames one behind the packet that they mark as torn.

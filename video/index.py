@@ -121,19 +121,21 @@ def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[in
     return tuple(tick for tick in shown if tick >= start) or shown
 
 
-@dataclass
 class Clock:
     """The times of decoding as packets are read, which never go back within one recording."""
 
-    time_base: Fraction | None
-    _before: int | None = None
+    def __init__(self, time_base: Fraction | None) -> None:
+        """Begin before the first packet."""
+        self._jump = int(JUMP_S / time_base) if time_base else 0
+        self._before: int | None = None
 
     def goes_back(self, packet: Packet[VideoStream]) -> bool:
         """Return whether another recording begins with this packet."""
-        if packet.dts is None or not self.time_base:
+        dts = packet.dts
+        if dts is None:
             return False
-        before, self._before = self._before, packet.dts
-        return before is not None and packet.dts < before - int(JUMP_S / self.time_base)
+        before, self._before = self._before, dts
+        return before is not None and dts < before - self._jump
 
 
 @dataclass
@@ -170,7 +172,9 @@ class _Tape:
                 break
             before, told = told, errors_told()
             tick = packet.dts if self.is_packed and packet.size else packet_tick(packet)
-            self.gaps.pass_by(packet, tick, is_behind=told != before)
+            # Most packets of most files are asked for no more than that.
+            if told != before or self.is_even or self.gaps.is_open or packet.is_corrupt:
+                self.gaps.pass_by(packet, tick, is_behind=told != before)
             if packet.is_keyframe and self.fresh is None:
                 self.fresh = tick
             if tick is None or packet.is_discard or (is_vp8 and _is_hidden(packet)):
