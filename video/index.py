@@ -201,8 +201,8 @@ def _lost(index: Index, gaps: Gaps, known: tuple[str, ...]) -> tuple[str, ...]:
     if not gaps.count or (known and first_s > index.seconds(index.shown[-1]) - END_S):
         return known
     of = f"{len(index.hurt)} of {len(index.shown)} frames"
-    where = f", the first after {first_s:.1f} s ({of})" if index.hurt else ""
-    return (*known, f"is damaged: parts of it cannot be read{where}")
+    found = f", first at {first_s:.1f} s: {of}" if index.hurt else ": parts of it cannot be read"
+    return (*known, f"damaged{found}")
 
 
 def choose(shown: Sequence[int], count: int) -> list[int]:

@@ -124,7 +124,7 @@ def test_a_damaged_video_is_marked_and_a_whole_one_is_only_not_reported(
     clips: Path, tmp_path: Path
 ) -> None:
     whole = encode(tmp_path / "whole.mp4", RECIPES["h264, short groups"]).read_bytes()
-    assert videos(tmp_path).stdout.splitlines()[-1].endswith("; no damage reported")
+    assert "no damage reported" in videos(tmp_path).stdout.splitlines()
     start = len(whole) * 4 // 10
     (tmp_path / "hurt.mp4").write_bytes(whole[:start] + b"\0" * 200 + whole[start + 200 :])
     hurt, sound = told(tmp_path)["videos"]

@@ -112,7 +112,7 @@ def test_lost_packets_of_a_transport_stream_damage_up_to_the_next_key_frame(
     lose_stretch(streamed, tmp_path / "lost.ts", random.Random(3), count=40)
     index, catch = read_index(tmp_path / "lost.ts"), decoded(tmp_path / "lost.ts")
     (problem,) = index.problems
-    assert problem.startswith("is damaged: parts of it cannot be read, the first after ")
+    assert problem.startswith("damaged, first at ")
     assert index.hurt
     assert index.hurt <= catch.missing
     fresh = min(key for key in index.keys if key > max(index.hurt))
