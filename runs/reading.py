@@ -230,7 +230,7 @@ def damage(store: Store) -> list[str]:
     return [
         f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"
         for what, found in (
-            ("could not be decoded; a neighbour was shown instead", store.damaged()),
+            ("damaged; a neighbour stands in where there is no picture", store.damaged()),
             ("may not be the very ones of their times", store.approximate()),
         )
         for video, frames in sorted(found.items())

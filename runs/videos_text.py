@@ -41,7 +41,10 @@ def render_library(library: Library) -> RenderableType:
         mark = " !" if row.problems else ""
         cells = (Text(tell(row)) for _, tell in columns)
         grid.add_row(Text(f"{safe(row.video.path)}{mark}"), *cells)
-    below = [*_problems(library.rows), *_left_out(library)]
+    # Nothing more may be said: no decoder tells of all the damage there is.
+    is_unmarked = all(row.damaged == 0 and not row.problems for row in library.rows)
+    marked = ["no damage reported"] if is_unmarked else _problems(library.rows)
+    below = [*marked, *_left_out(library)]
     return Group(grid, *map(Text, ("", *below, *[""] * bool(below), _totals(library))))
 
 

@@ -151,7 +151,7 @@ def test_a_video_with_damaged_frames_is_named(mixed: Path) -> None:
     hurt = Frames(video=video().id, width_px=2, height_px=2, frames=(), damaged=1)
     with Store.open(mixed / "run.sqlite", write=True) as store:
         asyncio.run(store.put_frames(hurt))
-    line = f"{video().path}: 1 frame could not be decoded; a neighbour was shown instead"
+    line = f"{video().path}: 1 frame damaged; a neighbour stands in where there is no picture"
     assert line in invoke("status", mixed).output.splitlines()
     assert json.loads(invoke("status", mixed, "--json").output)["damage"] == [line]
 
