@@ -212,8 +212,8 @@ class Shaped:
     """Takes a line about what was learnt."""
     _sent: TokenField | None = None
     """By which name the last try told its limit of tokens."""
-    _refused: set[str] = field(default_factory=set)
-    """Names of it that were refused in this call."""
+    _refused: int = 0
+    """How often a name of it was refused in this call."""
     _is_its_own: bool = False
     """Whether it is too large by itself, and says nothing of others."""
     _trial: asyncio.Event | None = None
@@ -297,9 +297,10 @@ class Shaped:
         sent = self._sent
         if sent is None or sent not in fault.refused_fields:
             return False
-        if self._refused & set(get_args(TokenField)):
+        # Once more than there are names, since a server that was gone may come back as another.
+        if self._refused >= len(get_args(TokenField)):
             return False
-        self._refused.add(sent)
+        self._refused += 1
         # Another call may have learnt it since this one was sent.
         if self.limits.token_field(self.model) == sent:
             self._tell(self.limits.switch(self.model, sent))

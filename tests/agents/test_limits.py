@@ -299,7 +299,7 @@ def test_a_server_that_refuses_first_the_one_name_and_later_the_other_loses_no_c
 def test_a_server_that_knows_neither_name_fails_the_call_after_both() -> None:
     server = Server(knowing())
     assert all(isinstance(row, ProviderFailed) for row in server.ask(*asks(3), concurrency=1))
-    assert len(server.script.seen) == 6
+    assert len(server.script.seen) == 9
     assert len(server.said) == 2
 
 

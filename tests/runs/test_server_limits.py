@@ -202,7 +202,7 @@ def test_a_refused_name_of_the_limit_is_paid_for_once_by_a_run_and_what_goes_on_
     assert sum("is sent max_completion_tokens from now on" in line for line in said) == 5
     assert not any(battle.verdict == "void" for battle in battles_of(tmp_path / "out"))
     assert not play_again(tmp_path / "out").differences
-    lines = terminal.arena("status", tmp_path / "out").out
+    lines = " ".join(terminal.arena("status", tmp_path / "out").out.split())
     assert "is told the limit of a reply as max_completion_tokens" in lines
 
 

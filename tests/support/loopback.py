@@ -346,10 +346,22 @@ def _manners(arguments: argparse.Namespace) -> Manners:
     return read_manners(vars(arguments), calm)
 
 
+def chatty(brain: Brain, tokens: int) -> Brain:
+    """Return a brain that says it took so many output tokens for each reply."""
+
+    def say(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        reply = brain(model, messages)
+        usage = {"input_tokens": 40, "output_tokens": tokens, "total_tokens": tokens + 40}
+        return AIMessage.model_validate({"content": reply.content, "usage_metadata": usage})
+
+    return say
+
+
 def _brain(arguments: argparse.Namespace) -> Brain:
     if arguments.say:
         return always(arguments.say)
-    return canned if arguments.canned else ask_offline
+    brain = canned if arguments.canned else ask_offline
+    return chatty(brain, arguments.takes) if arguments.takes else brain
 
 
 @contextmanager
@@ -379,6 +391,7 @@ def main() -> None:
     parser.add_argument("--api-key")
     parser.add_argument("--canned", action="store_true", help="answer each role without looking")
     parser.add_argument("--say", help="answer this always, instead of as the offline models do")
+    parser.add_argument("--takes", type=int, help="output tokens of each reply, as it counts them")
     arguments = parser.parse_args()
     ledger = Ledger(arguments.log)
     server = Server(arguments.port, ledger, _manners(arguments), _brain(arguments))
