@@ -125,7 +125,7 @@ def test_a_copy_of_a_video_is_used_once_and_told(terminal: Terminal, clips: Path
         (("--videos", "clips", "--models", "gpt-4o,offline:owl"), 1, "provider:model"),
         (("--videos", "clips", "--models", "offline:owl"), 1, "one model"),
         (("--videos", "clips", "--models", "offline:owl,offline:judge"), 1, "compete"),
-        (("--videos", "clips", "--rounds", "0"), 1, "--rounds is 0"),
+        (("--videos", "clips", "--rounds", "0"), 2, "--rounds is 0"),
         (("--videos", "clips", "--prompts", "nowhere"), 1, "nowhere"),
         (("--videos", "clips", "--config", "nowhere.toml"), 1, "nowhere.toml"),
         (("--videos", "clips", "--out", "clips"), 1, "holds other things"),
