@@ -131,7 +131,7 @@ class Frozen:
         if told:
             lines.append(f"not chosen: {'; '.join(told)}")
         if self.without_answer:
-            lines.append(f"no answer here: {', '.join(map(safe, self.without_answer))}")
+            lines.append(f"none of its answers is by {', '.join(map(safe, self.without_answer))}")
         if not self.is_leak_known:
             lines.append(f"--leak-filter found nothing: {NOBODY_BLIND}")
         if self.unsettled:

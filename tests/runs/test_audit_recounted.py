@@ -204,6 +204,8 @@ def numbers_in(sentence: str, audited: Audited) -> set[str]:
     names = {*audited.again.cast, *(row["id"] for row in audited.again.rows)}
     for name in sorted(names, key=len, reverse=True):
         sentence = sentence.replace(name, "")
+    # A battle is named with the file and the length of its video.
+    sentence = re.sub(r" \(film\d+\.mp4, 12\.5 s\)", "", sentence)
     found = re.findall(r"(?<![\w.-])[+-]?\d[\d,]*(?:\.\d+)?", sentence)
     return {one.replace(",", "").lstrip("+") for one in found}
 

@@ -66,10 +66,10 @@ def told(*args: object) -> dict[str, Any]:
     return found
 
 
-def refusal(capsys: pytest.CaptureFixture[str], *args: object) -> str:
+def refusal(capsys: pytest.CaptureFixture[str], *args: object, code: int = 1) -> str:
     """Return the one line in which these arguments are refused."""
     typed = ["frames", *map(str, args)]
-    assert guarded(lambda: arena.main(typed, "arena", standalone_mode=False)) == 1
+    assert guarded(lambda: arena.main(typed, "arena", standalone_mode=False)) == code
     (line,) = capsys.readouterr().err.splitlines()
     return line
 
@@ -166,8 +166,6 @@ def test_a_run_says_when_its_video_has_other_frames_now(
         (["text.mp4", "--to", "sheet.jpg"], "ends in .png"),
         (["text.mp4", "--to", "there.png"], "--force"),
         (["text.mp4", "--run", "nowhere"], "nowhere is no folder"),
-        (["text.mp4", "--policy", "scenes", "--fps", "2"], "--fps is for --policy fps"),
-        (["text.mp4", "--frames", "1"], "--frames is 1"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(
@@ -177,6 +175,20 @@ def test_what_cannot_be_done_is_one_line(
     (here / "there.png").write_text("mine")
     assert words in refusal(capsys, *args)
     assert (here / "there.png").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["text.mp4", "--policy", "scenes", "--fps", "2"], "--fps is for --policy fps"),
+        (["text.mp4", "--frames", "1"], "--frames is 1"),
+    ],
+)
+def test_what_can_never_be_asked_for_is_a_wrong_argument(
+    capsys: pytest.CaptureFixture[str], here: Path, args: list[str], words: str
+) -> None:
+    (here / "text.mp4").write_text("no video")
+    assert words in refusal(capsys, *args, code=2)
 
 
 def test_a_run_names_what_it_has(out: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -297,7 +297,7 @@ def test_the_names_that_help_tells_are_those_there_are() -> None:
 
 def test_what_a_run_has_no_data_for_is_left_out_and_named(tmp_path: Path) -> None:
     run = play(tmp_path / "out", [battle(slot(video(), 0), answer_a="so", answer_b="so")])
-    said = invoke("pictures", run, "--to", tmp_path / "p").output.splitlines()
+    said = invoke("pictures", run, "--to", tmp_path / "p", width=200).output.splitlines()
     assert [line.split(":")[0] for line in said[5:]] == ["no picture judge"]
     assert sorted(path.stem for path in (tmp_path / "p").iterdir()) == sorted(
         ("ladder", "wins", "battles", "duration", "style")
