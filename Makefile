@@ -8,7 +8,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-overlap pictures schemas clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-damage bench-overlap pictures schemas clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -102,6 +102,9 @@ bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench costs bes
 
 bench-decode: $(STAMP) ## CPU seconds from a video to 128 JPEGs, against decord; VIDEOS=DIR for your own clips, too
 	$(BIN)/python -m benchmarks.decode $(if $(VIDEOS),--videos "$(VIDEOS)")
+
+bench-damage: $(STAMP) ## is a frame behind damage ever called sound, and how much damage does nothing tell of?
+	$(BIN)/python -m benchmarks.damage
 
 bench-overlap: $(STAMP) ## is a run as fast as the slower of its decoding and its calls?
 	$(BIN)/python -m benchmarks.overlap

@@ -180,8 +180,9 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     provider, colon, model = name.partition(":")
     declared = (settings or {}).get("declared")
     if not colon or not model or not (declared or find_provider(provider)):
+        meant = f"offline:{name} if you mean the stand-in, else " if name in KINDS else ""
         raise BadInput(
-            f"{name!a} is no model; write provider:model with a provider of "
+            f"{name!a} is no model; write {meant}provider:model with a provider of "
             f"{', '.join(provider_names())}, or give it a table in arena.toml"
         )
     if declared:

@@ -59,8 +59,15 @@ class CappedPurse:
     held: Sum = field(default=NOTHING, init=False)
     is_empty: bool = field(default=False, init=False)
     """A call did not fit; since then none is let through."""
+    _refused: Sum = field(default=NOTHING, init=False, repr=False)
+    """What the first call that did not fit may have come to."""
     _waiting: list[Reserve] = field(default_factory=list, init=False, repr=False)
     """As they came."""
+
+    @property
+    def needed(self) -> Sum:
+        """What the cap has to be at least to let the call through that did not fit."""
+        return self.spent.plus(self._refused)
 
     async def hold(self, model: Model, request: Request) -> Reserve | None:
         """Set aside what a call may cost at most; None where the cap is reached."""
@@ -161,7 +168,7 @@ class CappedPurse:
                 return
             # Nothing that is under way can make room for it any more.
             if not self._under(self.spent.plus(first.size)):
-                self._close()
+                self._close(first.size)
             fits = self._fits(first.size)
             if not fits and not self.is_empty:
                 return
@@ -190,9 +197,9 @@ class CappedPurse:
             return False
         return not self._under(self.spent.plus(course.need(hold.place, hold.size)))
 
-    def _close(self) -> None:
+    def _close(self, refused: Sum) -> None:
         if not self.is_empty:
-            self.is_empty = True
+            self.is_empty, self._refused = True, refused
             if self.on_empty is not None:
                 self.on_empty()
 

@@ -2,6 +2,7 @@
 
 ArenaError                    a person can act on it: one line, exit code 1
 ├── BadInput                  a value, file or flag that cannot be used
+│   └── WrongArgument         typed with a value that it can never have: exit code 2
 ├── UnusableVideo             a file that gives no frames
 │   └── DecoderLost           it killed its decoder, or overran its deadline
 ├── UnusableSubtitles         a file that gives no cues
@@ -27,6 +28,10 @@ class ArenaError(Exception):
 
 class BadInput(ArenaError):
     """A value, a file or a flag that cannot be used."""
+
+
+class WrongArgument(BadInput):
+    """A flag or an argument that was typed with a value that it can never have."""
 
 
 class UnusableVideo(ArenaError):

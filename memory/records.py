@@ -119,7 +119,7 @@ class Frames(Record):
     height_px: int
     frames: tuple[Frame, ...]
     damaged: int = 0
-    """How many frames could not be decoded exactly and stand in for a neighbour."""
+    """How many frames stand behind damage that was told of, or show a neighbour instead."""
     approximate: int = 0
     """How many frames are shown that may not be the very ones of their times."""
     captions: tuple[Cue, ...] = ()

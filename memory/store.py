@@ -241,7 +241,7 @@ class Store:
         return self._one(Frames, "SELECT body FROM frames WHERE video = ?", video)
 
     def damaged(self) -> dict[str, int]:
-        """Return how many frames of each video show a neighbour; videos with none are left out."""
+        """Return how many frames of each video are damaged; videos with none are left out."""
         return self._frames_counted("damaged")
 
     def approximate(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from runs.console import safe
 from runs.events import Audience, Say
 from runs.gathering import gather
 from runs.guests import guest_slots, past_battles
+from runs.names import in_full
 from runs.notice import REPAIR, judges_notice
 from runs.opening import Opened, stored_prompts, videos_folder
 from runs.plan import Plan, Work, plan_of
@@ -93,6 +94,7 @@ def plan_addition(out: Path, wish: Wish) -> tuple[Plan, list[str]]:
         BadInput: it could not be added.
     """
     with Store.open(run_file(out), write=False) as store:
+        wish = _named_in_full(store, wish)
         found = _addition(store, wish)
         check_caps(found.config, merged_caps(kept_caps(store), wish.caps))
         config = priced(found.config)
@@ -112,6 +114,7 @@ def _open(out: Path, wish: Wish, say: Say) -> Opened:
         if folder is None or not folder.is_dir():
             where = "does not say where its videos are" if folder is None else "has lost its videos"
             raise BadInput(f"{safe(str(out))} {where}; pass --videos")
+        wish = _named_in_full(store, wish)
         found = _addition(store, wish)
         caps = merged_caps(kept_caps(store), wish.caps)
         check_caps(found.config, caps)
@@ -183,6 +186,12 @@ def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
             f"{safe(offline[0])} judges this run and understands offline contestants alone, not "
             f"{safe(name)}; begin a run with a real --judge"
         )
+
+
+def _named_in_full(store: Store, wish: Wish) -> Wish:
+    """Return what was typed with the short name of a model of the file or the run written whole."""
+    known = [*_file(wish.config).models, *RunConfig.of_manifest(store.manifest()).cast]
+    return replace(wish, model=in_full(wish.model, known))
 
 
 def _file(config: Path | None) -> ArenaFile:

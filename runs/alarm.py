@@ -1,4 +1,4 @@
-"""Saying at once that a model can do no more, or that its server takes less than it was sent."""
+"""Saying at once that a model is of no use, or that its server takes less than it was sent."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import shlex
 from pathlib import Path
 
 from agents.ask import Event
+from memory.records import Battle
 from runs.console import safe
-from runs.events import Audience, Happening, Say
+from runs.events import Audience, Happening, Say, Settled
+from runs.forfeits import Forfeits
 
 HOPELESS = {
     "quota": "its provider's quota or money is used up",
@@ -20,15 +22,21 @@ _BAD_KEY = "API key not valid"
 
 
 class Alarm:
-    """Says one line, the first time that a model fails so, and for all that a server teaches."""
+    """Says one line, the first time that a model fails so, and for all that a server teaches.
 
-    def __init__(self, out: Path, say: Say) -> None:
+    `forfeits` are those of the run before; `accepted` is the share of them that is no matter.
+    """
+
+    def __init__(self, out: Path, say: Say, forfeits: Forfeits, *, accepted: float) -> None:
         self._out = shlex.quote(str(out))
         self._say = say
+        self._forfeits, self._accepted = forfeits, accepted
         self._named: set[str] = set()
 
     def hear(self, event: Happening) -> None:
         """Say what failed, what becomes of the run, and what to do; or what was learnt."""
+        if isinstance(event, Settled):
+            self._settle(event.battle)
         if line := what_was_learnt(event):
             self._say(line)
         if not isinstance(event, Event) or event.alias in self._named:
@@ -42,6 +50,19 @@ class Alarm:
                     f"resume {self._out} --retry-failed plays that again and keeps what is paid"
                 )
             )
+
+    def _settle(self, battle: Battle) -> None:
+        a, b, verdict = battle.model_a, battle.model_b, battle.verdict
+        self._forfeits.note(a, b, verdict, reason=battle.reason)
+        if not verdict.startswith("forfeit"):
+            return
+        for faulty in self._forfeits.faulty(self._accepted):
+            if faulty.model not in self._named:
+                self._named.add(faulty.model)
+                self._say(
+                    f"{faulty.told(self._accepted)} - the run goes on; afterwards arena resume "
+                    f"{safe(self._out)} --retry-failed plays those again"
+                )
 
 
 def why_hopeless(event: Happening) -> str | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from memory.errors import BadInput
+from runs.arenafile import ArenaFile
 from runs.bench_cast import BenchCast, Wanted, cast_of
 from runs.bench_game import Player
 from runs.benches import OpenBench
 from runs.cast import OFFLINE_CAST
 from runs.console import safe
+from runs.names import in_full
 from runs.rate_columns import quoted
-from runs.results import REFERENCES
+from runs.results import REFERENCES, read_head, result_files
 from runs.sealing import digest_of
 from runs.trial_judges import arena_file
 
@@ -23,10 +27,11 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
     Raises:
         BadInput: as `cast_of`, or nobody is left to be held against the anchor.
     """
+    file = arena_file(wanted.config)
+    wanted = _named_in_full(bench, wanted, file)
     anchor = wanted.anchor
     if anchor is None:
         return cast_of(bench, wanted)
-    file = arena_file(wanted.config)
     roster = wanted.models or file.roles.models or OFFLINE_CAST
     names = tuple(name for name in roster if name != anchor)
     if not names:
@@ -46,6 +51,29 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
     if anchor in wanted.models:
         notes.append(f"{safe(anchor)} is the anchor, and is not held against itself")
     return cast._replace(anchor=held, notes=tuple(notes))
+
+
+def _named_in_full(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> Wanted:
+    """Return what was typed with short names of models that the bench knows written whole."""
+    run = bench.manifest.run
+    heads = [read_head(path, bench) for path in result_files(bench)]
+    known = [name for key in ("models", "judges") for name in _listed(run.get(key))]
+    known += [
+        name for one in bench.items for name in (one.selected_model, one.rejected_model) if name
+    ]
+    known += [
+        name for head in heads for name in (head.model, *(head.judge or "").split(",")) if name
+    ]
+    known = [*file.models, *REFERENCES, *known]
+    return wanted._replace(
+        models=tuple(in_full(name, known) for name in wanted.models),
+        judges=tuple(in_full(name, known) for name in wanted.judges),
+        anchor=wanted.anchor and in_full(wanted.anchor, known),
+    )
+
+
+def _listed(value: JsonValue) -> list[str]:
+    return [str(name) for name in value] if isinstance(value, list) else []
 
 
 def _references(bench: OpenBench, which: str) -> dict[str, str]:

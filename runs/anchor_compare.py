@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.errors import BadInput
+from memory.errors import BadInput, WrongArgument
 from memory.records import SCHEMA
 from runs.anchor_results import Anchored, read_anchored, shares_of
 from runs.bench_compare import Report, as_number, compare, sentence_of, told_of, warnings_of
 from runs.bench_points import videos_of
 from runs.benches import OpenBench, open_bench
 from runs.console import safe
+from runs.names import in_full
 from runs.rate_columns import quoted
 from runs.results import read_results
 from scoring.leads import measure_lead
@@ -28,13 +29,11 @@ def compare_any(
         BadInput: as `runs.bench_compare.compare`; or no such anchor, or several and none named.
     """
     bench = open_bench(folder)
-    if anchor is None:
-        judged = [
-            {one.model for one in results}
-            for results in (read_results(bench), read_anchored(bench))
-        ]
-        if a == b or {a, b} <= judged[0] or not {a, b} <= judged[1]:
-            return compare(folder, a, b, judge=judge)
+    there = read_results(bench), read_anchored(bench)
+    judged = [{one.model for one in results} for results in there]
+    a, b = (in_full(name, (one.model for results in there for one in results)) for name in (a, b))
+    if anchor is None and (a == b or {a, b} <= judged[0] or not {a, b} <= judged[1]):
+        return compare(folder, a, b, judge=judge)
     return compare_anchored(bench, a, b, judge=judge, anchor=anchor)
 
 
@@ -49,7 +48,7 @@ def compare_anchored(
         BadInput: a model without a result, several judges or anchors, or no question in common.
     """
     if a == b:
-        raise BadInput(f"{quoted(a)} is compared with itself; name two models")
+        raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
     found = _pick(bench, (a, b), judge, anchor)
     shares = [shares_of(result) for result in found]
     qids = [item.qid for item in bench.items if all(item.qid in one for one in shares)]
@@ -87,6 +86,8 @@ def _pick(
     bench: OpenBench, names: tuple[str, str], judge: str | None, anchor: str | None
 ) -> tuple[Anchored, Anchored]:
     there = read_anchored(bench)
+    judge = judge and in_full(judge, (one.judge for one in there))
+    anchor = anchor and in_full(anchor, (one.anchor for one in there))
     for name in names:
         if name not in {one.model for one in there}:
             raise BadInput(

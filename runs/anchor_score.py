@@ -34,6 +34,7 @@ from runs.anchor_results import (
 from runs.bench_counts import part_of
 from runs.benches import OpenBench
 from runs.leaderboard_style import FEATURES, compare_styles, measure_styles, standardise
+from runs.names import in_full
 from runs.rate_columns import quoted
 from runs.score import FEW, FEW_VIDEOS, PARTIAL, VOIDS, By, ordered
 from runs.sealing import Item
@@ -111,6 +112,8 @@ def anchored_by(
         BadInput: an anchor is named, and nothing was held against it by that judge.
     """
     results = read_anchored(bench)
+    judge = judge and in_full(judge, (one.judge for one in results))
+    anchor = anchor and in_full(anchor, (one.anchor for one in results))
     found = pick_anchored(results, judge=judge, anchor=anchor)
     if anchor is not None and not found:
         there = ", ".join(f"{quoted(k[1])} by {quoted(k[0])}" for k, _ in groups_of(results))

@@ -116,7 +116,14 @@ def _grid(board: Board, shown: Sequence[str]) -> Grid:
 def _sheet(board: Board) -> Sheet:
     columns = _columns(board)
     told = [f"{_title(board)}.", *notes(board)]
-    return Sheet(columns, frozenset(range(1, len(columns))), list(_rows(board)), told)
+    return Sheet(
+        columns,
+        frozenset(range(1, len(columns))),
+        list(_rows(board)),
+        told,
+        caption="Games against the anchor",
+        label="anchor",
+    )
 
 
 def _slice_rows(board: Board) -> list[list[str]]:
@@ -134,7 +141,14 @@ def _slice_rows(board: Board) -> list[list[str]]:
 def _slice_sheet(board: Board) -> Sheet:
     names = [part["slice"] for part in board["slices"]]
     told = [f"{_title(board)}.", *notes(board)]
-    return Sheet(("model", *names), frozenset(range(1, len(names) + 1)), _slice_rows(board), told)
+    return Sheet(
+        ("model", *names),
+        frozenset(range(1, len(names) + 1)),
+        _slice_rows(board),
+        told,
+        caption=f"Games against the anchor by {board['by']}",
+        label=f"anchor-by-{board['by']}",
+    )
 
 
 def notes(board: Board) -> list[str]:

@@ -87,6 +87,7 @@ def read_input(run: Run) -> AuditInput:
         evidence.labels(),
         evidence.samples(),
         evidence.trials(),
+        {video.id: video for video in run.store.videos()},
         run.shortfalls,
     )
 

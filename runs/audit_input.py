@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.evidence import Label, Sample, Trial
-from memory.records import DECIDED, TIES, Battle
+from memory.records import DECIDED, TIES, Battle, Video
 from runs.findings import ENOUGH, Crosses, Finding
 from runs.server_limits import Shortfall
 from scoring.cells import Ints
@@ -57,6 +57,8 @@ class AuditInput:
     labels: Sequence[Label] = ()
     samples: Sequence[Sample] = ()
     trials: Sequence[Trial] = ()
+    films: Mapping[str, Video] = field(default_factory=dict)
+    """By id; what is said of a battle names the file it is about."""
     shortfalls: Sequence[Shortfall] = ()
     """Who saw fewer frames than it was to."""
 

@@ -8,6 +8,7 @@ from memory.records import TIES, Battle
 from runs.audit_input import AuditInput, above, finding, percent, unknown
 from runs.console import safe
 from runs.findings import Finding
+from runs.reading import about_video
 from scoring.shares import measure_share
 
 MOST_LEAKED = 1 / 3
@@ -41,7 +42,7 @@ def _leak(name: str, given: AuditInput) -> Finding:
     share = measure_share([_points(b, name) for b in fought], given.number_videos(fought))
     sentence = (
         f"Without a frame {shown} took {percent(share)} of {share.n} questions from models that "
-        f"saw the video; so far they can be answered unseen{_worst(fought, name)}."
+        f"saw the video; so far they can be answered unseen{_worst(fought, name, given)}."
     )
     return finding(key, share, sentence, crosses=above(share, MOST_LEAKED))
 
@@ -66,10 +67,15 @@ def _points(battle: Battle, name: str) -> float:
     return float((battle.verdict == "a") == (battle.model_a == name))
 
 
-def _worst(fought: Sequence[Battle], name: str) -> str:
+def _worst(fought: Sequence[Battle], name: str, given: AuditInput) -> str:
     """Name questions it won, the latest rounds first: those were meant to be the hardest."""
     won = [battle for battle in fought if _points(battle, name) == 1.0]
     won.sort(key=lambda battle: -battle.round)
-    told = ", ".join(safe(battle.id) for battle in won[:_NAMED])
+    told = ", ".join(_about(battle, given) for battle in won[:_NAMED])
     more = f" and {len(won) - _NAMED} more" if len(won) > _NAMED else ""
     return f", such as {told}{more}" if won else ""
+
+
+def _about(battle: Battle, given: AuditInput) -> str:
+    film = given.films.get(battle.video)
+    return f"{safe(battle.id)} ({about_video(film)})" if film else safe(battle.id)

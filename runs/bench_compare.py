@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.errors import BadInput
+from memory.errors import BadInput, WrongArgument
 from memory.records import SCHEMA
 from runs.bench_points import Points, judge_of, points_of, videos_of
 from runs.benches import OpenBench, open_bench
@@ -40,7 +40,7 @@ def compare(folder: Path, a: str, b: str, *, judge: str | None = None) -> Report
     """
     bench = open_bench(folder)
     if a == b:
-        raise BadInput(f"{quoted(a)} is compared with itself; name two models")
+        raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
     results = read_results(bench)
     found = _pick(bench, results, (a, b), judge)
     points = [points_of(result) for result in found]

@@ -10,6 +10,7 @@ import numpy as np
 
 from memory.errors import BadInput
 from runs.benches import OpenBench
+from runs.names import in_full
 from runs.rate_columns import quoted
 from runs.results import Against, Result
 from scoring.cells import Ints
@@ -71,6 +72,6 @@ def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> 
     there = ", ".join(map(quoted, judges))
     if judge is None:
         raise BadInput(f"several judges ruled on {bench.folder}: {there}; pick one with --judge")
-    if judge not in judges:
+    if (named := in_full(judge, judges)) not in judges:
         raise BadInput(f"{quoted(judge)} ruled nothing on {bench.folder}; there is {there}")
-    return judge
+    return named

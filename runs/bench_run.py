@@ -388,7 +388,7 @@ class Line(Generic[End]):
                 self._is_broken = True
                 raise
             self.outcomes[player.name, item.qid] = outcome
-            self._tally.count(outcome)
+            self._tally.count(outcome, player.name)
             self._on_settled(self._tally)
 
     def complete(self, items: list[Item], players: int) -> int:

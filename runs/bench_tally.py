@@ -19,10 +19,13 @@ from runs.anchor_results import Anchored, compared, read_one_anchored, write_anc
 from runs.bench_cast import BenchCast
 from runs.bench_game import Outcome, Player, Settled
 from runs.benches import OpenBench
+from runs.forfeits import Forfeits
 from runs.rate_columns import quoted
 from runs.results import ANCHORED, RESULT, Result, decided, file_of, read_result, write_result
 from runs.sealing import Item
 
+MOST_VOID = 0.05
+"""Share of voids, or of one model's forfeits, above which the exit code says so, as in a run."""
 Outcomes = Mapping[tuple[str, str], Outcome]
 """By the player's name and the qid."""
 
@@ -35,6 +38,7 @@ class BenchTally:
     settled: int = 0
     forfeits: int = 0
     voids: int = 0
+    of_players: Forfeits = field(default_factory=Forfeits)
     reasons: Counter[str] = field(default_factory=Counter)
     """Why there were forfeits and voids; may hold a provider's words."""
     is_interrupted: bool = False
@@ -48,8 +52,11 @@ class BenchTally:
     lost: Lost = NOTHING_LOST
     """What tries without a reply may have cost, of all processes that played the bench."""
 
-    def count(self, outcome: Settled) -> None:
+    def count(self, outcome: Settled, player: str) -> None:
         """Count one more."""
+        reason = next((ruling.reason for ruling in outcome.rulings if ruling.reason), None)
+        verdict = "forfeit_a" if outcome.end == "forfeit" else outcome.end
+        self.of_players.note(player, None, verdict, reason=reason)
         self.settled += 1
         self.forfeits += outcome.end == "forfeit"
         self.voids += outcome.end == "void"
@@ -69,6 +76,7 @@ class BenchTally:
             "settled": self.settled,
             "of": self.total,
             "forfeits": self.forfeits,
+            "forfeiting": [one._asdict() for one in self.of_players.faulty(MOST_VOID)],
             "voids": self.voids,
             "interrupted": self.is_interrupted,
             "capped": self.is_capped,

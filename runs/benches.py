@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from memory.errors import BadInput
+from runs.bench_counts import counts_of
 from runs.reading import counted, one_line
 from runs.sealing import (
     BENCH_SCHEMA,
@@ -34,6 +35,8 @@ from runs.sealing_first import FirstItem, FirstManifest
 LARGEST_MANIFEST = 16 * 2**20
 LONGEST_LINE = 16 * 2**20
 """Bytes; 10,000 videos make a manifest of 4 MB, so more than this is no bench of ours."""
+SPARE = 2**16
+"""Bytes beyond twice those that were frozen, up to which questions that have changed are read."""
 MANY = 1000
 """Errors of shape beyond which none is named: a forged file can have a million of them."""
 
@@ -241,8 +244,10 @@ def sha256_of(path: Path) -> str:
 
 
 def _read_items(path: Path, found: _Found, read: Reading) -> None:
+    if (lines := _lines(path, found.manifest)) is None:
+        return
     seen: set[str] = set()
-    for place, line in enumerate(_lines(path, found.manifest), start=1):
+    for place, line in enumerate(lines, start=1):
         where, item = f"{QUESTIONS} line {place}", _item(line, found.schema)
         read.lines += 1
         if isinstance(item, str):
@@ -254,13 +259,29 @@ def _read_items(path: Path, found: _Found, read: Reading) -> None:
     if read.lines != found.manifest.count:
         told = counted(read.lines, "question")
         read.problems.append(f"{QUESTIONS} holds {told}, not {found.manifest.count}")
+    if read.problems and read.lines == len(read.items) == found.manifest.count:
+        read.problems += _count_problems(read.items, found.manifest)
 
 
-def _lines(path: Path, manifest: Manifest) -> Iterator[bytes]:
-    """Yield the lines, but none of a file whose size alone shows that it is another."""
+def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
+    """Name of what the questions of a bench that has changed are more or fewer than they were."""
+    now = counts_of(items)
+    for name, frozen in manifest.counts.items():
+        there = now.get(name, {})
+        for part in dict.fromkeys((*frozen, *there)):
+            if (n := there.get(part, 0)) != (m := frozen.get(part, 0)):
+                yield f"{QUESTIONS} holds {n} of {name} {part}, not {m}"
+
+
+def _lines(path: Path, manifest: Manifest) -> Iterator[bytes] | None:
+    """Return the lines; None of a file that is much longer than it was, so that none is read."""
     entry = manifest.files.get(QUESTIONS)
-    if not _is_plain(path) or entry is None or path.stat().st_size != entry.bytes:
-        return
+    if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
+        return None
+    return _each_line(path)
+
+
+def _each_line(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while line := file.readline(LONGEST_LINE):
             yield line
@@ -280,7 +301,10 @@ def _wrong(item: Item, manifest: Manifest, seen: set[str]) -> Iterator[str]:
     if item.qid in seen:
         yield f"repeats the qid {item.qid}"
     if manifest.source.kind == RUN and item.qid != item.own_qid():
-        yield f"has the qid {item.qid}, which does not belong to its content"
+        yield (
+            f"has the qid {item.qid}, which does not belong to its content: its battle, video, "
+            "user, question or an answer changed"
+        )
     if not item.qid:
         yield "has an empty qid"
     if item.video_id not in manifest.videos:

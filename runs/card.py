@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from runs.audit_lines import is_usual
 from runs.bench_counts import SLICES
@@ -74,9 +74,11 @@ def _how(manifest: Manifest) -> str:
     run = manifest.run
     sampling = ", ".join(f"{key} {value}" for key, value in sorted(_table(run, "sampling").items()))
     ours = manifest.generator
+    absent = cast("list[str]", manifest.selection.get("without_answer", []))
     facts = {
         "made by": f"{ours.name} {ours.version}",
-        "models": _names(run, run.get("models")),
+        "models": _names(run, [one for one in _listed_names(run) if one not in absent]),
+        **({"without an answer here": _names(run, absent)} if absent else {}),
         "judge": _names(run, run.get("judges")),
         "examiner": _names(run, [run.get("examiner")]),
         "rounds": run.get("rounds"),
@@ -99,6 +101,10 @@ def _names(run: Mapping[str, Any], aliases: Any) -> str:
     return ", ".join(names) or "unknown"
 
 
+def _listed_names(run: Mapping[str, Any]) -> list[str]:
+    return [*map(str, run.get("models") or ())]
+
+
 def _table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = of.get(key)
     return value if isinstance(value, dict) else {}
@@ -114,6 +120,9 @@ def _selection(selection: Mapping[str, Any]) -> str:
     rules = list(_rules(selection)) or ["Every battle with a winner is here."]
     without, left = _table(selection, "without_winner"), _table(selection, "left_out")
     tables = _rows("not here, since nobody won", without, of="battles")
+    if borrowed := _table(selection, "borrowed"):
+        title = "not here, since the question is: newcomers over stored answers"
+        tables += "\n" + _rows(title, borrowed, of="battles")
     if left:
         tables += "\n" + _rows("not here, though somebody won", left)
     return "## How its questions were chosen\n\n" + "\n".join(rules) + f"\n\n{tables}"

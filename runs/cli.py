@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from memory.errors import ArenaError
+from memory.errors import ArenaError, WrongArgument
 from runs.streams import ResultsLost, lost_results, open_streams
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -138,6 +138,9 @@ def _code_of(run: Callable[[], Any]) -> int:
         return EXIT_INTERRUPTED
     except ResultsLost:
         return 0
+    except WrongArgument as wrong:
+        _line(str(wrong))
+        return EXIT_USAGE
     except ArenaError as wrong:
         _line(str(wrong))
         return EXIT_USER

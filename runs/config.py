@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 from agents.contracts import CONTRACTS
 from agents.models import Model
 from agents.outages import PATIENCE_S
-from memory.errors import BadInput, StoreError
+from memory.errors import StoreError, WrongArgument
 from memory.records import SCHEMA, Record, Sampling
 from runs.arenafile import ArenaFile, Pairing, read_arena_file
 from runs.cast import (
@@ -277,11 +277,11 @@ def _rule(text: str | None) -> str | None:
 
 def _at_least(least: int, value: int | None, flag: str) -> int | None:
     if value is not None and value < least:
-        raise BadInput(f"{flag} is {value}; give {least} or more")
+        raise WrongArgument(f"{flag} is {value}; give {least} or more")
     return value
 
 
 def _share(value: float | str, flag: str) -> float | str:
     if not isinstance(value, str) and not 0 <= value <= 1:
-        raise BadInput(f"{flag} is {value:g}; give a share from 0 to 1")
+        raise WrongArgument(f"{flag} is {value:g}; give a share from 0 to 1")
     return value

@@ -6,6 +6,7 @@ import shutil
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -71,12 +72,20 @@ def folded(text: str, columns: int) -> str:
         else textwrap.fill(
             line,
             columns,
-            subsequent_indent="  ",
+            subsequent_indent=" " * (2 + len(line) - len(line.lstrip(" "))),
             break_long_words=False,
             break_on_hyphens=False,
         )
         for line in text.split("\n")
     )
+
+
+def tell_lines(lines: Iterable[str]) -> None:
+    """Print results that are sentences, broken between words to the width of the terminal.
+
+    What says nothing of its width, such as a pipe, is 80 columns wide; an unbroken form is JSON.
+    """
+    click.echo(folded("\n".join(lines), shutil.get_terminal_size().columns))
 
 
 def tell(text: str) -> None:

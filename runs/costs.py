@@ -10,7 +10,7 @@ from memory.evidence import TRIAL_SCOPE
 from memory.records import CallRow, Intent, Lost
 from runs.cached import CacheCount
 from runs.console import safe
-from runs.figures import dollars
+from runs.figures import cost_words, dollars
 from runs.reading import counted
 
 TRIAL = "trial"
@@ -57,10 +57,7 @@ class Calls:
     @property
     def cost(self) -> str:
         """What they cost, in words."""
-        if self.calls == self.unknown_cost and not self.cost_usd:
-            return "unknown"
-        untold = f" and {counted(self.unknown_cost, 'call')} of unknown cost"
-        return dollars(self.cost_usd) + untold * bool(self.unknown_cost)
+        return cost_words(self.cost_usd, unknown=self.unknown_cost, calls=self.calls)
 
 
 @dataclass

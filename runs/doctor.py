@@ -217,9 +217,10 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
             if one["failure"] != "settings":
                 why = "; ".join([one["failure"], *hints(one["failure"], model)])
                 missing.append(f"{one['model']!a} does not answer: {why}")
-        elif one["sees"] is False:
-            missing.append(f"{one['model']!a} does not see what it is shown")
-        elif one["frames_taken"] == 0:
+            continue
+        if one["sees"] is False:
+            missing.append(f"{one['model']!a} does not see what it is shown: {one['reason']}")
+        if one["frames_taken"] == 0:
             images = f"{one['frames_asked']} images"
             missing.append(f"{one['model']!a} fails with {images}: {one['frames_reason']}")
     return found

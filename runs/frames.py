@@ -13,6 +13,7 @@ from memory.errors import BadInput, UnusableVideo
 from memory.records import SCHEMA, Frames, Sampling, Video
 from runs.config import Flags, RunConfig, arena_file, preset_of
 from runs.console import safe
+from runs.names import in_full
 from runs.opening import videos_folder
 from runs.reading import Run, open_run
 from runs.sampling import choose_sampling, refuse_missing
@@ -135,16 +136,17 @@ async def _sampled(asked: Asked) -> View:
 
 async def _shown(run: Run, asked: Asked) -> View:
     config = RunConfig.of_manifest(run.manifest)
+    most, by = asked.seen, _of_at_most(asked.seen)
+    if asked.model is not None:
+        model = in_full(asked.model, config.models)
+        if model not in config.models:
+            there = ", ".join(map(safe, config.models))
+            raise BadInput(f"{asked.model} does not play in {run.folder}; there are {there}")
+        most, by = config.model_of(model).frame_limit("contestant"), safe(model)
     video, path = await asyncio.to_thread(_of_run, run, asked.video)
     frames = run.store.frames(video.id)
     if frames is None:
         raise BadInput(f"{run.folder} has not looked at {safe(video.path)} yet")
-    most, by = asked.seen, _of_at_most(asked.seen)
-    if asked.model is not None:
-        if asked.model not in config.models:
-            there = ", ".join(map(safe, config.models))
-            raise BadInput(f"{asked.model} does not play in {run.folder}; there are {there}")
-        most, by = config.model_of(asked.model).frame_limit("contestant"), safe(asked.model)
     seen = frames if most is None else thin(frames, most)
     async with Decoders(FrameCache()) as decoders:
         try:

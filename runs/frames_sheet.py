@@ -98,7 +98,7 @@ def warnings(view: View) -> list[str]:
     told = [safe(problem) for problem in view.video.problems]
     if damaged := view.frames.damaged:
         of = f"{damaged} of {counted(view.total, 'frame')}"
-        told.append(f"{of} could not be decoded exactly; a neighbour is shown instead")
+        told.append(f"{of} damaged; a neighbour stands in where there is no picture")
     if approximate := view.frames.approximate:
         of = f"{approximate} of {counted(view.total, 'frame')}"
         told.append(f"{of} may not be the very ones of their times")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -30,6 +30,7 @@ from runs.sealing import (
     README,
     RUN,
     Generator,
+    Item,
     Manifest,
     Source,
     digest_of,
@@ -86,8 +87,12 @@ class Frozen:
     bench: str
     questions: int
     videos: int
+    battles: int
+    """Of the run that count: each is a question, left out, borrowed or dropped."""
     left_out: int
     """Battles without a winner."""
+    borrowed: int
+    """Battles of newcomers over stored answers; the questions are those answers' own battles'."""
     unsettled: int
     """Slots of the run that had no battle yet."""
     was_there: bool
@@ -95,6 +100,8 @@ class Frozen:
     """How many questions were asked for."""
     dropped: dict[str, int] = field(default_factory=dict)
     """Questions that wishes left out, by the reason."""
+    without_answer: list[str] = field(default_factory=list)
+    """Models of the run that gave none of the answers in the bench."""
     is_leak_known: bool = True
     """Whether anybody played without frames; False makes a leak filter an empty word."""
 
@@ -105,17 +112,26 @@ class Frozen:
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         made = "is this bench already" if self.was_there else "frozen"
+        whole = counted(self.battles, "battle")
+        out_of = f" out of {whole}" if self.questions < self.battles else ""
         lines = [
             f"{safe(str(self.folder))} {made}: {counted(self.questions, 'question')} about "
-            f"{counted(self.videos, 'video')}, bench {self.bench[:12]}"
+            f"{counted(self.videos, 'video')}{out_of}, bench {self.bench[:12]}"
         ]
         if self.wanted is not None and self.questions < self.wanted:
             lines.append(f"{self.wanted} were wanted; there are no more")
         if self.left_out:
             lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
+        if self.borrowed:
+            lines.append(
+                f"left out: {counted(self.borrowed, 'battle')} of newcomers over stored answers "
+                f"({CARD})"
+            )
         told = [f"{count} {why}" for why, count in self.dropped.items() if count]
         if told:
             lines.append(f"not chosen: {'; '.join(told)}")
+        if self.without_answer:
+            lines.append(f"no answer here: {', '.join(map(safe, self.without_answer))}")
         if not self.is_leak_known:
             lines.append(f"--leak-filter found nothing: {NOBODY_BLIND}")
         if self.unsettled:
@@ -142,23 +158,28 @@ def freeze(
     wishes = wishes or Wishes()
     with open_run(folder) as run:
         bench = bench_of(run, wishes, extras or Extras())
-        unsettled = len(run.slots) - len(run.battles)
+        battles = len(run.battles)
+        unsettled = len(run.slots) - battles
     copies = [what.source for what in bench.files.values() if isinstance(what, Copy)]
     if copies:
         size = sum(path.stat().st_size for path in copies)
         say(f"copying {counted(len(copies), 'file')}, {size / 1e6:,.0f} MB")
     was_there = put(bench.files, to)
+    selection = bench.manifest["selection"]
     return Frozen(
         folder=to,
         bench=bench.manifest["bench"],
         questions=bench.manifest["count"],
         videos=len(bench.manifest["videos"]),
-        left_out=sum(bench.manifest["selection"]["without_winner"].values()),
+        battles=battles,
+        left_out=sum(selection["without_winner"].values()),
+        borrowed=sum(selection.get("borrowed", {}).values()),
         unsettled=unsettled,
         was_there=was_there,
         wanted=wishes.size,
-        dropped=bench.manifest["selection"]["left_out"],
-        is_leak_known=not wishes.leak_filter or bool(bench.manifest["selection"]["blind"]),
+        dropped=selection["left_out"],
+        without_answer=selection.get("without_answer", []),
+        is_leak_known=not wishes.leak_filter or bool(selection["blind"]),
     )
 
 
@@ -180,6 +201,7 @@ def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
             "blind": [*blind_of(given)],
             "without_winner": dict(sorted(pool.left_out.items())),
             "left_out": {**chosen.left_out},
+            **_beside(run, pool, items),
         },
         licence=extras.licence,
         counts=counts_of(items),
@@ -194,6 +216,14 @@ def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
     manifest = sealed(draft.model_copy(update={"files": seals}))
     copies = copies_of(run.store, entries, extras.videos) if extras.with_videos else {}
     return Bench(manifest, {**files, **copies, MANIFEST: manifest_bytes(manifest)})
+
+
+def _beside(run: Run, pool: Pool, items: Sequence[Item]) -> dict[str, Any]:
+    """Return what a manifest says only where there is any: what else of the run is not here."""
+    answered = {name for item in items for name in (item.selected_model, item.rejected_model)}
+    silent = [name for name in run.manifest.get("models") or () if name not in answered]
+    told = {"borrowed": dict(sorted(pool.borrowed.items())), "without_answer": silent}
+    return {name: found for name, found in told.items() if found}
 
 
 def _choose(pool: Pool, wishes: Wishes, seed: int, *, given: AuditInput, folder: Path) -> Chosen:

@@ -34,6 +34,8 @@ class Pool:
     """In the order of the slots."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Battles without a winner, by the reason."""
+    borrowed: Counter[str] = field(default_factory=Counter)
+    """Battles over stored answers, by the newcomer that met them."""
     leaked: set[str] = field(default_factory=set)
     """qids of questions that a contestant without a frame won."""
 
@@ -53,6 +55,8 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
         if choice.seat and _is_leak(battle, choice.seat, given):
             leaks.add(topical)
         if battle.borrowed is not None:
+            own = battle.model_b if battle.borrowed.seat == "a" else battle.model_a
+            pool.borrowed[own or "?"] += 1
             continue
         if choice.seat is None:
             pool.left_out[why_left_out(battle, choice)] += 1

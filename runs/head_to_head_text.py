@@ -65,6 +65,8 @@ def pasted_pairs(table: Table, form: Form) -> str:
         numbers=frozenset(range(2, len(TITLES) - 1)),
         rows=[_cells(pair) for pair in table["pairs"]],
         notes=notes(table),
+        caption="What each two models took from each other",
+        label="pairs",
     )
     return markdown(sheet) if form == "markdown" else latex(sheet)
 

@@ -10,6 +10,7 @@ from runs.conduct_text import FIGURES, bounds, conduct_notes, knows_conduct, sho
 from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_text import Table, interval_text, rank_text, summarize, totals_text
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
+from runs.reading import counted
 
 Form = Literal["table", "markdown", "latex", "csv", "json"]
 FORMS: tuple[Form, ...] = ("table", "markdown", "latex", "csv", "json")
@@ -67,6 +68,8 @@ def _sheet(table: Table, *, details: bool) -> Sheet:
         numbers=frozenset({*range(2, len(_COLUMNS) + len(figures))}),
         rows=[_row(row, figures) for row in table["models"]],
         notes=[*notes, summarize(table)],
+        caption=f"Ratings of {counted(len(table['models']), 'model')}, with 95 % intervals",
+        label="leaderboard",
     )
 
 

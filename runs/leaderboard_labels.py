@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memory.errors import BadInput
+from memory.errors import BadInput, WrongArgument
 from memory.records import DECIDED, Battle
 from runs.findings import tell_figure
 from runs.labels import Spoken, chances, mean_points, spoken_of
@@ -265,7 +265,7 @@ def _refuse_further(method: Method) -> None:
         seed=0,
     )
     if rest != USUAL:
-        raise BadInput(
+        raise WrongArgument(
             "--labels goes with --anchor, --simultaneous, --pairs and --format alone; leave out "
             "the other options"
         )

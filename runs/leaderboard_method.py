@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from memory.errors import BadInput
+from memory.errors import BadInput, WrongArgument
+from runs.names import in_full
 
 Ties = Literal["half", "davidson"]
 Intervals = Literal["clustered", "bootstrap", "battle"]
@@ -67,15 +68,15 @@ class Anchored(NamedTuple):
 
 
 def read_anchor(text: str, names: Sequence[str]) -> Anchored:
-    """Return the anchor that `MODEL` or `MODEL=RATING` means; a name may hold `=` itself.
+    """Return the anchor that `MODEL` or `MODEL=RATING` means; a name may be short, and hold `=`.
 
     Raises:
         BadInput: no such model, or a rating that is no number.
     """
-    if text in names:
-        return Anchored(text, _MEAN)
-    name, given, rating = text.rpartition("=")
-    if name not in names:
+    if (whole := in_full(text, names)) in names:
+        return Anchored(whole, _MEAN)
+    typed, given, rating = text.rpartition("=")
+    if (name := in_full(typed, names)) not in names:
         known = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise BadInput(f"--anchor {text}: no such model; there are {known or 'none'}")
     try:
@@ -83,5 +84,5 @@ def read_anchor(text: str, names: Sequence[str]) -> Anchored:
     except ValueError:
         value = math.nan
     if not given or not math.isfinite(value):
-        raise BadInput(f"--anchor {text}: {rating} is no rating; pass a number, like 1000")
+        raise WrongArgument(f"--anchor {text}: {rating} is no rating; pass a number, like 1000")
     return Anchored(name, value)

@@ -37,6 +37,8 @@ def too_few(unit: str) -> str:
 
 TOO_FEW = too_few("video")
 _BAR = 13
+_WIDE = 2.5
+"""Intervals so many times as wide as the median one are cut."""
 _UNKNOWN = "-"
 
 
@@ -49,9 +51,9 @@ def render(table: Table, *, details: bool = False) -> RenderableType:
     """
     rows = table["models"]
     shared = _shared_flags(rows)
-    grid = _columns(any(set(row["flags"]) - shared for row in rows))
-    starts = {group[0] for group in table["components"][1:]}
     edges = _edges(rows)
+    grid = _columns(edges, flags=any(set(row["flags"]) - shared for row in rows))
+    starts = {group[0] for group in table["components"][1:]}
     for row in rows:
         if row["model"] in starts:
             grid.add_section()
@@ -145,7 +147,7 @@ def _nobody_rated(totals: dict[str, int]) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """An interval and its middle on a scale of `_BAR` columns."""
+    """An interval and its middle on a scale of `_BAR` columns; an arrow where it goes on."""
 
     low: int
     middle: int
@@ -155,18 +157,23 @@ class Bar:
         return Measurement(_BAR, _BAR)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        line, dot = ("-", "o") if options.ascii_only else ("─", "●")
+        line, dot, left, right = "-o<>" if options.ascii_only else "─●◂▸"
         marks = [line if self.low <= x <= self.high else " " for x in range(_BAR)]
-        marks[self.middle] = dot
+        if self.low < 0:
+            marks[0] = left
+        if self.high >= _BAR:
+            marks[-1] = right
+        marks[min(max(self.middle, self.low < 0), _BAR - 1 - (self.high >= _BAR))] = dot
         yield Text("".join(marks))
 
 
-def _columns(flags: bool) -> Grid:
+def _columns(edges: tuple[float, float], *, flags: bool) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
-    for title in ("rank", "model", "rating", "interval", "", "win %", "battles"):
+    axis = _axis(edges)
+    for title in ("rank", "model", "rating", "interval", axis, "win %", "battles"):
         grid.add_column(
             title,
-            justify="left" if title in ("rank", "model", "") else "right",
+            justify="left" if title in ("rank", "model", axis) else "right",
             no_wrap=title != "model",
             overflow="fold",
         )
@@ -208,18 +215,40 @@ def _size(points: float) -> str:
     return f"{points:.0f}" if points >= 9.95 else f"{max(points, 0.1):.1f}"
 
 
+def _axis(edges: tuple[float, float]) -> str:
+    """Return both ends of the scale of the bars, as the title above them."""
+    low, high = (f"{edge:.0f}" for edge in edges)
+    room = _BAR - len(low)
+    return f"{low}{high:>{room}}" if low != high and len(high) < room else ""
+
+
 def _edges(rows: list[dict[str, Any]]) -> tuple[float, float]:
-    """The lowest and the highest figure of the table."""
-    figures = [row[key] for row in rows for key in ("low", "rating", "high")]
-    known = [figure for figure in figures if figure is not None]
-    return (min(known), max(known)) if known else (0.0, 0.0)
+    """Return the ends of the scale: of all ratings, and of intervals but those far wider than most.
+
+    One model that hardly anything is known of would leave no room to tell the others apart.
+    """
+    known = [row for row in rows if row["rating"] is not None]
+    spans = [row["high"] - row["low"] for row in known if row["low"] is not None]
+    most = _WIDE * float(np.median(spans)) if spans else 0.0
+    figures = [row["rating"] for row in known]
+    for row in known:
+        if row["low"] is not None and row["high"] - row["low"] <= most:
+            figures += [row["low"], row["high"]]
+    return (min(figures), max(figures)) if figures else (0.0, 0.0)
 
 
 def _bar(row: dict[str, Any], edges: tuple[float, float]) -> Bar:
     span = (edges[1] - edges[0]) or 1.0
     middle = row["rating"]
     low, high = (middle if row[key] is None else row[key] for key in ("low", "high"))
-    return Bar(*(round((x - edges[0]) / span * (_BAR - 1)) for x in (low, middle, high)))
+    return Bar(*(_place((x - edges[0]) / span) for x in (low, middle, high)))
+
+
+def _place(share: float) -> int:
+    """Return the column of a place on the scale; one beyond either end has none of its columns."""
+    if not 0.0 <= share <= 1.0:
+        return -1 if share < 0.0 else _BAR
+    return round(share * (_BAR - 1))
 
 
 def _shared_flags(rows: list[dict[str, Any]]) -> set[str]:

@@ -1,9 +1,13 @@
-"""Names of models that a quick eye takes for one."""
+"""Names of models: what a short one stands for, and which a quick eye takes for one."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+
+from memory.errors import BadInput
+from runs.console import safe
 
 _HOMOGLYPHS = str.maketrans("аеорсухіјѕвкмнтαοερικνυχ", "aeopcyxijsbkmhtaoepikvux")
 
@@ -18,3 +22,28 @@ def outline(name: str) -> str:
 def core(name: str) -> str:
     """Return the outline of a name without provider, owner and dots, as boards differ in them."""
     return outline(re.split(r"[:/]", name.rstrip(":/"))[-1]).replace(".", "")
+
+
+def in_full(typed: str, names: Iterable[str]) -> str:
+    """Return the one of `names` that was typed, whole or short; what was typed where none is.
+
+    Short is what stands behind the provider, or behind the last slash, in whatever case.
+
+    Raises:
+        BadInput: it is short for several; the message names them.
+    """
+    known = list(dict.fromkeys(names))
+    if not typed or typed in known:
+        return typed
+    short = typed.casefold()
+    fitting = [name for name in known if short in _short_forms(name.casefold())]
+    if len(fitting) > 1:
+        raise BadInput(
+            f"{safe(typed)} is short for {safe(', '.join(fitting))}; write one of them whole"
+        )
+    return fitting[0] if fitting else typed
+
+
+def _short_forms(name: str) -> tuple[str, ...]:
+    behind = name.partition(":")[2] or name
+    return name, behind, behind.rpartition("/")[2]

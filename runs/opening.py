@@ -17,9 +17,10 @@ from memory.errors import BadInput, ForeignRun
 from memory.records import Video
 from memory.slots import Slots
 from memory.store import Store
-from runs.config import RunConfig, Settings
+from runs.config import Flags, RunConfig, Settings, arena_file
 from runs.console import safe
-from runs.reading import RUN_FILE, contracts_of
+from runs.names import in_full
+from runs.reading import RUN_FILE, contracts_of, run_file
 from runs.repair import failed_slots, supersede
 from runs.slots import Lineup, in_order, new_slots, next_generation
 from runs.spending import keep_caps, priced
@@ -243,6 +244,21 @@ def added_videos(config: RunConfig, before: Sequence[Video], found: Iterable[Vid
 
 def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> Slots:
     return new_slots(videos, rounds=config.rounds, block=config.block, existing=store.slots())
+
+
+def named_in_full(out: Path, flags: Flags) -> Flags:
+    """Return what was typed with short names of models of the run in `out` written whole."""
+    typed = (*flags.models, *flags.judge, flags.examiner or ":")
+    if all(":" in name for name in typed) or not holds_run(out):
+        return flags
+    with Store.open(run_file(out), write=False) as store:
+        known = [*arena_file(flags.config).models, *RunConfig.of_manifest(store.manifest()).cast]
+    return replace(
+        flags,
+        models=tuple(in_full(name, known) for name in flags.models),
+        judge=tuple(in_full(name, known) for name in flags.judge),
+        examiner=flags.examiner and in_full(flags.examiner, known),
+    )
 
 
 def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:

@@ -39,6 +39,10 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[str]]
     notes: Sequence[str]
     """Sentences that belong to the table wherever it is pasted."""
+    caption: str = "Results"
+    """What LaTeX puts above it, in a few words."""
+    label: str = "results"
+    """By what LaTeX refers to it, behind `tab:`; letters and hyphens."""
 
 
 def markdown(sheet: Sheet) -> str:
@@ -51,15 +55,17 @@ def markdown(sheet: Sheet) -> str:
 
 
 def latex(sheet: Sheet) -> str:
-    r"""Return the sheet as a LaTeX table with booktabs' rules, its notes in the caption."""
+    r"""Return the sheet as a LaTeX table with booktabs' rules, a label, and its notes below."""
     spec = "".join("r" if k in sheet.numbers else "l" for k in range(len(sheet.columns)))
     rows = [" & ".join(map(_latex, row)) + r" \\" for row in (sheet.columns, *sheet.rows)]
-    caption = " ".join(_latex(note) for note in sheet.notes)
+    notes = " ".join(_latex(note) for note in sheet.notes)
+    below = [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {notes}}}"] * bool(notes)
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        *([rf"\caption{{{caption}}}"] if caption else []),
+        rf"\caption{{{_latex(sheet.caption)}}}",
+        rf"\label{{tab:{sheet.label}}}",
         rf"\begin{{tabular}}{{{spec}}}",
         r"\toprule",
         rows[0],
@@ -67,6 +73,7 @@ def latex(sheet: Sheet) -> str:
         *rows[1:],
         r"\bottomrule",
         r"\end{tabular}",
+        *below,
         r"\end{table}",
     ]
     return "\n".join(lines)

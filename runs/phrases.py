@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memory.records import Battle, Judging
 from runs.console import safe
+from runs.reading import told_reason
 
 STANDARDS = ("accuracy", "instruction_following", "helpfulness", "relevance")
 """In the order in which they tell why."""
@@ -54,7 +55,7 @@ def result(battle: Battle, names: Mapping[str, str]) -> str:
 def why(battle: Battle, names: Mapping[str, str]) -> str:
     """Return the reason of a verdict as one phrase; empty where none was given."""
     if battle.reason:
-        return _flat(_ERROR_CLASS.sub("", battle.reason))
+        return _flat(_ERROR_CLASS.sub("", told_reason(battle.reason)))
     judging = next((j for j in battle.verdicts if j.verdict == battle.verdict and j.analyses), None)
     judging = judging or next((j for j in battle.verdicts if j.analyses), None)
     if judging is None:

@@ -66,6 +66,8 @@ class Line:
     """In and out, the most that one call can take."""
     is_measured: bool = False
     """Tokens a call as they were in this run so far."""
+    is_offline: bool = False
+    """A stand-in's: nobody bills its tokens, so a plan tells none."""
 
     @property
     def dearest_usd(self) -> float:
@@ -79,8 +81,8 @@ class Line:
             "role": self.role,
             "calls": round(self.calls, 1),
             "calls_at_most": self.most_calls,
-            "input_tokens": round(self.input_tokens),
-            "output_tokens": round(self.output_tokens),
+            "input_tokens": None if self.is_offline else round(self.input_tokens),
+            "output_tokens": None if self.is_offline else round(self.output_tokens),
             "cost_usd": _money(self.usd),
             "cost_usd_at_most": _money(self.most_usd),
             "measured": self.is_measured,
@@ -119,6 +121,14 @@ class Plan:
         return officials + sum(sorted(known)[-2:])
 
     @property
+    def tokens(self) -> tuple[float, float] | tuple[None, None]:
+        """Those in and out that models take, stand-ins left out; None where only those play."""
+        told = [line for line in self.lines if not line.is_offline]
+        if self.lines and not told:
+            return None, None
+        return sum(line.input_tokens for line in told), sum(line.output_tokens for line in told)
+
+    @property
     def unpriced(self) -> list[str]:
         """Models whose price nobody knows."""
         return [alias for alias, source in self.sources.items() if source is None]
@@ -132,8 +142,8 @@ class Plan:
             "sampling": self.sampling.model_dump(),
             "lines": [line.as_json() for line in self.lines],
             "calls": round(sum(line.calls for line in self.lines), 1),
-            "input_tokens": round(sum(line.input_tokens for line in self.lines)),
-            "output_tokens": round(sum(line.output_tokens for line in self.lines)),
+            "input_tokens": _whole(self.tokens[0]),
+            "output_tokens": _whole(self.tokens[1]),
             "cost_usd": _money(self.usd),
             "cost_usd_at_most": _money(self.most_usd),
             "spent_usd": _money(self.spent_usd),
@@ -268,7 +278,7 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
     frames = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
     mean = seen.get((line.alias, line.role))
-    line.is_measured = mean is not None
+    line.is_measured, line.is_offline = mean is not None, model.is_offline
     limit = output_limit(model, line.role)
     mean = mean or _Mean(
         words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit), 0
@@ -291,7 +301,7 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
 
 def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]:
     if config.offline:
-        yield "the offline models run in this process and cost nothing"
+        yield "the offline models run in this process and cost nothing: no tokens are planned"
         return
     yield (
         f"expected: {rates.repaired:.0%} of the replies are asked for once more and "
@@ -308,6 +318,10 @@ def _sum(costs: Iterable[float | None]) -> float | None:
     found = list(costs)
     known = [usd for usd in found if usd is not None]
     return sum(known) if len(known) == len(found) else None
+
+
+def _whole(tokens: float | None) -> int | None:
+    return None if tokens is None else round(tokens)
 
 
 def _money(usd: float | None) -> float | None:

@@ -61,7 +61,10 @@ def cap_notice(plan: Plan, caps: Caps, spent: Caps) -> Iterator[str]:
             f"one call to {safe(dearest.alias)} as {dearest.role} may cost up to "
             f"{dollars(dearest.dearest_usd)}, and {dollars(left_usd)} of the cap is left: {hint}"
         )
-    longest = max(plan.lines, key=lambda line: line.longest_tokens)
+    billed = [line for line in plan.lines if not line.is_offline]
+    if not billed:
+        return
+    longest = max(billed, key=lambda line: line.longest_tokens)
     left = inf if caps.tokens is None else max(caps.tokens - (spent.tokens or 0), 0)
     if left < longest.longest_tokens:
         yield (
@@ -81,8 +84,8 @@ def _cells(line: Line) -> tuple[str, ...]:
         f"{line.role}{'*' * line.is_measured}",
         f"{line.calls:,.0f}",
         f"{line.most_calls:,}",
-        short(line.input_tokens),
-        short(line.output_tokens),
+        _tokens(None if line.is_offline else line.input_tokens),
+        _tokens(None if line.is_offline else line.output_tokens),
         dollars(line.usd),
         dollars(line.most_usd),
     )
@@ -94,11 +97,14 @@ def _totals(plan: Plan) -> tuple[str, ...]:
         "",
         f"{sum(line.calls for line in plan.lines):,.0f}",
         "",
-        short(sum(line.input_tokens for line in plan.lines)),
-        short(sum(line.output_tokens for line in plan.lines)),
+        *map(_tokens, plan.tokens),
         dollars(plan.usd),
         dollars(plan.most_usd),
     )
+
+
+def _tokens(number: float | None) -> str:
+    return "-" if number is None else short(number)
 
 
 def _prices(plan: Plan, today: date) -> Iterator[str]:

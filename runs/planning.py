@@ -16,7 +16,7 @@ from memory.records import Role, Slot, Video
 from memory.slots import NO_SLOTS, Ids, Mask, Slots
 from memory.store import Store
 from runs.config import Flags, RunConfig, resolve
-from runs.opening import added_videos, configured, holds_run
+from runs.opening import added_videos, configured, holds_run, named_in_full
 from runs.plan import SAMPLE, Plan, Work, plan_of
 from runs.reading import run_file
 from runs.repair import failed_slots, with_unsettled
@@ -39,7 +39,7 @@ def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = Fa
         BadInput: such a run could not start.
         ForeignRun: `out` holds a run with other settings.
     """
-    settings, found = resolve(flags), find_videos(folder)
+    settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
     if not holds_run(out):
         config = priced(settings.config)
         return plan_of(config, _before(config, found))

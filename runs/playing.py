@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.ask import Asker
+from agents.money import NOTHING, Sum
 from agents.outages import PATIENCE_S, Outage
 from agents.purse import CappedPurse, Caps
 from graph.context import Arena, always
@@ -36,6 +37,7 @@ from runs.events import (
     all_of,
 )
 from runs.footage import Footage
+from runs.forfeits import Faulty, Forfeits
 from runs.guests import GuestDraws, play_guests, write_draws
 from runs.interrupts import until_done
 from runs.opening import Opened
@@ -64,7 +66,11 @@ class Finished:
     """A cap stopped it."""
     gone: Outage | None = None
     """An endpoint that was waited for in vain stopped it."""
+    faulty: tuple[Faulty, ...] = ()
+    """Contestants that forfeit more often than is accepted."""
     caps: Caps = NO_CAPS
+    needed: Sum = NOTHING
+    """Where a cap stopped it, what has to be more than was spent for the next call to fit."""
     spent: Spent = NOTHING_SPENT
     """By the whole run, in all its processes."""
     outlook: Outlook = NOTHING_LEFT
@@ -120,9 +126,9 @@ async def play_run(
 
     An interrupt lets calls under way finish, a second one stops.
     """
-    told = Audience(told.say, all_of(told.hear, Alarm(out, told.say).hear))
     with run.store as store:
         lineup = Lineup(store.slots())
+        told = _alarmed(store, out, limits, told)
         stopped = is_capped = False
         gone: Outage | None = None
         rule = kept_rule(store).rule
@@ -146,6 +152,7 @@ async def play_run(
             told.say(line)
         superseded = Tally.of(store).superseded
         verdicts = Counter(v for battle, v in store.each_verdict() if battle not in superseded)
+        forfeits = Forfeits.of(store, superseded=superseded)
         return Finished(
             total=len(lineup.slots),
             settled=verdicts.total(),
@@ -154,10 +161,19 @@ async def play_run(
             max_void=limits.max_void,
             is_capped=is_capped,
             gone=gone,
+            faulty=forfeits.faulty(limits.max_void),
             caps=budget.caps,
+            needed=budget.purse.needed if isinstance(budget.purse, CappedPurse) else NOTHING,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
         )
+
+
+def _alarmed(store: Store, out: Path, limits: Limits, told: Audience) -> Audience:
+    """Return an audience that is also told at once of a model that is no use."""
+    forfeits = Forfeits.of(store, superseded=Tally.of(store).superseded)
+    alarm = Alarm(out, told.say, forfeits, accepted=limits.max_void)
+    return Audience(told.say, all_of(told.hear, alarm.hear))
 
 
 def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:

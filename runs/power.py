@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memory.errors import BadInput
+from memory.errors import WrongArgument
 from scoring.cells import Cells, Floats
 from scoring.power import Course, Look, battles_needed, look, make_ladder, play
 from scoring.shares import measure_share
@@ -91,7 +91,7 @@ def answer(question: Question, advance: Callable[[int], object] = abs) -> dict[s
             `question.tournaments * question.end` at most.
 
     Raises:
-        BadInput: a figure that is out of range.
+        WrongArgument: a figure that is out of range.
     """
     check_question(question)
     seen = _play(question, advance)
@@ -110,14 +110,14 @@ def check_question(question: Question) -> None:
     """Refuse what no tournament can be made of.
 
     Raises:
-        BadInput: a figure that is out of range.
+        WrongArgument: a figure that is out of range.
     """
     if question.pairing not in PAIRINGS:
-        raise BadInput(f"--pairing is one of {', '.join(PAIRINGS)}")
+        raise WrongArgument(f"--pairing is one of {', '.join(PAIRINGS)}")
     for name, (least, most) in _LIMITS.items():
         value = getattr(question, name)
         if value is not None and not least <= value <= most:
-            raise BadInput(f"--{name} {value:g} is out of range; give {least:g} to {most:g}")
+            raise WrongArgument(f"--{name} {value:g} is out of range; give {least:g} to {most:g}")
 
 
 def _schedule(end: int) -> list[int]:

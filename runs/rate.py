@@ -17,7 +17,7 @@ from runs.leaderboard_method import USUAL, Method
 from runs.leaderboard_rating import Bouts, rate_bouts
 from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
 from runs.names import outline
-from runs.rate_columns import Coded, Sheet, as_number, is_gap, merge, quoted, read_numbers
+from runs.rate_columns import Coded, Shaped, Sheet, as_number, is_gap, merge, quoted, read_numbers
 from runs.rate_file import read_sheet
 from scoring.cells import Floats, Ints
 
@@ -155,7 +155,7 @@ def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], I
         sheet.check(name, {
             k: f"is no name: {quoted(value)}"
             for k, value in enumerate(seat.values)
-            if value is not None and not isinstance(value, str)
+            if value is not None and (not isinstance(value, str) or isinstance(value, Shaped))
         })  # fmt: skip
     names, a, b = merge(*seats)
     if len(names) > MOST_MODELS:
@@ -172,14 +172,19 @@ def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], I
 
 def _strip(column: Coded) -> Coded:
     """Names without blanks around them, gaps as None; two values may become one."""
-    values = [
-        None if is_gap(value) else value.strip() if isinstance(value, str) else value
-        for value in column.values
-    ]
+    values = [None if is_gap(value) else _name(value) for value in column.values]
     distinct = list(dict.fromkeys(values))
     place = {value: k for k, value in enumerate(distinct)}
     moved = np.array([place[value] for value in values], dtype=np.int64)
     return Coded(distinct, moved[column.codes] if len(moved) else column.codes)
+
+
+def _name(value: Any) -> Any:
+    """Return the name that a cell holds; a whole number is one, as it is in CSV."""
+    if isinstance(value, str):
+        return value if isinstance(value, Shaped) else value.strip()
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return f"{value:.0f}" if is_whole else value
 
 
 def _keep_named(names: Sequence[Any]) -> tuple[Ints, list[str]]:

@@ -13,6 +13,10 @@ from runs.console import safe
 from scoring.cells import Floats, Ints
 
 
+class Shaped(str):
+    """What stood in a cell as a list, an object, true or false: text to tell it by, and no name."""
+
+
 @dataclass(frozen=True, eq=False)
 class Coded:
     """A column."""

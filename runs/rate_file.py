@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from memory.errors import BadInput
-from runs.rate_columns import Coded, Coder, Sheet, quoted
+from runs.rate_columns import Coded, Coder, Shaped, Sheet, quoted
 
 Wanted = Callable[[str], bool]
 """Whether a column of this name matters."""
@@ -60,10 +60,12 @@ def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[l
     """Rows in portions, blank lines left out; each as long as the header."""
     done = 0
     while True:
+        read: list[list[str]] = []
         try:
-            read = list(islice(reader, _PORTION))
+            read.extend(islice(reader, _PORTION))
         except csv.Error as wrong:
-            raise BadInput(f"{file}, after row {done}: {wrong}") from None
+            row = done + sum(map(bool, read)) + 1
+            raise BadInput(f"{file}, row {row}: {_told(wrong)}") from None
         if not read:
             return
         rows = [row for row in read if row]
@@ -76,13 +78,20 @@ def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[l
         yield rows
 
 
+def _told(wrong: csv.Error) -> str:
+    """Return what is wrong with a row of CSV in words that name what to look for."""
+    if "unexpected end of data" in str(wrong):
+        return "a quote is opened and closed nowhere below; close it, or double it"
+    return f"{wrong}; a quote within quotes is written twice"
+
+
 def _read_header(file: Path, reader: Iterator[list[str]]) -> list[str]:
     try:
         return next(row for row in reader if row)
     except StopIteration:
         raise BadInput(f"{file} is blank; it needs a header and rows") from None
     except csv.Error as wrong:
-        raise BadInput(f"{file}, header: {wrong}") from None
+        raise BadInput(f"{file}, header: {_told(wrong)}") from None
 
 
 def _read_lines(file: Path, wanted: Wanted) -> Sheet:
@@ -120,7 +129,7 @@ def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
 def _cell(value: Any) -> Any:
     """A value that can be told from others; 1 and true are not the same, lists are text."""
     if isinstance(value, bool | list | dict):
-        return json.dumps(value)
+        return Shaped(json.dumps(value))
     return None if value != value else value
 
 

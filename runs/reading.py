@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from memory.connection import lock_of, real_file
 from memory.errors import BadInput, StoreError
-from memory.records import Battle
+from memory.records import Battle, Video
 from memory.slots import Ids, Slots
 from memory.store import Store
 from runs.console import safe
+from runs.figures import length
 from runs.slots import Lineup
 from runs.until import Reading, kept_rule
 
@@ -153,8 +155,25 @@ _TIES = {
 }
 
 
+_DECIDED = re.compile(r" \((ab|ba)\): None(?=;|$)")
+"""How the reason of a void battle tells of a judging that had nothing to excuse.
+
+It stands in runs so, and they replay to the same bytes.
+"""
+
+
+def told_reason(reason: str) -> str:
+    """Return why a battle is void, with a second seating that decided called what it is."""
+    return _DECIDED.sub(r" (\1) decided, which only audits", reason)
+
+
 def _reason(battle: Battle) -> str:
-    return one_line(battle.reason or "no reason recorded", 100)
+    return one_line(told_reason(battle.reason or "no reason recorded"), 100)
+
+
+def about_video(video: Video) -> str:
+    """Return a video as a person knows it: its file and how long it is."""
+    return f"{safe(video.path)}, {length(video.duration_s)}"
 
 
 def one_line(text: str, length: int) -> str:
@@ -211,7 +230,7 @@ def damage(store: Store) -> list[str]:
     return [
         f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"
         for what, found in (
-            ("could not be decoded; a neighbour was shown instead", store.damaged()),
+            ("damaged; a neighbour stands in where there is no picture", store.damaged()),
             ("may not be the very ones of their times", store.approximate()),
         )
         for video, frames in sorted(found.items())

@@ -15,6 +15,7 @@ from memory.records import DECIDED, SCHEMA, TIES, Battle, Judging
 from runs.audit_input import percent
 from runs.findings import tell_figure, tell_share
 from runs.leaderboard import Table, build
+from runs.names import in_full
 from runs.reading import Run, counted, marks, open_run
 from scoring.boards import Correlation, correlate_orders, correlate_ranks
 from scoring.cells import Ints
@@ -46,7 +47,8 @@ def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:
     """
     with open_run(folder) as run:
         trials = [t for t in standing_trials(run.store.evidence.trials()) if t.kind == "rejudge"]
-        wanted = judges or tuple(dict.fromkeys(trial.judging.judge for trial in trials))
+        there = tuple(dict.fromkeys(trial.judging.judge for trial in trials))
+        wanted = [in_full(judge, [*there, *run.manifest["cast"]]) for judge in judges] or there
         return {
             "schema": SCHEMA,
             "run": {"judges": list(run.manifest["judges"])},

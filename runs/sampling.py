@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from memory.errors import BadInput
+from memory.errors import BadInput, WrongArgument
 from memory.records import Sampling
 
 if TYPE_CHECKING:
@@ -42,11 +42,13 @@ def choose_sampling(flags: Flags, file: SamplingTable, *, is_paper: bool) -> Sam
     if policy == "fps":
         said.setdefault("fps", FPS)
     elif said.pop("fps", None) is not None and ("fps" in typed or "policy" not in chosen):
-        raise BadInput(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
+        kind = WrongArgument if "fps" in typed else BadInput
+        raise kind(f"--fps is for --policy fps, and the policy is {policy}; change one of them")
     try:
         return Sampling.model_validate(said)
     except ValidationError as wrong:
-        raise BadInput(_told(wrong)) from None
+        is_typed = wrong.errors()[0]["loc"][0] in typed
+        raise (WrongArgument if is_typed else BadInput)(_told(wrong)) from None
 
 
 def refuse_missing(sampling: Sampling) -> None:

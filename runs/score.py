@@ -19,6 +19,7 @@ from runs.bench_counts import part_of
 from runs.bench_points import WORTH, points_of
 from runs.benches import OpenBench
 from runs.buckets import BUCKET_NAMES
+from runs.names import in_full
 from runs.rate_columns import quoted
 from runs.results import REFERENCES, Against, Result, read_results
 from runs.sealing import UNKNOWN, Item
@@ -101,6 +102,7 @@ def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False
         BadInput: there are none, unless there may be none.
     """
     results = read_results(bench)
+    judge = judge and in_full(judge, (result.judge for result in results))
     found = [result for result in results if judge in (None, result.judge)]
     if found or may_be_none:
         return found

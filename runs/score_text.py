@@ -153,6 +153,8 @@ def _sheet(board: Board) -> Sheet:
         numbers=frozenset(k for k, name in enumerate(columns) if name not in ("model", "judge")),
         rows=list(_rows(board)),
         notes=notes(board),
+        caption=f"Scores of {counted(len(board['models']), 'model')} on the bench",
+        label="scores",
     )
 
 
@@ -187,6 +189,8 @@ def _slice_sheet(board: Board) -> Sheet:
         numbers=frozenset(range(1, len(names) + 1)),
         rows=_slice_rows(board),
         notes=notes(board),
+        caption=f"Scores by {board['by']}, with the number of questions",
+        label=f"scores-by-{board['by']}",
     )
 
 

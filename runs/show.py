@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from graph.state import base_of, generation_of
 from memory.errors import BadInput
-from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles
+from memory.records import SCHEMA, Battle, CallRow, Evolution, Subtitles, Video
 from runs.battles import as_json
 from runs.reading import Run, contracts_of, marks, open_run
 from runs.slots import Lineup, guests_among
@@ -23,6 +24,8 @@ NAMED = 8
 class Shown:
     """A battle with everything around it."""
 
+    folder: Path
+    """Of its run."""
     battle: Battle
     earlier: tuple[Battle, ...]
     """The rounds before it in its lineage, from the first question on."""
@@ -37,6 +40,13 @@ class Shown:
     """Id of the slot that is played in its place, since a call had failed."""
     contracts: int = 1
     """Number of the contracts that the run's roles are held to."""
+    video: Video | None = None
+    """What it is about."""
+
+    @property
+    def frames(self) -> str:
+        """Return the command that shows the frames of its video as the run sent them."""
+        return f"arena frames {quote(self.battle.video)} --run {quote(str(self.folder))}"
 
     @property
     def cost_usd(self) -> float | None:
@@ -49,6 +59,8 @@ class Shown:
         return {
             "schema": SCHEMA,
             "battle": as_json(self.battle),
+            "path": self.video.path if self.video else None,
+            "frames": self.frames,
             "earlier": [as_json(battle) for battle in self.earlier],
             "found": [attempt.model_dump() for attempt in self.found],
             "calls": [_call(row) for row in self.calls],
@@ -72,6 +84,7 @@ def show(folder: Path, wanted: str) -> Shown:
         calls = run.store.journal.calls(scope)
         current = run.lineup.current(scope)
         return Shown(
+            folder=folder,
             battle=battle,
             earlier=tuple(other for other in then if other.round < battle.round),
             found=_found(battle, ever),
@@ -80,6 +93,7 @@ def show(folder: Path, wanted: str) -> Shown:
             marks=marks(run.manifest),
             superseded_by=None if current == battle.id else current,
             contracts=contracts_of(run.manifest),
+            video=next((one for one in run.store.videos() if one.id == battle.video), None),
         )
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from memory.records import STANDARDS, Battle, CallRow, Evolution, Judging, Standard
 from runs.console import safe
 from runs.figures import dollars
-from runs.reading import named, one_line, outcome
+from runs.reading import about_video, named, one_line, outcome
 from runs.show import Shown
 
 WIDE = 100
@@ -34,7 +34,10 @@ def _printed(parts: Iterable[RenderableType], width: int) -> str:
     file = StringIO()
     console = Console(file=file, width=max(width, 40), color_system=None, highlight=False)
     for part in parts:
-        console.print(part)
+        if isinstance(part, str):
+            file.write(f"{part}\n")
+        else:
+            console.print(part)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
@@ -67,6 +70,7 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     yield from (_line(f"note: {mark}") for mark in shown.marks)
     if shown.superseded_by:
         yield _line(f"note: superseded by {shown.superseded_by}, and counted nowhere")
+    yield from _video(shown)
     yield from _lineage(shown)
     yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
     yield from _section(_question_title(battle), battle.question or "none was asked")
@@ -82,7 +86,7 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     yield from _calls(shown)
 
 
-# Text, never a plain str: rich would read markup and emoji names in a str.
+# Text, never a plain str: what is a str stands as it is, however long.
 def _line(text: str) -> Text:
     return Text(safe(text))
 
@@ -95,6 +99,13 @@ def _section(title: str, *lines: str) -> Iterator[RenderableType]:
     yield Text()
     yield _line(title)
     yield from (_block(line) for line in lines)
+
+
+def _video(shown: Shown) -> Iterator[RenderableType]:
+    film = about_video(shown.video) if shown.video else shown.battle.video
+    yield from _section(f"Video {film}", "to see its frames (with --model, those of one model):")
+    # A command to copy stays in one piece.
+    yield f"  {safe(shown.frames)}"
 
 
 def _lineage(shown: Shown) -> Iterator[RenderableType]:

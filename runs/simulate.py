@@ -17,7 +17,16 @@ from runs.console import safe
 from runs.events import Audience, Hear, Say
 from runs.gathering import gather
 from runs.notice import remote_notice
-from runs.opening import NO_CARE, Care, Opened, begin, go_on, holds_run, videos_folder
+from runs.opening import (
+    NO_CARE,
+    Care,
+    Opened,
+    begin,
+    go_on,
+    holds_run,
+    named_in_full,
+    videos_folder,
+)
 from runs.plan import plan_of
 from runs.plan_text import cap_notice, money_notice
 from runs.planning import work_left
@@ -58,7 +67,7 @@ def simulate(
         BadInput: nothing was written; the message says what to change.
         ForeignRun: `out` holds a run with other settings.
     """
-    settings = resolve(flags)
+    settings = resolve(named_in_full(out, flags))
     prompts = PromptSet.load(settings.prompts)
     exists = holds_run(out)
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)

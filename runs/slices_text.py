@@ -29,7 +29,10 @@ MARKS = {
 }
 """Flag to the mark a cell carries and what it means."""
 SCALES = "Each slice has a scale of its own, mean 1000: across slices compare gaps, not ratings."
-AIMED_AT = "aimed at ..: evolved, by how many of its players' faults the question was made from."
+AIMED_AT = (
+    "aimed at ..: the battles of evolved once more, by how many of its players' faults the "
+    "question was made from."
+)
 AS_OVERALL = "as overall %: how often a standard alone decides a battle as its verdict does."
 _GAP, _MOST_NAME = 2, 32
 Slice = dict[str, Any]
@@ -190,4 +193,6 @@ def _sheet(table: Table) -> Sheet:
         numbers=frozenset(range(1, len(columns) + 1)),
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
         notes=notes(table),
+        caption=f"Ratings by {table['by']}, with the number of battles",
+        label=f"by-{table['by']}",
     )

@@ -18,8 +18,19 @@ from memory.records import DECIDED, SCHEMA, TIES, Intent, Learnt, Lost, Skipped
 from memory.store import Ending, Store
 from runs.console import safe
 from runs.costs import Costs, in_flight_line, possibly_paid_lines
+from runs.forfeits import Forfeits
 from runs.quarantine import Quarantined, quarantine
-from runs.reading import counted, damage, lock_file, marks, named, one_line, open_run, problems
+from runs.reading import (
+    counted,
+    damage,
+    lock_file,
+    marks,
+    named,
+    one_line,
+    open_run,
+    problems,
+    told_reason,
+)
 from runs.repair import failed_slots
 from runs.server_limits import Shortfall, kept_limits, limit_lines
 from runs.slots import Tally
@@ -37,7 +48,7 @@ class Status:
     slots: int
     verdicts: Counter[str] = field(default_factory=Counter)
     void_reasons: Counter[str] = field(default_factory=Counter)
-    forfeits: Counter[str] = field(default_factory=Counter)
+    forfeits: Forfeits = field(default_factory=Forfeits)
     costs: Costs = field(default_factory=Costs)
     caps: Caps = NO_CAPS
     lost: Lost = NOTHING_LOST
@@ -97,7 +108,7 @@ class Status:
             "decided": self.decided,
             "verdicts": dict(sorted(self.verdicts.items())),
             "void_reasons": dict(self.void_reasons.most_common()),
-            "forfeits": dict(sorted(self.forfeits.items())),
+            **self.forfeits.as_json(),
             **self.costs.as_json(self.settled),
             "lost": self.lost._asdict(),
             "possibly_paid": [_intent_json(intent) for intent in self._left_over],
@@ -229,15 +240,16 @@ def _intent_json(intent: Intent) -> dict[str, Any]:
 
 def _count(status: Status, store: Store, ending: Ending) -> None:
     """Count a battle, which is read whole only where it has no answers to be judged by."""
-    if ending.verdict in DECIDED:
-        status.verdicts[ending.verdict] += 1
-    elif battle := store.battle(ending.id):
-        status.verdicts[battle.verdict] += 1
-        if battle.verdict == "void":
-            status.void_reasons[battle.reason or "no reason recorded"] += 1
-        elif battle.verdict in ("forfeit_a", "forfeit_b"):
-            loser = battle.model_a if battle.verdict == "forfeit_a" else battle.model_b
-            status.forfeits[loser or "?"] += 1
+    verdict, reason = ending.verdict, None
+    if verdict is None or verdict not in DECIDED:
+        battle = store.battle(ending.id)
+        if battle is None:
+            return
+        verdict, reason = battle.verdict, battle.reason
+        if verdict == "void":
+            status.void_reasons[reason or "no reason recorded"] += 1
+    status.verdicts[verdict] += 1
+    status.forfeits.note(ending.model_a, ending.model_b, verdict, reason=reason)
 
 
 def _models(manifest: dict[str, Any]) -> dict[str, str]:
@@ -248,14 +260,13 @@ def _models(manifest: dict[str, Any]) -> dict[str, str]:
 def _verdict_lines(status: Status) -> list[str]:
     won = sum(status.verdicts[verdict] for verdict in ("a", "b"))
     ties = sum(status.verdicts[verdict] for verdict in TIES)
-    void, forfeits = status.verdicts["void"], status.forfeits.total()
+    void, forfeits = status.verdicts["void"], sum(status.forfeits.counts.values())
     reasons = [
-        f"  void, {count}: {one_line(reason, 120)}"
+        f"  void, {count}: {one_line(told_reason(reason), 120)}"
         for reason, count in status.void_reasons.most_common()
     ]
-    gave_up = [f"  forfeits of {safe(m)}: {n}" for m, n in sorted(status.forfeits.items())]
     kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"
-    return [kinds, *reasons, *gave_up]
+    return [kinds, *reasons, *status.forfeits.as_lines()]
 
 
 def holder(lock: Path) -> int | None:

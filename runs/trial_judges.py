@@ -10,6 +10,7 @@ from memory.errors import BadInput
 from runs.arenafile import ArenaFile, read_arena_file
 from runs.cast import OFFLINE_JUDGE, CastEntry, entry_of, is_offline_judge, is_self_judging
 from runs.config import RunConfig
+from runs.names import in_full
 
 
 class Leave(NamedTuple):
@@ -26,7 +27,8 @@ def with_judges(
 ) -> RunConfig:
     """Return a run's settings with these judges in place of its own; none named: with its own.
 
-    A name is looked for in the file, then among those of the run, then taken for `provider:model`.
+    A name, which may be short, is looked for in the file, then among those of the run, then taken
+    for `provider:model`.
 
     Raises:
         BadInput: a name twice, one that stands for something else in the run, an offline model
@@ -34,6 +36,8 @@ def with_judges(
     """
     if not names:
         return config
+    known = [*file.models, *config.cast]
+    names = tuple(in_full(name, known) for name in names)
     if len(set(names)) != len(names):
         raise BadInput("--judge names one judge twice; name each judge once")
     cast = dict(config.cast)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from memory.errors import UnusableVideo
-from memory.records import SCHEMA, Skipped, Video
+from memory.errors import BadInput, UnusableVideo
+from memory.records import SCHEMA, Sampling, Skipped, Video
 from runs.buckets import BUCKET_NAMES, bucket
 from runs.events import Say
 from runs.gathering import gather
+from runs.reading import counted
 from runs.tallying import telling
 from video.cache import FrameCache
 from video.find import Findings
@@ -31,6 +33,8 @@ class Row:
     scenes: int | None = None
     """None where nobody looked, or none could be found."""
     problems: tuple[str, ...] = ()
+    damaged: int | None = None
+    """Of the frames that a run would look at, how many are; None where nobody looked."""
 
     @property
     def bucket(self) -> str:
@@ -43,6 +47,7 @@ class Row:
             **self.video.model_dump(exclude={"problems"}),
             "bucket": self.bucket,
             "scenes": self.scenes,
+            "damaged": self.damaged,
             "subtitles": self.subtitles,
             "problems": list(self.problems),
         }
@@ -111,30 +116,62 @@ def _row(shelf: Shelf, video: Video, found: Findings) -> Row:
     return Row(video, track and track.path, problems=(*video.problems, *wrong))
 
 
+async def with_damage(library: Library, say: Say) -> Library:
+    """Return it with the damaged frames counted of those that a run looks at by itself.
+
+    They are decoded where the cache does not hold them, and a run finds them there. Where it cannot
+    be written, that is said, and nothing is counted.
+    """
+
+    async def look(decoders: Decoders, row: Row) -> Row:
+        try:
+            path = library.folder / row.video.path
+            frames = await decoders.frames(path, row.video, Sampling())
+        except UnusableVideo as failure:
+            return replace(row, problems=(*row.problems, f"{failure} when it was decoded"))
+        of = f"{frames.damaged} of the {counted(len(frames.frames), 'frame')} looked at are damaged"
+        problems = (*row.problems, *[of] * bool(frames.damaged))
+        return replace(row, damaged=frames.damaged, problems=problems)
+
+    try:
+        return await _with_each(library, look, say=say, words="decoded")
+    except BadInput as failure:
+        say(f"damage was not looked for: {failure}")
+        return library
+
+
 async def with_scenes(library: Library, say: Say) -> Library:
     """Return it with the scenes counted, at the cost of a full decode of what was never looked at.
 
     Raises:
         BadInput: what is found cannot be kept.
     """
+
+    async def look(decoders: Decoders, row: Row) -> Row:
+        try:
+            scenes = await scenes_of(decoders, library.folder / row.video.path, row.video)
+        except UnusableVideo as failure:
+            found = (*row.problems, f"{failure} when its scenes were looked for")
+            return replace(row, problems=found)
+        return replace(row, scenes=len(scenes))
+
+    return await _with_each(library, look, say=say, words="searched for scenes")
+
+
+async def _with_each(
+    library: Library, look: Callable[[Decoders, Row], Awaitable[Row]], *, say: Say, words: str
+) -> Library:
+    """Return it with every row looked at once more."""
     done = 0
     with telling(say) as tell:
         async with Decoders(FrameCache()) as decoders:
 
-            async def look(row: Row) -> Row:
+            async def look_and_tell(row: Row) -> Row:
                 nonlocal done
-                looked = await _looked_through(decoders, library.folder, row)
+                looked = await look(decoders, row)
                 done += 1
-                tell(done, len(library.rows), "searched for scenes")
+                tell(done, len(library.rows), words)
                 return looked
 
-            rows = await asyncio.gather(*map(look, library.rows))
+            rows = await asyncio.gather(*map(look_and_tell, library.rows))
     return replace(library, rows=tuple(rows))
-
-
-async def _looked_through(decoders: Decoders, folder: Path, row: Row) -> Row:
-    try:
-        scenes = await scenes_of(decoders, folder / row.video.path, row.video)
-    except UnusableVideo as failure:
-        return replace(row, problems=(*row.problems, f"{failure} when its scenes were looked for"))
-    return replace(row, scenes=len(scenes))

@@ -11,6 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from runs.console import safe
+from runs.figures import length
 from runs.reading import counted
 from runs.videos import Library, Row
 from runs.working import spent
@@ -40,17 +41,11 @@ def render_library(library: Library) -> RenderableType:
         mark = " !" if row.problems else ""
         cells = (Text(tell(row)) for _, tell in columns)
         grid.add_row(Text(f"{safe(row.video.path)}{mark}"), *cells)
-    below = [*_problems(library.rows), *_left_out(library)]
+    # Nothing more may be said: no decoder tells of all the damage there is.
+    is_unmarked = all(row.damaged == 0 and not row.problems for row in library.rows)
+    marked = ["no damage reported"] if is_unmarked else _problems(library.rows)
+    below = [*marked, *_left_out(library)]
     return Group(grid, *map(Text, ("", *below, *[""] * bool(below), _totals(library))))
-
-
-def length(seconds: float) -> str:
-    """Return a length as short as a table wants it: `9.8 s`, `3:20`, `1:02:03`."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _extra(rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[Row], str]]]:

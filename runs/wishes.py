@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memory.digests import derive
-from memory.errors import BadInput
+from memory.errors import WrongArgument
 from runs.bench_counts import part_of
 from runs.near import near_duplicates
 from runs.sealing import Item
@@ -48,14 +48,14 @@ class Wishes:
         return self.size is not None or self.length_matched
 
     def check(self) -> None:
-        """Raise BadInput where a wish could not have an effect."""
+        """Raise WrongArgument where a wish could not have an effect."""
         if self.separating and not (self.draws or self.per_video is not None or self.distinct):
-            raise BadInput(
+            raise WrongArgument(
                 "--separating prefers some questions to others, so it needs --size, --per-video, "
                 "--distinct or --length-matched"
             )
         if self.embeddings is not None and not (self.draws and "topic" in self.by):
-            raise BadInput(
+            raise WrongArgument(
                 "--embeddings makes topics, which only a draw over them needs: pass --size or "
                 "--length-matched, and topic in --by"
             )

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from memory.digests import canonical_json, digest
 from memory.errors import BadInput
 from memory.records import Frames, Sampling
-from video.frames import SAMPLER, Sampled
+from video.frames import EARLIER, SAMPLER, Sampled
 from video.shelf import OLD_S, PART, Kept, evict, kept_in, said_bytes, share_of_disk, touch
 
 HEAD = struct.Struct("<8s32sI")
@@ -71,7 +71,7 @@ class FrameCache:
         One that is not is removed.
         """
         try:
-            with self._reading(video_sha, sampling) as file:
+            with self._reading(self._path(video_sha, sampling)) as file:
                 entry = _read_entry(file)
                 for wanted in entry.places:
                     _read_jpeg(file, entry, wanted)
@@ -100,10 +100,18 @@ class FrameCache:
     def jpegs(self, video_sha: str, sampling: Sampling, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of the digests, in their order; only these bytes are read.
 
+        A run that was begun by an earlier version finds the bytes that it has shown.
+
         Raises:
             NotCached: one of them is not there as it was written.
         """
-        with self._reading(video_sha, sampling) as file:
+        for sampler in (SAMPLER, *EARLIER):
+            with suppress(NotCached):
+                return self._jpegs(self._path(video_sha, sampling, sampler), digests)
+        raise NotCached(video_sha)
+
+    def _jpegs(self, path: Path, digests: Sequence[str]) -> list[bytes]:
+        with self._reading(path) as file:
             entry = _read_entry(file)
             for wanted in digests:
                 if wanted not in entry.places:
@@ -134,13 +142,13 @@ class FrameCache:
         """
         return evict(self.folder, self.most_bytes() if most is None else most, idle_s=idle_s)
 
-    def _path(self, video_sha: str, sampling: Sampling) -> Path:
-        return self.folder / video_sha[:2] / f"{video_sha}-{how_sampled(sampling)}.frames"
+    def _path(self, video_sha: str, sampling: Sampling, sampler: str = "") -> Path:
+        how = how_sampled(sampling, sampler)
+        return self.folder / video_sha[:2] / f"{video_sha}-{how}.frames"
 
     @contextmanager
-    def _reading(self, video_sha: str, sampling: Sampling) -> Iterator[BinaryIO]:
+    def _reading(self, path: Path) -> Iterator[BinaryIO]:
         """Open an entry for reading and note that it was used; a damaged one is removed."""
-        path = self._path(video_sha, sampling)
         try:
             with path.open("rb") as file:
                 touch(file)
@@ -150,18 +158,18 @@ class FrameCache:
                     _remove(path, file)
                     raise
         except (OSError, KeyError):
-            raise NotCached(video_sha) from None
+            raise NotCached(path.name) from None
 
 
-def how_sampled(sampling: Sampling) -> str:
+def how_sampled(sampling: Sampling, sampler: str = "") -> str:
     """Return what tells ways of sampling apart in the names of entries.
 
     What is as it was before it could be chosen counts for nothing: a setting that is new in the
-    program makes no entry worthless.
+    program makes no entry worthless. The version of the sampler is today's unless it is given.
     """
     said = sampling.model_dump().items()
     chosen = {name: value for name, value in said if name not in _PLAIN or _PLAIN[name] != value}
-    return digest(canonical_json([SAMPLER, chosen]))[:16]
+    return digest(canonical_json([sampler or SAMPLER, chosen]))[:16]
 
 
 def _unwritable(folder: Path, error: OSError) -> str:

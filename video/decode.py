@@ -1,12 +1,18 @@
-"""Decoding chosen frames exactly: one seek a group of pictures, and no more packets than needed."""
+"""Decoding the very frames that were chosen: one seek a group of pictures, no packet too many.
+
+Whether a frame is damaged depends on the file and that frame alone, not on what else was chosen.
+So damage to a frame that no other refers to, of which only those learn who want that frame, is its
+own; and what is called damaged is decoded once more from the start of the file, everything of it.
+"""
 
 from __future__ import annotations
 
 import gc
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import chain, dropwhile
 from pathlib import Path
 
@@ -18,9 +24,10 @@ from PIL import Image
 
 from memory.errors import UnusableVideo
 from video.container import opened, passed_over
+from video.damage import Feed, packet_tick
 from video.decoders import Catch, Develop
 from video.in_order import frames_in_order, has_guessed_times
-from video.index import Index, packet_tick, read_index
+from video.index import Clock, Index, read_index
 from video.pictures import Turn, displayed_size, turn_of, upright
 
 LEADS_S = (0.0, 1.0, 5.0)
@@ -29,7 +36,7 @@ before they are shown, and so ends up just behind it."""
 
 
 class AvDecoder:
-    """libav by PyAV: exact to the frame, and the only one that says what is damaged."""
+    """libav by PyAV: exact to the frame, and the only one that tells of damage."""
 
     name = "av"
 
@@ -58,7 +65,7 @@ class AvDecoder:
         develop: Develop,
     ) -> Catch:
         """Return the pictures at the wanted ticks, each upright and scaled to `size`."""
-        darkroom = _Darkroom(Catch(develop, frozenset(wanted)), size)
+        darkroom = _Darkroom(Catch(develop, frozenset(wanted)), size, index.hurt)
         _decode(path, index, wanted=wanted, room=darkroom)
         if wanted and not darkroom.catch.pictures:
             first = first_frame(path)
@@ -75,6 +82,10 @@ class _Darkroom:
 
     catch: Catch
     size: tuple[int, int]
+    hurt: frozenset[int]
+    """Ticks of frames that are damaged whatever decoding tells."""
+    drying: dict[int, bytes] = field(default_factory=dict)
+    """Pictures of which it is not known yet whether damage is told before or behind them."""
     turn: Turn | None = None
     """What sets them upright; to ask each frame would keep it from being freed at once."""
     asked: int = 0
@@ -84,13 +95,33 @@ class _Darkroom:
     def missing(self) -> frozenset[int]:
         return self.catch.missing
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a picture that is missing has not come at all."""
+        had = self.catch.exact.keys() | self.catch.rough.keys() | self.drying.keys()
+        return not self.catch.wanted <= had
+
     def take(self, frames: Iterable[VideoFrame]) -> None:
         """Develop the frames that are wanted and not yet had."""
-        catch = self.catch
+        wanted, exact = self.catch.wanted, self.catch.exact
         for frame in frames:
-            if frame.pts in catch.wanted and frame.pts not in catch.exact:
-                shelf = catch.rough if frame.is_corrupt else catch.exact
-                shelf[frame.pts] = catch.develop(self._upright(frame))
+            tick = frame.pts
+            if tick in wanted and tick not in exact and tick not in self.drying:
+                self.drying[tick] = self.catch.develop(self._upright(frame))
+
+    def sort(self, is_sound: Callable[[int], bool], *, keeps_rest: bool) -> None:
+        """Keep the sound pictures of those that have come, and the others where they are the best.
+
+        Args:
+            is_sound: whether nothing was told of the frame of a tick.
+            keeps_rest: the others are kept as damaged ones; else they are dropped.
+        """
+        for tick, picture in self.drying.items():
+            if tick not in self.hurt and is_sound(tick):
+                self.catch.exact[tick] = picture
+            elif keeps_rest:
+                self.catch.rough.setdefault(tick, picture)
+        self.drying.clear()
 
     def _upright(self, frame: VideoFrame) -> Image.Image:
         if self.asked == 0:
@@ -104,15 +135,14 @@ class _Darkroom:
 
 def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
     with opened(path) as (container, stream):
-        if wanted and container.format.name == "avi" and has_guessed_times(path):
-            room.take(frames_in_order(container, stream, index.shown, last=max(wanted)))
+        if wanted and has_guessed_times(path, container, stream):
+            _decode_in_order(container, stream, index, room)
             return
         reel = _Reel(container, stream)
         for key, ticks in _groups(index, wanted) if index.can_seek else ():
-            with passed_over():
-                _decode_group(reel, key=key, ticks=ticks, room=room)
+            _decode_group(reel, key=key, ticks=ticks, room=room)
     if room.missing:
-        _decode_through(path, room)
+        _decode_through(path, index, room)
 
 
 @dataclass
@@ -165,42 +195,90 @@ def _groups(index: Index, wanted: Sequence[int]) -> list[tuple[int, list[int]]]:
 
 def _decode_group(reel: _Reel, *, key: int, ticks: list[int], room: _Darkroom) -> None:
     """Decode from the key frame until all packets of the wanted frames have been fed."""
-    waiting = set(ticks)
-    for packet in reel.packets_from(key):
-        _feed(packet, reel.stream, room)
-        waiting.discard(packet_tick(packet) or 0)
-        if not waiting or _is_past(packet, ticks[-1]):
-            break
-    _drain(reel.stream, room)
+    feed = _fed(reel, key=key, last=ticks[-1], wanted=frozenset(ticks), room=room)
+    # Who wants other frames of the group does not decode these: what do all learn who pass by?
+    common = _fed(reel, key=key, last=ticks[-1]) if feed.told else feed
+    room.sort(partial(feed.is_sound, until=common.first), keeps_rest=False)
 
 
-def _decode_through(path: Path, room: _Darkroom) -> None:
-    """Fill what is missing in one pass from the start: some containers cannot seek."""
-    last = max(room.missing)
+def _fed(
+    reel: _Reel,
+    *,
+    key: int,
+    last: int,
+    wanted: frozenset[int] = frozenset(),
+    room: _Darkroom | None = None,
+) -> Feed:
+    """Decode from a key frame to a later one: all that others refer to, and what is wanted."""
+    feed, waiting, codec = Feed(key), {last, *wanted}, reel.stream.codec_context
+    with passed_over():
+        for packet in reel.packets_from(key):
+            if packet.size:
+                is_wanted = packet.pts is None or packet.pts in wanted
+                codec.skip_frame = "DEFAULT" if is_wanted else "NONREF"
+                _decode_packet(feed, packet, reel.stream, room)
+            waiting.discard(packet_tick(packet) or 0)
+            if not waiting or _is_past(packet, last):
+                break
+    _drain(feed, reel.stream, room)
+    return feed
+
+
+def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
+    """Decode everything from the start for what is missing: some containers cannot seek.
+
+    Behind damage it begins afresh at the next key frame, as after a seek.
+    """
+    last, keys = max(room.missing), frozenset(index.keys) - index.hurt
+    feed, clock = Feed(), Clock(index.time_base)
     with opened(path) as (container, stream):
         with passed_over():
             for packet in container.demux(stream):
-                _feed(packet, stream, room)
-                if not room.missing or _is_past(packet, last):
+                tick = packet_tick(packet)
+                if clock.goes_back(packet):
                     break
-        _drain(stream, room)
+                is_lead_in = tick is not None and packet.is_keyframe and tick < index.shown[0]
+                if feed.told and (tick in keys or is_lead_in):
+                    _drain(feed, stream, room)
+                    room.sort(feed.is_sound, keeps_rest=True)
+                    feed = Feed(tick)
+                if packet.size:
+                    _decode_packet(feed, packet, stream, room)
+                if tick in index.hurt:
+                    feed.told.add(feed.places[tick])
+                if not room.is_waiting or _is_past(packet, last):
+                    break
+        _drain(feed, stream, room)
+    room.sort(feed.is_sound, keeps_rest=True)
 
 
-def _feed(packet: Packet[VideoStream], stream: VideoStream, room: _Darkroom) -> None:
-    """Decode one packet; one that nothing refers to and nobody wants is passed over."""
-    if not packet.size:
-        return
-    codec = stream.codec_context
-    is_wanted = packet.pts is None or packet.pts in room.catch.wanted
-    codec.skip_frame = "DEFAULT" if is_wanted else "NONREF"
-    with passed_over():
-        room.take(codec.decode(packet))
+def _decode_in_order(
+    container: InputContainer, stream: VideoStream, index: Index, room: _Darkroom
+) -> None:
+    """Decode from the start, where only counting tells which frame is which."""
+    frames = frames_in_order(container, stream, index.shown, last=max(room.catch.wanted))
+    for frame, is_sound in frames:
+        with passed_over():
+            room.take([frame])
+        room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
 
 
-def _drain(stream: VideoStream, room: _Darkroom) -> None:
+def _decode_packet(
+    feed: Feed,
+    packet: Packet[VideoStream] | None,
+    stream: VideoStream,
+    room: _Darkroom | None,
+) -> None:
+    frames = feed.decode(packet, stream.codec_context)
+    if room:
+        with passed_over():
+            room.take(frames)
+
+
+def _drain(feed: Feed, stream: VideoStream, room: _Darkroom | None) -> None:
+    """Take what the decoder still holds back, and have it begin afresh."""
     stream.codec_context.skip_frame = "DEFAULT"
-    with passed_over():
-        room.take(stream.codec_context.decode(None))
+    _decode_packet(feed, None, stream, room)
     stream.codec_context.flush_buffers()
 
 

@@ -1,4 +1,4 @@
-"""The frames a run looks at: chosen by a policy, decoded exactly, kept as JPEG."""
+"""The frames a run looks at: chosen by a policy, the very ones of their times, kept as JPEG."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from video.pictures import fitted_size, on_black, scaled_size, to_jpeg
 from video.policies import Stretch, choose_ticks
 from video.scenes import find_scenes
 
-SAMPLER = "3"
-"""Goes up whenever the same video and Sampling would give other bytes by this code."""
+SAMPLER = "4"
+"""Goes up whenever the same video and Sampling would give other bytes, or other counts of what is
+damaged, by this code."""
+EARLIER = ("3",)
+"""Of the versions before, those whose bytes are still good to whoever knows their digests."""
 
 FindScenes = Callable[[Path, Index], Sequence[Stretch]]
 
@@ -36,8 +39,9 @@ def sample(
 ) -> Sampled:
     """Return up to `sampling.frames` frames, first and last among them. Blocks; CPU only.
 
-    A frame that cannot be decoded shows the one before it and is counted in `damaged`; one that the
-    decoder does not vouch for is counted in `approximate`.
+    A frame behind damage that was told of is counted in `damaged`, and so is one that cannot be
+    decoded and shows the one before it; one that may not be that of its time is counted in
+    `approximate`. That nothing was told of a frame does not prove it whole.
 
     Args:
         path: the file.

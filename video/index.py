@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import dropwhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,9 +17,17 @@ from av.video.stream import VideoStream
 from memory.errors import UnusableVideo
 from video.claims import claimed_s, cut_short
 from video.container import opened, passed_over
+from video.damage import Feed, Gaps, errors_told, packet_tick
+from video.in_order import is_packed
 
 JUMP_S = 1.0
 """So far a clock may go back: writers are not all exact."""
+END_S = 1.0
+"""So much before its end a video that is cut short may be damaged by that."""
+STREAMS = ("mpegts", "mpeg")
+EVEN = ("mpeg1video", "mpeg2video", "mpeg4")
+"""Containers that are searched for frames, and codecs in which one that was not found goes unsaid
+and no still is left out: there a hole in the times is a gap. Others number their frames."""
 
 
 class Index(NamedTuple):
@@ -35,6 +44,8 @@ class Index(NamedTuple):
     """What is wrong with the file though it can be used, a clause each."""
     can_seek: bool = True
     """Each time is there once; else a seek to it may end somewhere else."""
+    hurt: frozenset[int] = frozenset()
+    """Those damaged by what is torn or missing in the file, up to the next fresh start."""
 
     def seconds(self, tick: int) -> float:
         """Return the time of a tick in seconds from the first frame."""
@@ -64,6 +75,7 @@ def read_index(path: Path) -> Index:
     """
     tape = _Tape()
     with opened(path) as (container, stream):
+        tape.is_packed = is_packed(path, container, stream)
         claimed = claimed_s(container, stream)
         # Everything before damage is good; the frames behind it do not exist for us.
         tape.is_torn = True
@@ -74,35 +86,97 @@ def read_index(path: Path) -> Index:
     if not tape.shown or time_base is None:
         raise UnusableVideo("holds a video stream without a single frame")
     shown = tuple(sorted(tape.shown))
-    index = Index(shown, tuple(sorted(tape.keys)) or shown[:1], time_base, rate)
-    problems = _problems(path, index, tape, claimed)
+    if tape.fresh is not None and (tape.is_stream or tape.fresh > shown[0]):
+        shown = _without_lead_in(path, shown, tape.fresh)
+    keys = tuple(sorted(tick for tick in tape.keys if tick >= shown[0])) or shown[:1]
+    if tape.is_even:
+        tape.gaps.look_for_holes(shown, frozenset(keys))
+    hurt = frozenset(tape.gaps.hurt.intersection(shown))
+    index = Index(shown, keys, time_base, rate, hurt=hurt)
+    problems = _lost(index, tape.gaps, _problems(path, index, tape, claimed))
     return index._replace(problems=problems, can_seek=not tape.is_reset)
+
+
+def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[int, ...]:
+    """Return the ticks without those at the start of which nothing can be decoded.
+
+    A recording that begins anywhere holds frames that refer to others before it: they were never
+    in this file, and so they are neither part of the video nor damage.
+
+    Args:
+        path: the file.
+        shown: ticks, ascending.
+        fresh: that of the frame with which decoding begins.
+    """
+    came, feed = list[int](), Feed()
+    with opened(path) as (container, stream), passed_over():
+        packets = container.demux(stream)
+        for packet in dropwhile(lambda packet: not packet.is_keyframe, packets):
+            frames = feed.decode(packet, stream.codec_context)
+            came += [frame.pts for frame in frames if frame.pts is not None]
+            if came and came[-1] >= fresh:
+                break
+    # Where pictures build up without key frames, the first that comes is shown later than that.
+    start = min((t for t in came if t >= fresh or feed.is_sound(t)), default=fresh)
+    return tuple(tick for tick in shown if tick >= start) or shown
+
+
+class Clock:
+    """The times of decoding as packets are read, which never go back within one recording."""
+
+    def __init__(self, time_base: Fraction | None) -> None:
+        """Begin before the first packet."""
+        self._jump = int(JUMP_S / time_base) if time_base else 0
+        self._before: int | None = None
+
+    def goes_back(self, packet: Packet[VideoStream]) -> bool:
+        """Return whether another recording begins with this packet."""
+        dts = packet.dts
+        if dts is None:
+            return False
+        before, self._before = self._before, dts
+        return before is not None and dts < before - self._jump
 
 
 @dataclass
 class _Tape:
     """What reading the packets has brought so far, in ticks."""
 
+    is_packed: bool = False
+    """Its packets hold two frames or none, so that libav is wrong about when they are shown."""
     shown: set[int] = field(default_factory=set)
     keys: set[int] = field(default_factory=set)
+    fresh: int | None = None
+    """The first key frame in the file, though it be damaged."""
+    gaps: Gaps = field(default_factory=Gaps)
     end: int = 0
     """Until when a frame is shown that says how long it is."""
     is_torn: bool = False
     """Reading ended in an error."""
+    is_stream: bool = False
+    """It may begin and end anywhere."""
+    is_even: bool = False
+    """All frames are shown for as long, and none is left out."""
     is_reset: bool = False
     """Reading ended where the clock jumped back: two recordings stand one behind the other."""
 
     def run(self, container: InputContainer, stream: VideoStream) -> None:
         """Read to the end, or until times come again that have been."""
-        before, jump = None, int(JUMP_S / stream.time_base) if stream.time_base else 0
         is_vp8 = stream.codec_context.name == "vp8"
+        self.is_stream = container.format.name in STREAMS
+        self.is_even = self.is_stream and stream.codec_context.name in EVEN
+        clock, told = Clock(stream.time_base), errors_told()
         for packet in container.demux(stream):
-            dts, tick = packet.dts, packet_tick(packet)
-            if dts is not None:
-                self.is_reset = before is not None and dts < before - jump
-                before = dts
+            self.is_reset = clock.goes_back(packet)
             if self.is_reset:
                 break
+            before, told = told, errors_told()
+            tick = packet.dts if self.is_packed and packet.size else packet_tick(packet)
+            # Most packets of most files are asked for no more than that.
+            if told != before or self.is_even or self.gaps.is_open or packet.is_corrupt:
+                self.gaps.pass_by(packet, tick, is_behind=told != before)
+            if packet.is_keyframe and self.fresh is None:
+                self.fresh = tick
             if tick is None or packet.is_discard or (is_vp8 and _is_hidden(packet)):
                 continue
             self.shown.add(tick)
@@ -120,11 +194,15 @@ def _problems(path: Path, index: Index, tape: _Tape, claimed: float | None) -> t
     return (f"ends in an error after {found:.1f} s",) if tape.is_torn else ()
 
 
-def packet_tick(packet: Packet[VideoStream]) -> int | None:
-    """Return when a packet's frame is shown; None for an empty packet or one without a time."""
-    if not packet.size:
-        return None
-    return packet.dts if packet.pts is None else packet.pts
+def _lost(index: Index, gaps: Gaps, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the known problems, and how much is damaged by what is torn or missing if any is."""
+    first_s = index.seconds(min(index.hurt, default=index.shown[-1]))
+    # What ends in the middle of a frame has said so.
+    if not gaps.count or (known and first_s > index.seconds(index.shown[-1]) - END_S):
+        return known
+    of = f"{len(index.hurt)} of {len(index.shown)} frames"
+    found = f", first at {first_s:.1f} s: {of}" if index.hurt else ": parts of it cannot be read"
+    return (*known, f"damaged{found}")
 
 
 def choose(shown: Sequence[int], count: int) -> list[int]:

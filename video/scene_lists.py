@@ -21,7 +21,7 @@ from video.shelf import PART, touch
 if TYPE_CHECKING:
     from video.studio import Decoders
 
-FINDER = "1"
+FINDER = "2"
 """Goes up whenever the same video would give other scenes by this code."""
 
 

@@ -83,8 +83,9 @@ def _small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[uin
 
 def _frames(path: Path, index: Index) -> Iterator[VideoFrame]:
     with opened(path) as (container, stream):
-        if container.format.name == "avi" and has_guessed_times(path):
-            yield from frames_in_order(container, stream, index.shown, last=index.shown[-1])
+        if has_guessed_times(path, container, stream):
+            counted = frames_in_order(container, stream, index.shown, last=index.shown[-1])
+            yield from (frame for frame, _ in counted)
             return
         with passed_over():
             for packet in container.demux(stream):

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
 def command(out: Path, form: str | None, jsonl: bool, as_json: bool) -> None:
     """List every battle of the run in OUT, one a line."""
+    import shutil
+
     from runs.battles import listing
 
-    for line in listing(out, cast("Form", _one_form(form, jsonl=jsonl, as_json=as_json))):
+    chosen = cast("Form", _one_form(form, jsonl=jsonl, as_json=as_json))
+    for line in listing(out, chosen, shutil.get_terminal_size().columns):
         click.echo(line)
 
 

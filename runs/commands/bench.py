@@ -33,11 +33,13 @@ def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) 
     import json
 
     from runs import bench as benches
+    from runs.console import tell_lines
 
     checked = benches.verify(bench, videos)
-    click.echo(
-        json.dumps(checked.as_json(), indent=2) if as_json else "\n".join(checked.as_lines())
-    )
+    if as_json:
+        click.echo(json.dumps(checked.as_json(), indent=2))
+    else:
+        tell_lines(checked.as_lines())
     ctx.exit(1 if checked.problems else 0)
 
 

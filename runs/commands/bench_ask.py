@@ -72,6 +72,9 @@ def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> No
 def _print(report: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
     import json
 
-    from runs.console import tell
+    from runs.console import tell, tell_lines
 
-    tell(json.dumps(report, indent=2) if as_json else "\n".join(lines))
+    if as_json:
+        tell(json.dumps(report, indent=2))
+    else:
+        tell_lines(lines)

@@ -10,15 +10,12 @@ import click
 from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
 from runs.commands.endings import PATIENCE, capped, gone_words, run_async, waited_s
 from runs.commands.simulate import Swap, names
-from runs.console import safe, say, tell
+from runs.console import safe, say, tell, tell_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from runs.bench_run import Asked, Ran
-
-MOST_VOID = 0.05
-"""Share of voids above which the exit code says so, as in a run."""
 
 
 class BenchSwap(Swap):
@@ -48,7 +45,7 @@ Exit codes:
   0    done
   1    something to act on, in one line
   2    a wrong or missing flag or argument
-  3    done, but more than 5 % is void, or a model can do no more
+  3    done, but more than 5 % is void or one model's forfeits, or a model can do no more
   4    stopped by --max-usd or --max-tokens; goes on with a higher one
   5    stopped since a server could not be reached; goes on with the same command
   70   a bug, with its trace
@@ -138,7 +135,10 @@ def command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any
     asked = _asked(typed)
     if plan:
         planned = run_async(plan_bench(bench, asked))
-        tell(json.dumps(planned.as_json(), indent=2) if as_json else "\n".join(planned.as_lines()))
+        if as_json:
+            tell(json.dumps(planned.as_json(), indent=2))
+        else:
+            tell_lines(planned.as_lines())
         return 0
     with showing(say, is_quiet=quiet) as on_settled:
         told = Audience(say, nobody)
@@ -214,6 +214,7 @@ def _ending(ran: Ran) -> int:
     """Say how it went and what to type next; return the exit code."""
     from runs.bench_game import NO_VIDEO
     from runs.bench_progress import told
+    from runs.bench_tally import MOST_VOID
     from runs.costs import possibly_paid_lines
 
     tally = ran.tally
@@ -239,10 +240,15 @@ def _ending(ran: Ran) -> int:
     if tally.is_interrupted:
         say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
         return EXIT_INTERRUPTED
+    faulty = tally.of_players.faulty(MOST_VOID)
+    for one in faulty:
+        say(one.told(MOST_VOID, to="questions"))
     if tally.voids > MOST_VOID * max(1, tally.settled):
         lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
         again = "to ask again what failed: type the same with --retry-failed"
         find = "pass the folder that holds the videos with --videos"
         say(f"{told(tally)}; {find if lost >= tally.voids else again}")
         return EXIT_VOIDS
-    return 0
+    if faulty:
+        say("to ask again what failed: type the same with --retry-failed")
+    return EXIT_VOIDS if faulty else 0

@@ -23,13 +23,13 @@ def command(context: click.Context, as_json: bool) -> None:
     import time
 
     from runs.cache import held
-    from runs.console import tell
+    from runs.console import tell, tell_lines
 
     found = held()
     if as_json:
         tell(json.dumps(found.as_json(), indent=2))
         return
-    tell("\n".join(found.as_lines(time.time())))
+    tell_lines(found.as_lines(time.time()))
 
 
 @command.command("clear", epilog="Example: arena cache clear --older-than 30d --yes")

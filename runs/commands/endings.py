@@ -19,7 +19,6 @@ from runs.streams import finish_though_unread
 
 if TYPE_CHECKING:
     from agents.outages import Outage
-    from agents.purse import Caps
     from runs.events import Audience
     from runs.playing import Finished
 
@@ -28,7 +27,7 @@ EXIT_CODES = """Exit codes:
   0    done, or stopped by --until
   1    something to act on, in one line
   2    a wrong or missing flag or argument
-  3    done, with more voids than --max-void allows
+  3    done, with more voids, or forfeits of one model, than --max-void allows
   4    stopped by --max-usd or --max-tokens; goes on with a higher one
   5    stopped since a server could not be reached; goes on with the same command
   70   a bug, with its trace
@@ -212,7 +211,7 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
             f"the cap is reached with {finished.settled} of {finished.total} battles settled; "
             "nothing is lost"
         )
-        say(f"to go on: arena resume {shown} {_more(finished.caps)}")
+        say(f"to go on: arena resume {shown} {_more(finished)}")
         return EXIT_CAP
     if finished.gone is not None:
         say(
@@ -236,13 +235,17 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
     if due:
         say(f"{due} of the run's own are still to be played: arena resume {shown}")
+    for faulty in finished.faulty:
+        say(faulty.told(finished.max_void))
+    if finished.faulty:
+        say(f"to play those again: arena resume {shown} --retry-failed")
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
             f"({finished.max_void:.0%}); the reasons, and how to play again: arena status {shown}"
         )
         return EXIT_VOIDS
-    return 0
+    return EXIT_VOIDS if finished.faulty else 0
 
 
 def if_whole(code: int, told: Audience) -> int:
@@ -267,7 +270,7 @@ def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
 
 def spent_line(finished: Finished) -> str:
     """Return what the whole run has spent; empty where it cost nothing and nothing is capped."""
-    from runs.figures import dollars
+    from runs.figures import cost_words, dollars
     from runs.reading import counted
 
     spent, caps = finished.spent, finished.caps
@@ -275,9 +278,7 @@ def spent_line(finished: Finished) -> str:
         return ""
     of_usd = f" of ${caps.usd:,.2f}" if caps.usd is not None else ""
     of_tokens = f" of {caps.tokens:,.0f}" if caps.tokens is not None else ""
-    unknown = f"; {counted(spent.unknown, 'call')} of unknown cost" if spent.unknown else ""
-    is_known = of_usd or spent.unknown < spent.calls or not spent.calls
-    known = f"{dollars(spent.usd)}{of_usd}" if is_known else "unknown"
+    known = cost_words(spent.usd, unknown=spent.unknown, calls=spent.calls) + of_usd
     tokens = spent.input_tokens + spent.output_tokens
     lost = ""
     if spent.lost.tries:
@@ -285,7 +286,7 @@ def spent_line(finished: Finished) -> str:
         lost = (
             f"; besides, {counted(spent.lost.tries, 'attempt')}{most} without a reply: arena status"
         )
-    return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{unknown}{lost}"
+    return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{lost}"
 
 
 def gone_words(outage: Outage) -> str:
@@ -293,11 +294,22 @@ def gone_words(outage: Outage) -> str:
     return safe(f"{outage.address} could not be reached ({outage.reason})")
 
 
-def _more(caps: Caps) -> str:
-    """Return flags that would let the run go on: twice what it had."""
-    usd = f"--max-usd {2 * caps.usd:g}" if caps.usd is not None else ""
-    tokens = f"--max-tokens {2 * caps.tokens:.0f}" if caps.tokens is not None else ""
+def _more(finished: Finished) -> str:
+    """Return flags that would let the run go on: twice what it had, or twice what it needs now."""
+    from agents.money import NANO
+
+    caps, needed = finished.caps, finished.needed
+    usd = f"--max-usd {_doubled(caps.usd, needed.nano / NANO):.12g}" if caps.usd else ""
+    tokens = f"--max-tokens {_doubled(caps.tokens, needed.tokens):.0f}" if caps.tokens else ""
     return f"{usd} {tokens}".strip()
+
+
+def _doubled(cap: float, needed: float) -> float:
+    """Return twice a cap; twice what is needed, in two digits rounded up, where that is no more."""
+    if 2 * cap > needed:
+        return 2 * cap
+    digit = 10.0 ** (math.floor(math.log10(2 * needed)) - 1)
+    return math.ceil(2 * needed / digit) * digit
 
 
 def _state(finished: Finished, out: Path) -> dict[str, object]:
@@ -310,6 +322,7 @@ def _state(finished: Finished, out: Path) -> dict[str, object]:
         "interrupted": finished.interrupted,
         "capped": finished.is_capped,
         "gone": finished.gone.address if finished.gone else None,
+        "forfeiting": [faulty._asdict() for faulty in finished.faulty],
         "until": finished.reading.as_json() if finished.reading else None,
         "cost_usd": finished.spent.usd,
         "unknown_cost": finished.spent.unknown,

@@ -49,6 +49,7 @@ def command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) ->
     """
     import json
 
+    from runs.console import tell_lines
     from runs.freeze import Extras, freeze
     from runs.wishes import Wishes
 
@@ -57,14 +58,17 @@ def command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) ->
     wishes = Wishes(**asked, by=_dimensions(by))
     wishes.check()
     frozen = freeze(out, to, wishes, extras)
-    click.echo(json.dumps(frozen.as_json(), indent=2) if as_json else "\n".join(frozen.as_lines()))
+    if as_json:
+        click.echo(json.dumps(frozen.as_json(), indent=2))
+    else:
+        tell_lines(frozen.as_lines())
 
 
 def _dimensions(by: str | None) -> tuple[Dimension, ...]:
-    from memory.errors import BadInput
+    from memory.errors import WrongArgument
 
     names = _PARTS if by is None else tuple(dict.fromkeys(by.split(",")))
     for name in names:
         if name not in _PARTS:
-            raise BadInput(f"--by {name!r} is none of {', '.join(_PARTS)}")
+            raise WrongArgument(f"--by {name!r} is none of {', '.join(_PARTS)}")
     return cast("tuple[Dimension, ...]", names)

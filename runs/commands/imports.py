@@ -81,7 +81,7 @@ def judgments(
     import json
 
     from runs.benches import open_bench
-    from runs.console import safe, say, tell
+    from runs.console import safe, say, tell, tell_lines
     from runs.imports_judgments import import_judgments
 
     taken = import_judgments(
@@ -94,7 +94,10 @@ def judgments(
         force=force,
     )
     say(f"what they come to: arena bench score {safe(str(bench))}")
-    tell(json.dumps(taken.as_json()) if as_json else "\n".join(taken.as_lines()))
+    if as_json:
+        tell(json.dumps(taken.as_json()))
+    else:
+        tell_lines(taken.as_lines())
 
 
 @command.command(
@@ -188,11 +191,14 @@ def arena_hard(
     import json
 
     from runs.benches import open_bench
-    from runs.console import safe, say, tell
+    from runs.console import safe, say, tell, tell_lines
     from runs.imports_arena_hard import import_arena_hard
 
     taken = import_arena_hard(
         folder, open_bench(bench), baseline=baseline, allow_differing=allow_differing, force=force
     )
     say(f"what they come to: arena bench score {safe(str(bench))}")
-    tell(json.dumps(taken.as_json()) if as_json else "\n".join(taken.as_lines()))
+    if as_json:
+        tell(json.dumps(taken.as_json()))
+    else:
+        tell_lines(taken.as_lines())

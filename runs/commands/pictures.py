@@ -35,11 +35,15 @@ def command(out: Path, to: Path, form: str, only: str | None, force: bool, as_js
     import json
 
     chosen = _chosen(only)
+    from runs.console import tell_lines
     from runs.pictures.album import draw_run
 
     forms = cast("Sequence[Form]", _FORMS[form])
     album = draw_run(out, to, forms=forms, only=chosen, force=force)
-    click.echo(json.dumps(album.as_json(), indent=2) if as_json else "\n".join(album.as_lines()))
+    if as_json:
+        click.echo(json.dumps(album.as_json(), indent=2))
+    else:
+        tell_lines(album.as_lines())
 
 
 def _chosen(only: str | None) -> list[str]:

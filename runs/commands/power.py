@@ -47,9 +47,8 @@ def command(*, as_json: bool, **asked: object) -> None:
     Models stand on a ladder with equal gaps. No model is called; a dozen take seconds.
     """
     import json
-    import shutil
 
-    from runs.console import folded, tell
+    from runs.console import tell, tell_lines
     from runs.power import Question, answer, check_question
     from runs.power_text import as_lines
 
@@ -60,8 +59,7 @@ def command(*, as_json: bool, **asked: object) -> None:
     if as_json:
         tell(json.dumps(table, indent=2))
     else:
-        width = shutil.get_terminal_size().columns
-        tell(folded("\n".join(as_lines(table)), width))
+        tell_lines(as_lines(table))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from runs.leaderboard_method import Method
 
-PIPED = 100
+PIPED = 80
 """Columns of a table where no terminal says how many there are."""
 _FORMS = ("table", "markdown", "latex", "csv", "json")
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (

@@ -22,10 +22,14 @@ def command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
         _stay(out, plain=plain)
         return
 
+    from runs.console import tell_lines
     from runs.status import status_of
 
     status = status_of(out)
-    click.echo(json.dumps(status.as_json(), indent=2) if as_json else "\n".join(status.as_lines()))
+    if as_json:
+        click.echo(json.dumps(status.as_json(), indent=2))
+    else:
+        tell_lines(status.as_lines())
 
 
 def _stay(out: Path, *, plain: bool) -> None:

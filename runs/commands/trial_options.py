@@ -13,7 +13,7 @@ import click
 from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
 from runs.commands.endings import GOING_ON, capped, gone_words, run_async, waited_s
 from runs.commands.simulate import names
-from runs.console import safe, say, tell
+from runs.console import safe, say, tell, tell_lines
 
 if TYPE_CHECKING:
     from memory.evidence import TrialKind
@@ -133,7 +133,10 @@ def run_trials(out: Path, asked: Asked, *, plan: bool, quiet: bool, as_json: boo
 
     if plan:
         planned = run_async(plan_trials(out, asked))
-        tell(json.dumps(planned.as_json(), indent=2) if as_json else "\n".join(planned.as_lines()))
+        if as_json:
+            tell(json.dumps(planned.as_json(), indent=2))
+        else:
+            tell_lines(planned.as_lines())
         return Held(0, is_plan=True)
     with showing(say, is_quiet=quiet) as on_held:
         tally = run_async(hold_trials(out, asked, told=Audience(say, nobody), on_held=on_held))

@@ -103,9 +103,11 @@ def test_a_call_that_never_can_fit_is_told_at_once_and_so_is_everybody_after_it(
         of = purse(15)
         first = await of.hold(MODEL, request_of())
         assert first is not None
+        first_size = first.size.nano
         waiting = asyncio.ensure_future(of.hold(MODEL, request_of()))
         of.settle(first, row(8))
         assert await waiting is None
+        assert of.needed.nano == of.spent.nano + first_size
         small = Model(
             alias="s", provider="openai", name="s", price=Price(input_usd=0, output_usd=0)
         )

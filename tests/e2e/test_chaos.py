@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -129,12 +129,26 @@ def check(trial: Trial, out: Path, done: subprocess.CompletedProcess[str]) -> Co
     assert len(found) == trial.slots, done.stderr[-3000:]
     verdicts = Counter(battle["verdict"] for battle in found)
     assert [b["id"] for b in found if b["verdict"] in VOID_OR_FORFEIT and not b["reason"]] == []
-    lost = verdicts["void"] > 0.05 * trial.slots
+    lost = verdicts["void"] > 0.05 * trial.slots or any(map(faulty(found), ROSTER))
     assert done.returncode == (3 if lost else 0), done.stderr[-3000:]
     told = json.loads(run("arena", "status", out, "--json"))
     assert (told["slots"], told["settled"]) == (trial.slots, trial.slots)
     assert told["verdicts"] == dict(verdicts)
     return verdicts
+
+
+def faulty(found: list[dict[str, str]]) -> Callable[[str], bool]:
+    """Return what tells whether a contestant forfeits more often than is accepted."""
+
+    def is_faulty(name: str) -> bool:
+        drawn = [
+            b for b in found if name in (b["model_a"], b["model_b"]) and b["verdict"] != "void"
+        ]
+        seats = (("forfeit_a", "model_a"), ("forfeit_b", "model_b"))
+        lost = sum((b["verdict"], b[seat]) == (how, name) for b in drawn for how, seat in seats)
+        return lost >= 3 and lost > 0.05 * len(drawn)
+
+    return is_faulty
 
 
 def run_through(trial: Trial, *, crowd: int = 0, say: bool = False) -> Path:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 ARENA = Path(sys.executable).with_name("arena")
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def arena(place: Path, *words: str) -> str:
@@ -31,6 +35,30 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def board(demo: tuple[Path, str]) -> dict[str, Any]:
     board: dict[str, Any] = json.loads(arena(demo[0], "leaderboard", "arena-out/demo", "--json"))
     return board
+
+
+def drawn(svg: str) -> list[str]:
+    """Return the words of a picture of a terminal, in the order in which they stand."""
+    texts = re.findall(r"<text [^>]*>([^<]*)</text>", svg)
+    return " ".join(html.unescape(text) for text in texts).split()
+
+
+def test_the_board_in_the_readme_is_the_one_that_the_demo_shows(demo: tuple[Path, str]) -> None:
+    picture = docs_pictures().leaderboard(demo[0] / "arena-out/demo")
+    kept = (DOCS / "leaderboard.svg").read_text(encoding="utf-8")
+    assert drawn(kept) == drawn(picture), "the demo's board has changed; draw it: make pictures"
+
+
+def docs_pictures() -> Any:
+    """Return what `make pictures` runs, which lies beside the documents."""
+    spec = importlib.util.spec_from_file_location("docs_pictures", DOCS / "pictures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Its classes are looked up by this name.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_parrot_is_last(board: dict[str, Any]) -> None:

@@ -207,6 +207,12 @@ def test_a_bench_asks_each_question_once(run: Path, tmp_path: Path) -> None:
         b.verdict in ("a", "b") for b in battles_of(run) if not is_guest(b.id)
     )
     assert (frozen.questions, frozen.left_out) == (before.questions, before.left_out)
+    assert (before.borrowed, frozen.borrowed) == (0, 4)
+    assert (
+        frozen.battles == frozen.questions + frozen.left_out + frozen.borrowed == before.battles + 4
+    )
+    assert NEW in frozen.without_answer
+    assert any(line.startswith("left out: 4 battles of newcomers") for line in frozen.as_lines())
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,11 @@ from runs.alarm import Alarm
 from runs.audience import Display, audience
 from runs.commands.endings import run_async
 from runs.config import Flags
+from runs.events import Happening, Settled
+from runs.forfeits import Forfeits
 from runs.simulate import simulate
 from tests.support.clips import draw_folder
+from tests.support.events import judged
 from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play
@@ -28,9 +31,9 @@ def finished(alias: str, fault: str | None, text: str = "no more") -> Event:
     return Event("finished", alias, nonce, fault=fault, text=text)
 
 
-def told_of(*events: Event) -> list[str]:
+def told_of(*events: Happening, before: Forfeits | None = None) -> list[str]:
     said: list[str] = []
-    alarm = Alarm(Path("my out"), said.append)
+    alarm = Alarm(Path("my out"), said.append, before or Forfeits(), accepted=0.05)
     for event in events:
         alarm.hear(event)
     return said
@@ -123,3 +126,37 @@ def test_a_run_without_such_a_failure_says_nothing_of_it(videos: Path, tmp_path:
     said: list[str] = []
     play(videos, tmp_path / "out", said=said)
     assert not [line for line in said if "Ctrl-C stops" in line]
+
+
+def lost(number: int, verdict: str = "forfeit_a", why: str = "http-400: no such thing") -> Settled:
+    told = {"id": f"v{number}-p1-r0", "verdict": verdict, "reason": why}
+    return Settled(judged("v0-p1-r0").model_copy(update=told))
+
+
+def test_a_contestant_that_often_gives_no_answer_is_named_once_at_the_third_time() -> None:
+    assert told_of(lost(0), lost(1)) == []
+    (line,) = told_of(*map(lost, range(9)))
+    assert line.startswith(
+        "offline:hawk gave no answer in 3 of its 3 battles, more than 5 %: http-400: no"
+    )
+    assert "arena resume 'my out' --retry-failed" in line
+
+
+def test_who_forfeits_no_larger_share_than_is_accepted_is_not_named() -> None:
+    won = [lost(number, "a") for number in range(60)]
+    assert told_of(*won, *map(lost, range(3))) == []
+    assert len(told_of(*won, *map(lost, range(4)))) == 1
+
+
+def test_forfeits_of_earlier_processes_count() -> None:
+    before = Forfeits()
+    for _ in range(2):
+        before.note("offline:hawk", "owl", "forfeit_a", reason="early")
+    (line,) = told_of(lost(0), before=before)
+    assert "3 of its 3 battles" in line
+
+
+def test_what_a_provider_says_cannot_break_the_line() -> None:
+    (line,) = told_of(*(lost(n, why="\x1b[2Jgone\nnext: rm") for n in range(3)))
+    assert "\x1b" not in line
+    assert "\n" not in line

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory.records import Battle
-from tests.support.played import battle, invoke, lineage, play, slot, video
+from runs.canvas import cells
+from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
 
 
 @pytest.fixture
@@ -17,9 +18,26 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_a_line_says_who_beat_whom_in_which_round_over_what(out: Path) -> None:
-    first = invoke("battles", out).output.splitlines()[0]
+    first = invoke("battles", out, width=120).output.splitlines()[0]
     asked = "What is in the pan in round 0?"
-    assert " ".join(first.split()) == f"{video().id}-p1-r0 r0 hawk beat owl {asked}"
+    assert " ".join(first.split()) == f"{video().id}-p1-r0 clip.mp4 12.5 s hawk beat owl {asked}"
+
+
+def test_a_list_is_as_wide_as_the_terminal_and_names_the_file_without_its_folders(
+    tmp_path: Path,
+) -> None:
+    films = [video(b"1", path="far/away/" + "名前" * 20 + ".mp4"), video(b"2", duration_s=4000.0)]
+    talk = {"question": "What is this and that? " * 9, "model_a": "openai:gpt-4o"}
+    battles = [battle(slot(film, k), **talk) for film in films for k in range(2)]
+    battles.append(battle(slot(films[1], 2), verdict="void", reason="nobody knows why " * 9))
+    settings = manifest(models=["openai:gpt-4o", "owl"])
+    out = play(tmp_path / "out", battles, videos=films, settings=settings)
+    for width in (72, 80, 133):
+        lines = invoke("battles", out, width=width).output.splitlines()
+        assert max(map(cells, lines)) == width
+        assert all("away" not in line and "gpt-4o beat owl" in line for line in lines[:4])
+        assert "clip.mp4" in lines[2]
+        assert "1:06:40" in lines[2]
 
 
 def test_the_second_seat_can_win_and_ties_say_of_which_kind(out: Path) -> None:

@@ -256,6 +256,34 @@ def test_a_lost_question_is_counted_even_when_all_is_resealed(bench: Path) -> No
     assert "holds 1 question, not 2" in problems(bench)
 
 
+def test_a_question_that_was_edited_is_named_whether_it_became_longer_or_not(bench: Path) -> None:
+    file = bench / "questions.jsonl"
+    for new in (b"A turnip", b"A turnip, of course."):
+        before = file.read_bytes()
+        file.write_bytes(before.replace(b"A carrot.", new, 1))
+        told = problems(bench)
+        assert "questions.jsonl has changed" in told
+        assert "questions.jsonl line 1 has the qid" in told
+        assert "question or an answer changed" in told
+        assert "holds 0" not in told
+        file.write_bytes(before)
+
+
+def test_a_model_that_was_renamed_is_named_by_what_there_is_more_and_less_of(bench: Path) -> None:
+    file = bench / "questions.jsonl"
+    said = b'"selected_model": "mole"'
+    file.write_bytes(file.read_bytes().replace(said, said.replace(b"mole", b"nobody")))
+    assert "holds 0 of selected_model mole, not 1" in problems(bench)
+    assert "holds 1 of selected_model nobody, not 0" in problems(bench)
+
+
+def test_a_file_that_grew_beyond_reason_is_not_read(bench: Path) -> None:
+    with (bench / "questions.jsonl").open("ab") as file:
+        file.write(b"[\n" * 10**5)
+    (told,) = verify(bench, None).problems
+    assert "questions.jsonl has changed: 2" in told
+
+
 @pytest.mark.parametrize("line", [b"{}\n", b"[]\n", b"\xff\n", b"[" * 10**5, b"null\n", b"\n"])
 def test_a_hostile_line_is_named(bench: Path, line: bytes) -> None:
     forge(bench, (bench / "questions.jsonl").read_bytes() + line)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from agents.money import Sum, summed
+from agents.purse import Caps
 from runs.commands.endings import ending
 from runs.simulate import Finished
 from tests.e2e.test_cap import ROSTER, brain, write_arena
@@ -72,3 +74,22 @@ def test_a_cap_buys_about_its_share_of_the_battles(
             assert found.is_capped
             assert found.settled >= 0.6 * share * whole.total
             assert all(kept[battle.id] == battle for battle in battles_of(out))
+
+
+@pytest.mark.parametrize(
+    ("caps", "needed", "flags"),
+    [
+        (Caps(usd=2.0), summed(2.5, 10**6), "--max-usd 4"),
+        (Caps(usd=0.3), summed(0.65, 10**6), "--max-usd 1.3"),
+        (Caps(usd=0.0001), summed(0.0512, 10**6), "--max-usd 0.11"),
+        (Caps(tokens=1000), summed(9.0, 1200), "--max-tokens 2000"),
+        (Caps(tokens=1000), summed(9.0, 2345), "--max-tokens 4700"),
+        (Caps(usd=1.0, tokens=1000), summed(9.0, 2345), "--max-usd 18 --max-tokens 4700"),
+    ],
+)
+def test_the_cap_that_is_named_to_go_on_with_lets_the_next_call_through(
+    caps: Caps, needed: Sum, flags: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = Finished(9, 3, 0, False, 0.05, is_capped=True, caps=caps, needed=needed)
+    assert ending(ended, Path("out"), as_json=False) == 4
+    assert capsys.readouterr().err.splitlines()[-1] == f"to go on: arena resume out {flags}"

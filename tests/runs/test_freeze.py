@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
+import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory.errors import BadInput, StoreError
+from memory.records import Borrowed
 from runs.buckets import bucket
+from runs.reading import open_run
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
 
 
@@ -169,6 +174,57 @@ def test_battles_without_a_winner_are_left_out_and_said_to_be_by_their_reasons(
     assert told["selection"]["without_winner"] == reasons
     assert "left out: 6 battles without a winner (card.md)" in result.output
     assert "split: the seatings disagreed | 1 |" in (tmp_path / "bench" / "card.md").read_text()
+
+
+COUNTED = (
+    re.compile(r": (\d+) questions? about "),
+    re.compile(r"^left out: (\d+) battles? "),
+)
+
+
+def lines_count(lines: list[str]) -> int:
+    """Return how many battles the lines that freeze prints are about."""
+    told = [int(found[1]) for line in lines for one in COUNTED if (found := one.search(line))]
+    dropped = [line for line in lines if line.startswith("not chosen: ")]
+    return sum(told) + sum(int(n) for line in dropped for n in re.findall(r"(\d+) (?!%)", line))
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    "options", [(), ("--size", 3), ("--per-video", 1, "--distinct", "--leak-filter")]
+)
+def test_every_battle_of_a_run_is_in_exactly_one_line(
+    tmp_path: Path, seed: int, options: tuple[object, ...]
+) -> None:
+    dice = random.Random(seed)
+    films = [video(f"{seed} {k}".encode(), path=f"{k}.mp4") for k in range(3)]
+    endings = ("a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a")
+    battles = [battle(slot(films[0], 0))]
+    for film, round_ in product(films, range(1, 5)):
+        asked = dice.choice(["What is it?", f"What is in the pan in round {round_}?"])
+        place = slot(film, round_)
+        battles.append(battle(place, verdict=dice.choice(endings), question=asked))
+        if dice.random() < 0.5:
+            met = Borrowed(battle=place.id, seat=dice.choice(["a", "b"]))
+            other = {"model_b": "new"} if met.seat == "a" else {"model_a": "new"}
+            guest = slot(film, round_, generation=1).model_copy(update={"id": f"{place.id}+1"})
+            battles.append(battle(guest, verdict=dice.choice("ab"), borrowed=met, **other))
+    settings = manifest(models=["hawk", "owl", "new"], guests={"new": [1]})
+    out = play(tmp_path / "out", battles, videos=films, settings=settings)
+    with open_run(out) as run:
+        whole = len(run.battles)
+    assert whole > 12
+    lines = invoke("freeze", out, "--to", tmp_path / "bench", *options).output.splitlines()
+    assert lines_count(lines) == whole, lines
+    again = invoke("freeze", out, "--to", tmp_path / "bench", *options, "--json")
+    told = json.loads(again.output)
+    parts = (told["questions"], told["left_out"], told["borrowed"], *told["dropped"].values())
+    assert (sum(parts), told["battles"]) == (whole, whole)
+    assert "new" in told["without_answer"]
+    assert any(re.match("no answer here: .*new", line) for line in lines)
+    card = (tmp_path / "bench" / "card.md").read_text()
+    assert not re.search(r"^- models: .*new", card, re.M)
+    assert re.search(r"^- without an answer here: .*new", card, re.M)
 
 
 def test_a_superseded_battle_is_no_question(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from runs.pasting import (
     quote_formula,
     unquote_formula,
 )
-from tests.support.played import battle, invoke, manifest, play, slot, video
+from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
 
 EVIL = "=cmd()|' a&b_c%d\\e\"f\ng\x1b[2J\u202e{x}$y#~^<b>`*[z](http://h)--"
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -45,12 +45,31 @@ def test_markdown_is_a_table_with_its_figures_on_the_right() -> None:
     )
 
 
-def test_latex_has_the_rules_of_booktabs_and_its_notes_in_the_caption() -> None:
-    text = latex(sheet(["hawk", "1200"])._replace(notes=["50 % of it."]))
+def test_latex_has_the_rules_of_booktabs_a_short_caption_a_label_and_its_notes_below() -> None:
+    titled = sheet(["hawk", "1200"])._replace(caption="A & B", label="both")
+    text = latex(titled._replace(notes=["50 % of it."]))
     body = text.split("\\toprule\n")[1].split("\\bottomrule")[0]
     assert body == "model & rating \\\\\n\\midrule\nhawk & 1200 \\\\\n"
     assert "\\begin{tabular}{lr}" in text
-    assert "\\caption{50 \\% of it.}" in text
+    assert "\\caption{A \\& B}\n\\label{tab:both}\n\\begin{tabular}" in text
+    _, below = text.split("\\end{tabular}\n")
+    told = r"\parbox{\linewidth}{\footnotesize 50 \% of it.}"
+    assert below == f"\\par\\smallskip\n{told}\n\\end{{table}}"
+    assert latex(titled).endswith("\\end{tabular}\n\\end{table}")
+
+
+@pytest.mark.parametrize("by", [[], ["--by", "round"], ["--by", "pair"]])
+def test_every_latex_table_is_titled_in_a_few_words_and_can_be_referred_to(
+    by: list[str], tmp_path: Path
+) -> None:
+    text = invoke(
+        "leaderboard", play(tmp_path / "out", lineage(video())), "--format", "latex", *by
+    ).output
+    (caption,) = re.findall(r"^\\caption\{(.*)\}$", text, re.M)
+    (label,) = re.findall(r"^\\label\{tab:([a-z-]+)\}$", text, re.M)
+    assert 3 < len(caption.split()) < 12
+    assert label not in ("", "results")
+    assert text.index("parbox") > text.index("end{tabular}")
 
 
 @pytest.mark.parametrize(

@@ -185,3 +185,20 @@ def test_plan_sends_nothing_and_yes_goes_on(
     told = terminal.simulate("--videos", clips, *SMALL, "--plan", "--yes")
     assert told.code == 0
     assert Path("arena-out", RUN_FILE).exists()
+
+
+def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
+    plan = plan_of(resolve(Flags(models=TRIO)).config, Work(first=3, later=6, videos=1))
+    told = plan.as_json()
+    assert (told["input_tokens"], told["output_tokens"]) == (None, None)
+    assert {line["input_tokens"] for line in told["lines"]} == {None}
+    lines = list(as_lines(plan, 80))
+    assert all(" - " in line for line in lines if line.startswith(("offline:", "all ")))
+    assert not list(cap_notice(plan, Caps(tokens=1), Caps(0.0, 0)))
+
+
+def test_beside_stand_ins_a_plan_sums_the_tokens_that_are_billed(tmp_path: Path) -> None:
+    flags = Flags(models=("a", "offline:hawk"), examiner="e", config=arena(tmp_path))
+    plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
+    billed = [line for line in plan.lines if line.alias != "offline:hawk"]
+    assert plan.as_json()["input_tokens"] == round(sum(line.input_tokens for line in billed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -267,3 +268,15 @@ def test_hostile_names_are_shown_and_not_obeyed(
     assert "\x1b" not in told
     shown = invoke("rate", written(tmp_path / "c.csv", [(evil, "y", "a")] * 3)).output
     assert "\x1b" not in shown
+
+
+def test_bars_have_an_axis_and_one_wide_interval_is_cut_with_an_arrow(tmp_path: Path) -> None:
+    rows = [*[("x", "y", "a"), ("y", "x", "a"), ("y", "z", "tie"), ("z", "x", "tie")] * 40]
+    file = written(tmp_path / "b.csv", [*rows, ("rare", "x", "a"), ("y", "rare", "a")])
+    head, _, *lines = invoke("rate", file).output.splitlines()
+    low, high = (int(end) for end in re.findall(r"interval (-?\d+) +(-?\d+) win %", head)[0])
+    assert 800 < low < 1000 < high < 1200
+    bars = {line.split()[1]: re.findall("[◂─●▸]+", line)[0] for line in lines[:4]}
+    assert bars["rare"].startswith("◂")
+    assert bars["rare"].endswith("▸")
+    assert all(3 <= len(bars[name]) and not set(bars[name]) & set("◂▸") for name in "xyz")

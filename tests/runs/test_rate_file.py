@@ -44,7 +44,16 @@ def test_the_row_is_counted_in_every_form(tmp_path: Path, name: str, where: str)
         ('{"model_a": "x"\n', ', line 1: no JSON: "{\\"model_a'),
         ("[1, 2]\n", ', line 1: no JSON object: "[1, 2]"'),
         ('{"model_a": "x", "model_b": "y", "winner": "a"}\n\n', ", line 2: blank"),
-        ('{"model_a": 3, "model_b": "y", "winner": "a"}\n', ', line 1: model_a is no name: "3"'),
+        ('{"model_a": 3.5, "model_b": "y", "winner": 1}\n', ', line 1: model_a is no name: "3.5"'),
+        (
+            '{"model_a": {"of": 1}, "model_b": "y", "winner": 1}\n',
+            ', line 1: model_a is no name: "{',
+        ),
+        ('{"model_a": "x", "model_b": ["y"], "winner": 1}\n', ', line 1: model_b is no name: "['),
+        (
+            '{"model_a": "x", "model_b": true, "winner": 1}\n',
+            ', line 1: model_b is no name: "true"',
+        ),
         ('{"model_a": "x", "model_b": ["y"], "winner": true}\n', ', line 1: winner is "true"'),
         ('{"model_a": "x", "model_b": "y", "winner": NaN}\n', ", line 1: winner is missing"),
         ('{"model_a": NaN, "model_b": "y", "winner": 1}\n', ", line 1: model_a is missing"),
@@ -55,6 +64,24 @@ def test_the_row_is_counted_in_every_form(tmp_path: Path, name: str, where: str)
 def test_a_wrong_line_is_named(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "b.jsonl").write_text(text)
     assert refused(tmp_path / "b.jsonl").replace('"{"', '"{\\"').startswith(said)
+
+
+def test_whole_numbers_are_names_in_every_form(tmp_path: Path) -> None:
+    rows = [(1, 20, "a"), (20, 1, "a"), (1, 3, "tie")]
+    columns = dict(zip(("model_a", "model_b", "winner"), zip(*rows, strict=True), strict=True))
+    (tmp_path / "b.csv").write_text(
+        "model_a,model_b,winner\n" + "".join(f"{a},{b},{w}\n" for a, b, w in rows)
+    )
+    lines = (dict(zip(columns, row, strict=True)) for row in rows)
+    (tmp_path / "b.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    pq.write_table(pa.table(columns), tmp_path / "b.parquet")
+    floats = {**columns, "model_a": [1.0, 20.0, 1.0]}
+    pq.write_table(pa.table(floats), tmp_path / "floats.parquet")
+    boards = [
+        rate_file(tmp_path / name) for name in ("b.csv", "b.jsonl", "b.parquet", "floats.parquet")
+    ]
+    assert {row["model"] for row in boards[0]["models"]} == {"1", "20", "3"}
+    assert all(board["models"] == boards[0]["models"] for board in boards)
 
 
 def test_columns_that_come_late_are_gaps_before(tmp_path: Path, monkeypatch: Any) -> None:
@@ -83,7 +110,8 @@ def test_portions_and_blank_lines_change_nothing(tmp_path: Path, monkeypatch: An
         (b"model_a,model_b\nx,y\n", ' has no column winner; it has "model_a", "model_b"'),
         (b"a,a,winner\nx,y,a\n", ' has two columns called "a"'),
         (b"model_a,model_b,winner\nx,\xff\xfe,a\n", " is not UTF-8 text"),
-        (b'model_a,model_b,winner\nx,"y"z,a\n', ", after row 0: "),
+        (b'model_a,model_b,winner\nx,"y"z,a\n', ", row 1: "),
+        (b'model_a,model_b,winner\nx,y,a\n\nx,"y,a\ny,x,a\n', ", row 2: a quote is opened and "),
         (b'"model_a"x,model_b,winner\n', ", header: "),
         (b"\x89PNG\r\n\x1a\n\x00\x00", " is not UTF-8 text"),
     ],

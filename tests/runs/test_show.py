@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from memory.errors import BadInput
 from memory.records import Attempt, Nonce
+from runs.cli import load
 from runs.show_text import frame_times
 from tests.support.played import (
     battle,
@@ -110,9 +112,23 @@ def test_answers_stand_side_by_side_where_there_is_room(out: Path) -> None:
     assert not together(99)
 
 
-def test_no_line_is_wider_than_the_terminal(out: Path) -> None:
+def test_no_line_is_wider_than_the_terminal_but_a_command_to_copy(out: Path) -> None:
     for width in (60, 100, 137):
-        assert max(map(len, shown(out, IDS[1], width).splitlines())) <= width
+        lines = shown(out, IDS[1], width).splitlines()
+        assert max(len(line) for line in lines if "arena frames" not in line) <= width
+
+
+def test_a_video_is_told_by_its_file_and_length_with_a_command_that_shows_its_frames(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spaced = tmp_path / "a run that lies in a folder with a long name and with blanks in it"
+    out.rename(spaced)
+    lines = [line.strip() for line in shown(Path(spaced.name), IDS[1], 60).splitlines()]
+    assert "Video clip.mp4, 12.5 s" in lines
+    ((_, *typed),) = (shlex.split(line) for line in lines if line.startswith("arena frames "))
+    understood = load("frames").make_context("frames", typed[1:]).params
+    assert (understood["video"], understood["out"]) == (video().id, Path(spaced.name))
 
 
 def test_long_rows_of_frame_times_are_cut_in_the_middle(out: Path) -> None:

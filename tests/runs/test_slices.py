@@ -73,6 +73,15 @@ def test_evolved_battles_are_told_apart_by_whom_the_question_was_aimed_at() -> N
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_slices_that_overlap_say_so(tmp_path: Path, form: str) -> None:
+    out = play(tmp_path / "out", lineage(video()))
+    told = invoke("leaderboard", out, "--by", "origin", "--format", form).output
+    assert "aimed at ..: the battles of evolved once more" in told.replace("\\", "")
+    told = invoke("leaderboard", out, "--by", "round", "--format", form).output
+    assert "once more" not in told
+
+
 def test_a_void_that_never_came_to_a_question_is_counted_as_unknown() -> None:
     lost = {"category": None, "origin": None, "question": None, "verdict": "void", "reason": "x"}
     for by in ("category", "origin", "format"):

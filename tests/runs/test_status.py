@@ -80,10 +80,13 @@ def test_what_came_back_empty_is_part_of_a_calls_cost_and_tokens(tmp_path: Path)
 
 
 def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
-    assert "cost $0.5000 and 1 call of unknown cost" in invoke("status", mixed).output
+    said = invoke("status", mixed, width=200).output
+    assert "cost $0.5000 and 1 call of unknown cost" in said
     free = call(slot(video(), 0).id, cost_usd=0.0)
     beside = play(tmp_path / "one", lineage(video()), calls=[free, call(slot(video(), 1).id)])
-    assert "cost $0.00 and 1 call of unknown cost" in invoke("status", beside).output
+    said = invoke("status", beside).output
+    assert "cost unknown (1 of 2 calls)" in said
+    assert "$0.00" not in said
     unpriced = play(tmp_path / "two", lineage(video()), calls=[call(slot(video(), 0).id)])
     assert "cost unknown" in invoke("status", unpriced).output
 
@@ -148,7 +151,7 @@ def test_a_video_with_damaged_frames_is_named(mixed: Path) -> None:
     hurt = Frames(video=video().id, width_px=2, height_px=2, frames=(), damaged=1)
     with Store.open(mixed / "run.sqlite", write=True) as store:
         asyncio.run(store.put_frames(hurt))
-    line = f"{video().path}: 1 frame could not be decoded; a neighbour was shown instead"
+    line = f"{video().path}: 1 frame damaged; a neighbour stands in where there is no picture"
     assert line in invoke("status", mixed).output.splitlines()
     assert json.loads(invoke("status", mixed, "--json").output)["damage"] == [line]
 
@@ -162,7 +165,7 @@ def test_lines_name_reasons_models_seed_and_the_next_command(mixed: Path) -> Non
     for said in (
         "won 1, ties 2, void 1, forfeits 1",
         "void, 1: the judge gave no verdict",
-        "forfeits of owl: 1",
+        "forfeits of owl, 1: ",
         "seed 7; models: hawk (offline:hawk), owl (offline:owl), mole (offline:mole)",
         f"next: arena resume {mixed}",
     ):
@@ -222,3 +225,14 @@ def test_trials_of_a_judge_are_counted_apart_and_make_no_battle_dearer(tmp_path:
     }
     assert status["cost_usd"] == 2.5
     assert status["cost_usd_a_battle"] == 0.5
+
+
+def test_a_second_seating_that_decided_is_no_reason_called_none(tmp_path: Path) -> None:
+    why = "no judge decided: referee (ab): it was silent; referee (ba): None"
+    out = play(tmp_path / "out", [battle(slot(video(), 0), verdict="void", reason=why)])
+    told = "referee (ab): it was silent; referee (ba) decided, which only audits"
+    for words in (("status", out), ("battles", out), ("show", out, slot(video(), 0).id)):
+        said = " ".join(invoke(*words, width=200).output.split())
+        assert told in said
+        assert "None" not in said
+    assert json.loads(invoke("battles", out, "--jsonl").output)["reason"] == why

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from runs.cli import arena
-from runs.videos_text import length
+from runs.figures import length
 from tests.support.clips import draw_clip
 from tests.support.stamped import RECIPES, encode
 from tests.support.titles import cue, write_titles
@@ -118,3 +118,34 @@ def test_no_name_reaches_a_terminal(clips: Path, tmp_path: Path) -> None:
 )
 def test_a_length_is_as_short_as_it_can_be(seconds: float, shown: str) -> None:
     assert length(seconds) == shown
+
+
+def test_a_damaged_video_is_marked_and_a_whole_one_is_only_not_reported(
+    clips: Path, tmp_path: Path
+) -> None:
+    whole = encode(tmp_path / "whole.mp4", RECIPES["h264, short groups"]).read_bytes()
+    assert "no damage reported" in videos(tmp_path).stdout.splitlines()
+    start = len(whole) * 4 // 10
+    (tmp_path / "hurt.mp4").write_bytes(whole[:start] + b"\0" * 200 + whole[start + 200 :])
+    hurt, sound = told(tmp_path)["videos"]
+    assert hurt["damaged"] > 1
+    assert hurt["problems"][-1] == f"{hurt['damaged']} of the 75 frames looked at are damaged"
+    assert (sound["damaged"], sound["problems"]) == (0, [])
+    assert "no damage" not in videos(tmp_path).stdout
+
+
+def test_asked_to_be_quick_nothing_is_decoded_and_nothing_claimed(clips: Path) -> None:
+    done = videos(clips, "--quick")
+    assert "no damage" not in done.stdout
+    assert "decoded" not in done.stderr
+    assert [video["damaged"] for video in told(clips, "--quick")["videos"]] == [None, None]
+
+
+def test_where_frames_cannot_be_kept_that_is_said_and_the_folder_is_listed(
+    clips: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "cache").write_text("no folder")
+    done = videos(clips, env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert done.exit_code == 0
+    assert "damage was not looked for: the frame cache " in done.stderr
+    assert "no damage" not in done.stdout

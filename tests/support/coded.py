@@ -94,6 +94,8 @@ KINDS = {
     "av1, ten bits, hdr": av1(pix_fmt="yuv420p10le", tags=HDR),
     "mpeg4 in avi": mpeg4("avi"),
     "mpeg4 in avi, packed": mpeg4("avi", between=1, is_packed=True),
+    "mpeg4 in avi, packed, two between": mpeg4("avi", is_packed=True),
+    "mpeg4 in avi, packed, four between": mpeg4("avi", between=4, is_packed=True),
     "mpeg4 in avi, no b-frames": mpeg4("avi", between=0),
     "mpeg4 in mp4": mpeg4("mp4"),
     "mpeg2 in ts": mpeg2("ts"),

@@ -1,4 +1,4 @@
-"""MPEG-4 as DivX put it into AVI: a B-frame shares the packet of the frame it is predicted from."""
+"""MPEG-4 as DivX and Xvid put it into AVI: a B-frame shares the packet of the frame before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FRAME = b"\x00\x00\x01\xb6"
 
 
 def pack(path: Path) -> None:
-    """Put the B-frames of an AVI, never two in a row, into the packets before them."""
+    """Put the B-frames of an AVI into packets of others, as DivX and Xvid do."""
     with av.open(str(path)) as old:
         stream = old.streams.video[0]
         packets = [packet for packet in old.demux(stream) if packet.size]
@@ -36,15 +36,19 @@ def pack(path: Path) -> None:
 
 
 def _packed(plain: list[tuple[bytes, bool]]) -> list[tuple[bytes, bool]]:
+    """Return the packets: of B-frames in a row the first joins the one before, the next stand."""
     packets: list[tuple[bytes, bool]] = []
+    owes = False
     for data, is_key in plain:
-        if _is_between(data):
+        if _is_between(data) and not owes:
             before, was_key = packets[-1]
-            packets[-1] = (before + data, was_key)
+            packets[-1], owes = (before + data, was_key), True
+            continue
+        if owes and not _is_between(data):
             packets.append((NOT_CODED, False))
-        else:
-            packets.append((data, is_key))
-    return packets
+            owes = False
+        packets.append((data, is_key))
+    return [*packets, *[(NOT_CODED, False)] * owes]
 
 
 def _is_between(data: bytes) -> bool:

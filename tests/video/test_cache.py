@@ -13,7 +13,7 @@ from memory.digests import canonical_json, digest
 from memory.errors import BadInput
 from memory.records import Frame, Frames, Sampling
 from video.cache import FrameCache, NotCached, default_folder
-from video.frames import SAMPLER, Sampled
+from video.frames import EARLIER, SAMPLER, Sampled
 
 SHA = digest("a video")
 SAMPLING = Sampling()
@@ -71,6 +71,16 @@ def test_another_version_of_the_sampler_looks_for_other_entries(
 ) -> None:
     monkeypatch.setattr("video.cache.SAMPLER", "another")
     assert cache.get(SHA, SAMPLING) is None
+
+
+def test_what_an_earlier_version_kept_is_good_to_a_run_that_has_shown_it_and_to_no_other(
+    cache: FrameCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("video.cache.SAMPLER", EARLIER[0])
+    cache.put(digest("old"), SAMPLING, THREE)
+    monkeypatch.undo()
+    assert cache.get(digest("old"), SAMPLING) is None
+    assert cache.jpegs(digest("old"), SAMPLING, [digest(b"two")]) == [b"two"]
 
 
 def test_another_video_is_another_entry(cache: FrameCache) -> None:

@@ -1,0 +1,206 @@
+"""Damage is told of as far as it goes, by the file alone: what is sampled changes nothing."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from shutil import copyfile
+
+import av
+import pytest
+
+from benchmarks.damage import CODINGS, SEEN_DB, encode, lose_stretch, psnr, told_of
+from memory.records import Sampling
+from tests.support.stamped import read_stamp, stamp
+from video.damage import Gaps
+from video.decode import AvDecoder
+from video.decoders import Catch
+from video.frames import sample
+from video.index import read_index
+
+SIZE = (320, 180)
+Clip = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return H.264 in mp4 whose key frames are 30 frames apart."""
+    folder = tmp_path_factory.mktemp("damage")
+    return encode(folder / "whole.mp4", CODINGS["H.264"], count=90)
+
+
+@pytest.fixture(scope="module")
+def hurt(whole: Path) -> Path:
+    """Return it with 200 bytes overwritten in the second group of pictures."""
+    with av.open(str(whole)) as file:
+        sizes = [packet.size for packet in file.demux(video=0)]
+    # The largest are those that others refer to.
+    return told(whole, sorted(range(31, 48), key=lambda n: -sizes[n]))
+
+
+def told(source: Path, packets: Iterable[int], *, count: int = 200) -> Path:
+    """Write a copy with bytes of one of the packets overwritten, the first of which libav tells.
+
+    It often reads on as if nothing was wrong.
+    """
+    to = source.with_stem("hurt")
+    copies = (overwritten(source, to, packet=packet, count=count) for packet in packets)
+    return next(copy for copy in copies if len(told_of(copy)) > 1)
+
+
+def overwritten(source: Path, to: Path, *, packet: int, count: int = 200) -> Path:
+    """Write a copy in which bytes from the middle of a packet on are others."""
+    with av.open(str(source)) as file:
+        packets = [one for one in file.demux(video=0) if one.size]
+        start = (packets[packet].pos or 0) + packets[packet].size // 2
+    data = bytearray(source.read_bytes())
+    data[start : start + count] = random.Random(packet).randbytes(count)
+    to.write_bytes(data)
+    return to
+
+
+def decoded(path: Path, wanted: Sequence[int] | None = None) -> Catch:
+    decoder, index = AvDecoder(), read_index(path)
+    ticks = index.shown if wanted is None else wanted
+    return decoder.pictures(
+        path, index, wanted=ticks, size=SIZE, develop=lambda image: image.tobytes()
+    )
+
+
+def visibly_wrong(before: Path, after: Path) -> set[int]:
+    known, now = decoded(before).pictures, decoded(after)
+    shown = now.pictures
+    return {t for t in now.wanted if psnr(shown.get(t, b""), known.get(t, b"")) < SEEN_DB}
+
+
+def test_frames_behind_damage_are_damaged_up_to_the_next_key_frame(whole: Path, hurt: Path) -> None:
+    index, catch = read_index(hurt), decoded(hurt)
+    damaged = sorted(catch.missing)
+    places = [index.shown.index(tick) for tick in damaged]
+    assert 8 < len(damaged)
+    assert (30 <= places[0], places[-1]) == (True, 59)
+    assert 5 < len(visibly_wrong(whole, hurt))
+    assert visibly_wrong(whole, hurt) <= catch.missing <= told_of(hurt)
+
+
+def test_a_frame_is_damaged_or_not_whatever_else_is_asked_for(hurt: Path) -> None:
+    index, all_of_them = read_index(hurt), decoded(hurt)
+    for wanted in (index.shown[::3], index.shown[1::7], index.shown[40:41], index.shown[55:]):
+        catch = decoded(hurt, wanted)
+        assert catch.missing == all_of_them.missing & catch.wanted
+        assert catch.pictures == {tick: all_of_them.pictures[tick] for tick in catch.pictures}
+
+
+def test_damage_to_a_frame_that_no_other_refers_to_is_its_own(whole: Path, tmp_path: Path) -> None:
+    with av.open(str(whole)) as file:
+        stored = [packet.pts or 0 for packet in file.demux(video=0) if packet.size]
+    # Between two others, and shown before the one that is stored before it.
+    last = [n for n in range(40, 80) if stored[n + 1] > stored[n - 1] > stored[n]]
+    path = told(copyfile(whole, tmp_path / "b.mp4"), last, count=20)
+    (only,) = decoded(path).missing
+    assert only in {stored[n] for n in last}
+    assert not decoded(path, [tick for tick in stored if tick != only]).missing
+
+
+def test_lost_packets_of_a_transport_stream_damage_up_to_the_next_key_frame(
+    tmp_path: Path,
+) -> None:
+    streamed = encode(tmp_path / "whole.ts", CODINGS["H.264"], count=90)
+    lose_stretch(streamed, tmp_path / "lost.ts", random.Random(3), count=40)
+    index, catch = read_index(tmp_path / "lost.ts"), decoded(tmp_path / "lost.ts")
+    (problem,) = index.problems
+    assert problem.startswith("damaged, first at ")
+    assert index.hurt
+    assert index.hurt <= catch.missing
+    fresh = min(key for key in index.keys if key > max(index.hurt))
+    assert fresh not in catch.missing
+    assert visibly_wrong(streamed, tmp_path / "lost.ts") <= catch.missing
+
+
+def test_damage_where_only_counting_tells_the_frames_ends_at_a_key_frame(
+    clip: Clip, tmp_path: Path
+) -> None:
+    path = encode(tmp_path / "whole.avi", CODINGS["H.264"], count=90)
+    after = told(path, range(31, 48))
+    catch, index = decoded(after), read_index(after)
+    places = {index.shown.index(tick) for tick in catch.missing}
+    assert 10 < len(places)
+    assert places <= set(range(28, 60))
+    assert visibly_wrong(path, after) <= catch.missing
+
+
+class Packet:
+    """What `Gaps` asks of a packet."""
+
+    size, duration, dts, pos = 1, 1, None, 0
+
+    def __init__(self, sign: str) -> None:
+        self.is_keyframe, self.is_corrupt = sign in "KX", sign in "cX"
+
+
+@pytest.mark.parametrize(
+    ("stored", "damaged"),
+    [
+        ("K0 p1 p2 K3 p4", set()),
+        ("K0 c1 p2 p3 K4 p5", {1, 2, 3}),
+        # The key frame of an open group: what is shown before it refers to what was lost.
+        ("K0 c1 p2 p4 K7 p5 p6 p8", {1, 2, 4, 5, 6}),
+        ("K0 p1 X2 p3 K4 p5", {2, 3}),
+        # What is cut out of a stream may stand one packet behind its mark.
+        ("K0 c1 K2 p3 K4 p5", {1, 2, 3}),
+    ],
+)
+def test_what_is_torn_damages_all_up_to_a_fresh_start(stored: str, damaged: set[int]) -> None:
+    gaps = Gaps()
+    for one in stored.split():
+        gaps.pass_by(Packet(one[0]), int(one[1:]), is_behind=False)  # type: ignore[arg-type]
+    assert gaps.hurt == damaged
+
+
+def started_late(source: Path, to: Path, *, packet: int) -> Path:
+    """Write a copy of a transport stream that begins with another of its packets."""
+    with av.open(str(source)) as file:
+        start = [one.pos or 0 for one in file.demux(video=0) if one.size][packet]
+    to.write_bytes(source.read_bytes()[start // 188 * 188 :])
+    return to
+
+
+@pytest.mark.parametrize("name", ["h264 in ts", "mpeg2 in ts"])
+def test_a_stream_that_starts_between_key_frames_begins_with_what_can_be_decoded(
+    clip: Clip, tmp_path: Path, name: str
+) -> None:
+    path = started_late(clip(name), tmp_path / "late.ts", packet=5)
+    index, sampled = read_index(path), sample(path, sampling=Sampling(frames=128))
+    numbers = [read_stamp(jpeg) for jpeg in sampled.jpegs]
+    first = {"h264 in ts": 12, "mpeg2 in ts": 15}[name]
+    assert numbers == list(range(first, 75))
+    assert (sampled.frames.damaged, index.problems) == (0, ())
+    assert index.duration_s == pytest.approx((75 - first) / 25)
+
+
+def _ffmpeg_with_xvid() -> str:
+    """Return an ffmpeg that encodes with libxvid, or nothing."""
+    found = shutil.which("ffmpeg") or ""
+    if not found:
+        return ""
+    told = subprocess.run((found, "-hide_banner", "-encoders"), capture_output=True, text=True)
+    return found if "libxvid" in told.stdout else ""
+
+
+@pytest.mark.parametrize("between", [1, 2, 3])
+def test_frames_of_xvid_itself_are_in_their_order(tmp_path: Path, between: int) -> None:
+    ffmpeg = _ffmpeg_with_xvid()
+    if not ffmpeg:
+        pytest.skip("no ffmpeg with libxvid here; the packed clips of coded.py stand for it")
+    path = tmp_path / "xvid.avi"
+    raw = b"".join(stamp(number, (96, 64)).tobytes() for number in range(60))
+    given = "-f rawvideo -pix_fmt rgb24 -s 96x64 -r 25 -i - -c:v libxvid -q:v 2 -g 250"
+    command = (ffmpeg, "-v", "error", *given.split(), "-bf", str(between), str(path))
+    subprocess.run(command, input=raw, check=True)
+    sampled = sample(path, sampling=Sampling(frames=128))
+    numbers = [read_stamp(jpeg) for jpeg in sampled.jpegs]
+    assert len(numbers) > 55
+    assert numbers == sorted(numbers)
