@@ -44,7 +44,7 @@ _ANSWERED = (
 _SENT = (
     "SELECT json_extract(body, '$.alias'), role, substr(scope, 1, 12), "
     "json_extract(body, '$.frames') AS frames, count(*) FROM calls "
-    "WHERE frames IS NOT NULL AND json_extract(body, '$.reply') IS NOT NULL GROUP BY 1, 2, 3, 4"
+    "WHERE frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3, 4"
 )
 _HAS_ANSWERED = (
     "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "

@@ -66,6 +66,11 @@ def refused(events: list[dict[str, Any]]) -> dict[str, int]:
     return {model: models.count(model) for model in models}
 
 
+def status_text(terminal: Terminal, out: Path) -> str:
+    """Return what is printed of how a run stands, whatever the width of its lines."""
+    return " ".join(terminal.arena("status", out).out.split())
+
+
 def test_each_model_is_refused_once(template: Played) -> None:
     assert refused(template.events) == dict.fromkeys(("hawk", "owl", "examiner", "judge"), 1)
 
@@ -87,7 +92,7 @@ def test_status_says_what_was_learnt_and_who_saw_how_much(
     short = {one["model"]: one for one in told["frames_short"] if one["role"] == "contestant"}
     assert short.keys() == {"hawk", "owl"}
     assert (short["hawk"]["least"], short["hawk"]["most"], short["hawk"]["wanted"]) == (8, 8, 18)
-    lines = terminal.arena("status", template.out).out
+    lines = status_text(terminal, template.out)
     assert "hawk (contestant) saw 8 of 18 frames in all its calls" in lines
     assert "takes 8 images a request; 18 were refused" in lines
 
@@ -115,7 +120,7 @@ def test_the_audit_raises_an_alarm_for_each(template: Played, terminal: Terminal
     alarms = {one["key"]: one for one in found if one["alarm"]}
     assert {"frames.short.hawk", "frames.short.owl", "frames.short.judge.judge"} <= alarms.keys()
     assert alarms["frames.short.hawk"]["sentence"].startswith("hawk saw 8 of 18 frames in ")
-    board = terminal.arena("leaderboard", template.out).out
+    board = " ".join(terminal.arena("leaderboard", template.out).out.split())
     assert "AUDIT ALARM: hawk saw 8 of 18 frames" in board
 
 
@@ -202,7 +207,7 @@ def test_a_refused_name_of_the_limit_is_paid_for_once_by_a_run_and_what_goes_on_
     assert sum("is sent max_completion_tokens from now on" in line for line in said) == 5
     assert not any(battle.verdict == "void" for battle in battles_of(tmp_path / "out"))
     assert not play_again(tmp_path / "out").differences
-    lines = " ".join(terminal.arena("status", tmp_path / "out").out.split())
+    lines = status_text(terminal, tmp_path / "out")
     assert "is told the limit of a reply as max_completion_tokens" in lines
 
 
@@ -230,7 +235,7 @@ def test_a_cap_holds_where_servers_ignore_the_limit_but_for_what_was_under_way(
     told = [line for line in said if "does not keep" in line]
     assert len(told) == len({line.split()[4] for line in told}) >= 2
     assert f"a reply took {TOOK:,}" in told[0]
-    assert "does not keep to 1,500 output tokens" in terminal.arena("status", tmp_path / "out").out
+    assert "does not keep to 1,500 output tokens" in status_text(terminal, tmp_path / "out")
 
 
 def test_an_old_run_has_learnt_nothing(tmp_path: Path) -> None:
