@@ -32,6 +32,7 @@ SMALL: dict[str, Small] = {
     ),
 }
 ELSEWHERE: dict[str, str] = {
+    "damage": "tests/benchmarks/test_damage.py",
     "kills": "tests/e2e/test_killed_at_writes.py",
     "pairing": "tests/benchmarks/test_pairing.py",
 }

@@ -24,10 +24,11 @@ class Catch:
     develop: Develop
     wanted: frozenset[int]
     exact: dict[int, bytes] = field(default_factory=dict)
+    """The very pictures of their ticks, with no damage told; that does not prove them whole."""
     near: dict[int, bytes] = field(default_factory=dict)
     """Whole pictures that may not be the very ones of their ticks."""
     rough: dict[int, bytes] = field(default_factory=dict)
-    """Pictures the decoder itself calls corrupt."""
+    """Pictures of frames that are damaged by what was told."""
 
     @property
     def missing(self) -> frozenset[int]:
@@ -41,7 +42,7 @@ class Catch:
 
     @property
     def damaged(self) -> int:
-        """How many ticks have no picture of their own, or a corrupt one."""
+        """How many ticks have no picture of their own, or one behind damage."""
         return len(self.missing - self.near.keys())
 
     @property

@@ -135,10 +135,10 @@ def test_damage_where_only_counting_tells_the_frames_ends_at_a_key_frame(
 class Packet:
     """What `Gaps` asks of a packet."""
 
-    size, duration, dts, pos = 1, 1, None, 0
+    size, duration, pos = 1, 1, 0
 
-    def __init__(self, sign: str) -> None:
-        self.is_keyframe, self.is_corrupt = sign in "KX", sign in "cX"
+    def __init__(self, sign: str, dts: int | None = None) -> None:
+        self.is_keyframe, self.is_corrupt, self.dts = sign in "KX", sign in "cX", dts
 
 
 @pytest.mark.parametrize(
@@ -157,6 +157,25 @@ def test_what_is_torn_damages_all_up_to_a_fresh_start(stored: str, damaged: set[
     gaps = Gaps()
     for one in stored.split():
         gaps.pass_by(Packet(one[0]), int(one[1:]), is_behind=False)  # type: ignore[arg-type]
+    assert gaps.hurt == damaged
+
+
+@pytest.mark.parametrize(
+    ("shown", "damaged"),
+    [
+        # The third is decoded late, and where one should be shown there is a hole.
+        ([0, 1, 2, 4, 5, 6, 7], {4, 5}),
+        # Times that were worked out: none is missing.
+        ([0, 1, 2, 3, 4, 5, 6], set()),
+    ],
+)
+def test_a_hole_in_both_times_of_frames_damages_what_follows(
+    shown: list[int], damaged: set[int]
+) -> None:
+    gaps, decoded_at = Gaps(), [0, 1, 2, 4, 5, 6, 7]
+    for sign, dts, tick in zip("KppppKp", decoded_at, shown, strict=True):
+        gaps.pass_by(Packet(sign, dts), tick, is_behind=False)  # type: ignore[arg-type]
+    gaps.look_for_holes(shown, {0, shown[5]})
     assert gaps.hurt == damaged
 
 
