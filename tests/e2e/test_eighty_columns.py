@@ -136,13 +136,13 @@ def _calls() -> list[Any]:
 def wide(text: str) -> list[str]:
     """Return the lines beyond 80 columns that could have been broken.
 
-    What cannot is a word alone on its line, and a command that is to be copied.
+    What cannot is one word, such as a path behind a short title, and a command to be copied.
     """
     return [
         line
         for line in text.splitlines()
         if cells(line.rstrip()) > 80
-        and len(line.split()) > 1
+        and cells(line.strip()) - max(map(cells, line.split())) > len("frame cache: ")
         and not re.search(r"(^ *|: )(arena|simulate) ", line)
     ]
 
