@@ -19,7 +19,7 @@ def budget(standing: Standing, line: Line) -> Text:
     """Return the line, the most important first: at 80 columns something may be cut."""
     usd, tokens = standing.caps
     dot = f" {line.marks.between} "
-    is_known = standing.unknown < standing.calls or usd is not None
+    is_known = bool(standing.usd) or not standing.unknown or usd is not None
     line.add("cost ").add(dollars(standing.usd) if is_known else "unknown", "bold")
     line.add(f" of ${usd:,.2f}" if usd is not None else "")
     if tokens is not None:
@@ -29,6 +29,6 @@ def budget(standing: Standing, line: Line) -> Text:
         line.add(f"{dot}about {dollars(standing.usd_in_all)} in all")
     if standing.usd and standing.done:
         line.add(f"{dot}{dollars(standing.usd / standing.done)} a battle")
-    if standing.unknown and is_known:
+    if standing.unknown and (is_known or standing.unknown < standing.calls):
         line.add(f"{dot}{counted(standing.unknown, 'call')} of unknown cost", "yellow")
     return line.text

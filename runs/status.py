@@ -247,7 +247,7 @@ def _count(status: Status, store: Store, ending: Ending) -> None:
             return
         verdict, reason = battle.verdict, battle.reason
         if verdict == "void":
-            status.void_reasons[reason or "no reason recorded"] += 1
+            status.void_reasons[told_reason(reason or "no reason recorded")] += 1
     status.verdicts[verdict] += 1
     status.forfeits.note(ending.model_a, ending.model_b, verdict, reason=reason)
 
@@ -262,7 +262,7 @@ def _verdict_lines(status: Status) -> list[str]:
     ties = sum(status.verdicts[verdict] for verdict in TIES)
     void, forfeits = status.verdicts["void"], sum(status.forfeits.counts.values())
     reasons = [
-        f"  void, {count}: {one_line(told_reason(reason), 120)}"
+        f"  void, {count}: {one_line(reason, 120)}"
         for reason, count in status.void_reasons.most_common()
     ]
     kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"
