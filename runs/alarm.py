@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from agents.ask import Event
@@ -24,13 +25,17 @@ _BAD_KEY = "API key not valid"
 class Alarm:
     """Says one line, the first time that a model fails so, and for all that a server teaches.
 
-    `forfeits` are those of the run before; `accepted` is the share of them that is no matter.
+    `count_forfeits` counts those of the whole run, and is called at the first one that is heard of;
+    `accepted` is the share of them that is no matter.
     """
 
-    def __init__(self, out: Path, say: Say, forfeits: Forfeits, *, accepted: float) -> None:
+    def __init__(
+        self, out: Path, say: Say, count_forfeits: Callable[[], Forfeits], *, accepted: float
+    ) -> None:
         self._out = shlex.quote(str(out))
         self._say = say
-        self._forfeits, self._accepted = forfeits, accepted
+        self._count_forfeits, self._accepted = count_forfeits, accepted
+        self._forfeits: Forfeits | None = None
         self._named: set[str] = set()
 
     def hear(self, event: Happening) -> None:
@@ -52,9 +57,14 @@ class Alarm:
             )
 
     def _settle(self, battle: Battle) -> None:
-        a, b, verdict = battle.model_a, battle.model_b, battle.verdict
-        self._forfeits.note(a, b, verdict, reason=battle.reason)
-        if not verdict.startswith("forfeit"):
+        is_forfeit = battle.verdict in ("forfeit_a", "forfeit_b")
+        if self._forfeits is not None:
+            a, b = battle.model_a, battle.model_b
+            self._forfeits.note(a, b, battle.verdict, reason=battle.reason)
+        elif is_forfeit:
+            # It is written down by now, and counted with those before.
+            self._forfeits = self._count_forfeits()
+        if not is_forfeit or self._forfeits is None:
             return
         for faulty in self._forfeits.faulty(self._accepted):
             if faulty.model not in self._named:

@@ -37,6 +37,8 @@ class Forfeits:
 
     def __init__(self) -> None:
         self.battles = Counter[str]()
+        self.verdicts = Counter[str]()
+        """Of all battles, voids among them."""
         self.reasons: dict[str, Counter[str]] = {}
         """By contestant."""
 
@@ -51,6 +53,7 @@ class Forfeits:
 
     def note(self, a: str | None, b: str | None, verdict: str, *, reason: str | None) -> None:
         """Take in one battle."""
+        self.verdicts[verdict] += 1
         if verdict == "void":
             return
         self.battles.update(name for name in (a, b) if name is not None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -150,13 +149,11 @@ async def play_run(
             told.hear(Ended(stopped, is_capped, store.journal.spent(), address))
         for line in damage(store):
             told.say(line)
-        superseded = Tally.of(store).superseded
-        verdicts = Counter(v for battle, v in store.each_verdict() if battle not in superseded)
-        forfeits = Forfeits.of(store, superseded=superseded)
+        forfeits = _count_forfeits(store)
         return Finished(
             total=len(lineup.slots),
-            settled=verdicts.total(),
-            voids=verdicts["void"],
+            settled=forfeits.verdicts.total(),
+            voids=forfeits.verdicts["void"],
             interrupted=stopped and not is_capped and gone is None,
             max_void=limits.max_void,
             is_capped=is_capped,
@@ -171,9 +168,12 @@ async def play_run(
 
 def _alarmed(store: Store, out: Path, limits: Limits, told: Audience) -> Audience:
     """Return an audience that is also told at once of a model that is no use."""
-    forfeits = Forfeits.of(store, superseded=Tally.of(store).superseded)
-    alarm = Alarm(out, told.say, forfeits, accepted=limits.max_void)
+    alarm = Alarm(out, told.say, partial(_count_forfeits, store), accepted=limits.max_void)
     return Audience(told.say, all_of(told.hear, alarm.hear))
+
+
+def _count_forfeits(store: Store) -> Forfeits:
+    return Forfeits.of(store, superseded=Tally.of(store).superseded)
 
 
 def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:

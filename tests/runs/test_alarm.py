@@ -32,9 +32,17 @@ def finished(alias: str, fault: str | None, text: str = "no more") -> Event:
 
 
 def told_of(*events: Happening, before: Forfeits | None = None) -> list[str]:
-    said: list[str] = []
-    alarm = Alarm(Path("my out"), said.append, before or Forfeits(), accepted=0.05)
+    said, heard = list[str](), list[Happening]()
+
+    def count() -> Forfeits:
+        found = before or Forfeits()
+        for battle in (one.battle for one in heard if isinstance(one, Settled)):
+            found.note(battle.model_a, battle.model_b, battle.verdict, reason=battle.reason)
+        return found
+
+    alarm = Alarm(Path("my out"), said.append, count, accepted=0.05)
     for event in events:
+        heard.append(event)
         alarm.hear(event)
     return said
 
