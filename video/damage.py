@@ -26,6 +26,10 @@ LONGEST = 1.75
 """Times the usual, a step from a frame to the next: film on discs has steps of 1.5."""
 REORDERED = 5
 """So many steps lie between decoding and showing."""
+UNEVEN = 0.05
+"""Where more of the steps than that are not as long as the others, none is a sign of a loss."""
+PAUSE = 30
+"""So many steps at once, up to a key frame, are a pause: losses that long do not end just there."""
 
 # From then on PyAV counts errors; at this level it hands none of their texts to Python.
 av.logging.set_level(av.logging.PANIC)
@@ -161,10 +165,12 @@ class Gaps:
         self._due = (packet.dts or 0) + LONGEST * (packet.duration or 0) if is_known else None
 
     def look_for_holes(self, shown: Sequence[int], keys: Collection[int]) -> None:
-        """Take note of frames that are missing where each is shown as long as all the others.
+        """Take note of frames that are missing where nearly all are shown for as long.
 
         Times are often worked out, and wrong by one: a hole counts where there is one in the times
-        of showing and in those of decoding.
+        of showing and in those of decoding. Where a group of pictures begins behind it, only those
+        refer to what was lost that are shown before its key frame; there need be none, and behind
+        a pause they refer to what is there.
 
         Args:
             shown: the ticks of all frames, ascending.
@@ -172,10 +178,16 @@ class Gaps:
         """
         steps = [later - earlier for earlier, later in pairwise(shown)]
         usual = median(steps) if steps else 0.0
+        uneven = sum(not usual <= LONGEST * step <= LONGEST**2 * usual for step in steps)
+        if uneven > max(1, UNEVEN * len(steps)):
+            return
         is_behind = False
         for step, tick in zip(steps, shown[1:], strict=True):
             near = [dts for dts in self.late if abs(dts - tick) <= REORDERED * usual]
-            is_hole = step > LONGEST * usual and bool(near)
+            # Nothing follows a key frame up to the next fresh start: it is one.
+            is_group = not any(self.late[dts] for dts in near)
+            is_whole = is_group and (tick in keys or step > PAUSE * usual)
+            is_hole = step > LONGEST * usual and bool(near) and not is_whole
             self.count += is_hole
             self.hurt.update(*(self.late[dts] for dts in near if is_hole))
             # The time of one that was stored before may have been worked out from a missing one.

@@ -8,7 +8,7 @@ own; and what is called damaged is decoded once more from the start of the file,
 from __future__ import annotations
 
 import gc
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -227,7 +227,8 @@ def _fed(
 def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
     """Decode everything from the start for what is missing: some containers cannot seek.
 
-    Behind damage it begins afresh at the next key frame, as after a seek.
+    Behind damage it begins afresh at the next key frame, as after a seek: without what is shown
+    before that frame. So where reading alone tells of damage that ends sooner, it goes on.
     """
     last, keys = max(room.missing), frozenset(index.keys) - index.hurt
     feed, clock = Feed(), Clock(index.time_base)
@@ -238,14 +239,14 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
                 if clock.goes_back(packet):
                     break
                 is_lead_in = tick is not None and packet.is_keyframe and tick < index.shown[0]
-                if feed.told and (tick in keys or is_lead_in):
+                if (tick in keys or is_lead_in) and (
+                    feed.told or _is_led_by_hurt(index, tick, feed)
+                ):
                     _drain(feed, stream, room)
                     room.sort(feed.is_sound, keeps_rest=True)
                     feed = Feed(tick)
                 if packet.size:
                     _decode_packet(feed, packet, stream, room)
-                if tick in index.hurt:
-                    feed.told.add(feed.places[tick])
                 if not room.is_waiting or _is_past(packet, last):
                     break
         _drain(feed, stream, room)
@@ -280,6 +281,13 @@ def _drain(feed: Feed, stream: VideoStream, room: _Darkroom | None) -> None:
     stream.codec_context.skip_frame = "DEFAULT"
     _decode_packet(feed, None, stream, room)
     stream.codec_context.flush_buffers()
+
+
+def _is_led_by_hurt(index: Index, key: int | None, feed: Feed) -> bool:
+    """Return whether damage that was fed lasts up to the frame that is shown before a key frame."""
+    place = bisect_left(index.shown, key) if key is not None else 0
+    is_hurt = place > 0 and index.shown[place - 1] in index.hurt
+    return is_hurt and not index.hurt.isdisjoint(feed.places)
 
 
 def _is_shown_before(packet: Packet[VideoStream], tick: int) -> bool:

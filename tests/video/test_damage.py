@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from shutil import copyfile
 
@@ -14,7 +15,8 @@ import pytest
 
 from benchmarks.damage import CODINGS, SEEN_DB, encode, lose_stretch, psnr, told_of
 from memory.records import Sampling
-from tests.support.stamped import read_stamp, stamp
+from tests.support.stamped import Recipe, read_stamp, stamp
+from tests.support.stamped import encode as stamped
 from video.damage import Gaps
 from video.decode import AvDecoder
 from video.decoders import Catch
@@ -180,6 +182,110 @@ def test_a_hole_in_both_times_of_frames_damages_what_follows(
         gaps.pass_by(Packet(sign, dts), tick, is_behind=False)  # type: ignore[arg-type]
     gaps.look_for_holes(shown, {0, shown[5]})
     assert gaps.hurt == damaged
+
+
+@pytest.mark.parametrize(
+    ("shown", "keys", "damaged"),
+    [
+        # Behind the hole a group begins, and nothing is shown before its key frame.
+        ([0, 1, 2, 4, 5, 6, 7], {0, 4}, set()),
+        # A few are: they refer to what was lost,
+        ([0, 1, 2, 6, 4, 5, 7], {0, 6}, {4, 5}),
+        # unless nothing was, in a pause of the recorder.
+        ([0, 1, 2, 56, 54, 55, 57], {0, 56}, set()),
+        # Where steps are of many lengths none of them is a hole.
+        ([0, 1, 2, 5, 6, 10, 11], {0}, set()),
+    ],
+)
+def test_a_hole_is_damage_where_others_refer_to_what_may_be_missing(
+    shown: list[int], keys: set[int], damaged: set[int]
+) -> None:
+    gaps = Gaps()
+    decoded_at = shown[:3] + [min(shown[3:]) + n for n in range(4)]
+    for dts, tick in zip(decoded_at, shown, strict=True):
+        gaps.pass_by(Packet("K" if tick in keys else "p", dts), tick, is_behind=False)  # type: ignore[arg-type]
+    gaps.look_for_holes(sorted(shown), keys)
+    assert (gaps.hurt, gaps.count > 0) == (damaged, bool(damaged))
+
+
+VARIED = (1, 1, 5, 1, 2, 40, 1)
+"""How long frames are shown where stills are left out, over and over."""
+
+
+@pytest.mark.parametrize(
+    ("codec", "suffix"), [("mpeg2video", "ts"), ("mpeg2video", "mpg"), ("mpeg4", "ts")]
+)
+def test_a_clean_stream_whose_frames_last_as_they_please_loses_none(
+    tmp_path: Path, codec: str, suffix: str
+) -> None:
+    ticks = [0, *accumulate(VARIED * 8)]
+    recipe = Recipe(suffix, codec, {"g": "12", "bf": "2", "b": "2M"}, ticks=ticks)
+    path = stamped(tmp_path / f"varied.{suffix}", recipe)
+    index, sampled = read_index(path), sample(path, sampling=Sampling(frames=128))
+    assert (index.problems, index.hurt, sampled.frames.damaged) == ((), frozenset(), 0)
+    assert [read_stamp(jpeg) for jpeg in sampled.jpegs] == list(range(len(ticks)))
+
+
+STEP = 90_000 // 25
+
+
+def remuxed(source: Path, to: Path, *, keys: int, later: int, lost: int = 0) -> Path:
+    """Write a copy in which so many key frames are passed by before a hole in the times.
+
+    Args:
+        source: the clip.
+        to: where the copy goes.
+        keys: the hole is in front of the next key frame.
+        later: so many frames later all that follows is shown.
+        lost: so many packets before the hole are left out.
+    """
+    with av.open(str(source)) as old, av.open(str(to), "w") as new:
+        stream = old.streams.video[0]
+        copy, packets = new.add_stream_from_template(stream), [*old.demux(stream)][:-1]
+        place = [n for n, packet in enumerate(packets) if packet.is_keyframe][keys]
+        for packet in packets[place:]:
+            packet.pts = (packet.pts or 0) + STEP * later
+            packet.dts = (packet.dts or 0) + STEP * later
+        for packet in packets[: place - lost] + packets[place:]:
+            packet.stream = copy
+            new.mux(packet)
+    return to
+
+
+@pytest.mark.parametrize("suffix", ["ts", "mpg"])
+def test_a_pause_of_the_recorder_at_a_key_frame_is_no_damage(
+    clip: Clip, tmp_path: Path, suffix: str
+) -> None:
+    path = remuxed(clip("mpeg2 in ts"), tmp_path / f"pause.{suffix}", keys=2, later=50)
+    index, sampled = read_index(path), sample(path, sampling=Sampling(frames=128))
+    assert index.seconds(index.shown[-1]) == pytest.approx((74 + 50) / 25)
+    assert (index.problems, index.hurt, sampled.frames.damaged) == ((), frozenset(), 0)
+    assert [read_stamp(jpeg) for jpeg in sampled.jpegs] == list(range(75))
+
+
+def test_frames_in_front_of_a_key_frame_are_damaged_where_others_before_are_missing(
+    clip: Clip, tmp_path: Path
+) -> None:
+    path = remuxed(clip("mpeg2 in ts"), tmp_path / "lost.ts", keys=2, later=0, lost=6)
+    index, catch = read_index(path), decoded(path)
+    key = min(tick for tick in index.keys if tick > max(index.hurt))
+    assert len(index.hurt) == 2
+    assert index.hurt == set(index.shown[index.shown.index(key) - 2 : index.shown.index(key)])
+    assert catch.missing == index.hurt == set(catch.rough)
+
+
+def test_a_sound_frame_in_front_of_the_next_key_frame_keeps_its_picture(clip: Clip) -> None:
+    path = clip("mpeg2 in ts")
+    index, before = read_index(path), decoded(path)
+    for place in (20, 25):
+        hurt = frozenset({index.shown[place]})
+        # Without seeking all is decoded through, and damage is behind it by the next key frame.
+        once = index._replace(hurt=hurt, can_seek=False)
+        catch = AvDecoder().pictures(
+            path, once, wanted=index.shown, size=SIZE, develop=lambda image: image.tobytes()
+        )
+        assert catch.missing == hurt
+        assert catch.pictures == before.pictures
 
 
 def started_late(source: Path, to: Path, *, packet: int) -> Path:
