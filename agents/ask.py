@@ -293,7 +293,18 @@ class Asker:
             self.on_event(Event("learnt", model.alias, request.nonce, text=line))
 
         rank = self.purse.rank(request.nonce)
-        return Listener(started, sending, unsent, failed, renewed, is_funded, funded, learnt, rank)
+        return Listener(
+            started=started,
+            sending=sending,
+            unused=self._look_whether_drained,
+            unsent=unsent,
+            failed=failed,
+            renewed=renewed,
+            is_funded=is_funded,
+            funded=funded,
+            learnt=learnt,
+            rank=rank,
+        )
 
     async def _intend(self, key: str, model: Model, request: Request, attempt: int) -> None:
         """Write down what a try may cost, before it is sent."""

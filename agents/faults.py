@@ -85,10 +85,13 @@ _MOST_IMAGES = re.compile(
 _TOKEN_FIELD = re.compile(r"(?<!\w)(max_tokens|max_completion_tokens)(?!\w)")
 _UNKNOWN_FIELD = re.compile(
     r"""(?ix)
-    unsupported | un(?:known|recognized|expected) | not\ (?:supported|permitted|allowed|recognized)
-    | extra(?:_forbidden|\ inputs?|\ fields?) | additional\ propert | (?:does\ not|doesn't)\ support
+    unsupported(?!.value) | un(?:known|recognized|expected)
+    | not\ (?:supported|permitted|allowed|recognized) | additional\ propert
+    | extra(?:_forbidden|\ inputs?|\ fields?) | (?:does\ not|doesn't)\ support(?!\ more)
     """
 )
+_LOCATED = re.compile(r"""['"]loc['"]:\s*[\[(]([^\])]*)""")
+"""Where pydantic says a mistake is; what it was given follows, and may be the whole request."""
 _WRONG_VALUE = re.compile(
     r"""(?ix)
     too\ (?:large|high|big|long|small|low) | at\ (?:most|least) | maximum | exceed | must\ be
@@ -155,7 +158,8 @@ def refused_fields(status: int, text: str) -> tuple[str, ...]:
     is_of_value = _WRONG_VALUE.search(text) and not _UNKNOWN_FIELD.search(text)
     if status not in (400, 422) or is_of_value:
         return ()
-    return tuple(dict.fromkeys(_TOKEN_FIELD.findall(text)))
+    places = " ".join(_LOCATED.findall(text))
+    return tuple(dict.fromkeys(_TOKEN_FIELD.findall(places or text)))
 
 
 def is_filtered(ending: str) -> bool:

@@ -54,6 +54,8 @@ class Listener(NamedTuple):
     """Its first try goes out."""
     sending: Callable[[int, Request], Awaitable[None]]
     """Returns when the try of this number, counted from 1, may be sent."""
+    unused: Callable[[], None]
+    """A turn was given back without a try."""
     unsent: Callable[[int], None]
     """The try of this number never went out, and none will."""
     failed: Callable[[int, Fault, float], None]
@@ -118,6 +120,8 @@ class Tries:
             if fault is None:
                 return Ended(received, None, before.attempts, took_s, request.frames)
             if turn.found_nobody:
+                # Others of its model may hold what it waits for next.
+                shaped.let_go()
                 listener.failed(number, fault, self.turns.opens_in(line))
                 await listener.renewed(before.miss(self._attempt(model, request, fault, 0.0)))
                 continue
@@ -151,6 +155,7 @@ class Tries:
                 return turn
             turn.tokens = 0.0
             self.turns.give_back(turn)
+            listener.unused()
 
     async def _once(
         self, turn: Turn, key: str, request: Request, shaped: Shaped

@@ -27,7 +27,8 @@ def core(name: str) -> str:
 def in_full(typed: str, names: Iterable[str]) -> str:
     """Return the one of `names` that was typed, whole or short; what was typed where none is.
 
-    Short is what stands behind the provider, or behind the last slash, in whatever case.
+    Short is what stands behind the provider, or behind the last slash, in whatever case. What has
+    a colon is whole: a provider behind another one's name is reached by another server.
 
     Raises:
         BadInput: it is short for several; the message names them.
@@ -36,7 +37,7 @@ def in_full(typed: str, names: Iterable[str]) -> str:
     if not typed or typed in known:
         return typed
     short = typed.casefold()
-    fitting = [name for name in known if short in _short_forms(name.casefold())]
+    fitting = [name for name in known if short in _forms(name.casefold(), is_whole=":" in typed)]
     if len(fitting) > 1:
         raise BadInput(
             f"{safe(typed)} is short for {safe(', '.join(fitting))}; write one of them whole"
@@ -44,6 +45,8 @@ def in_full(typed: str, names: Iterable[str]) -> str:
     return fitting[0] if fitting else typed
 
 
-def _short_forms(name: str) -> tuple[str, ...]:
+def _forms(name: str, *, is_whole: bool) -> tuple[str, ...]:
+    if is_whole:
+        return (name,)
     behind = name.partition(":")[2] or name
     return name, behind, behind.rpartition("/")[2]

@@ -319,6 +319,13 @@ def test_a_server_that_knows_neither_name_fails_the_call_after_both() -> None:
         ),
         (400, "max_tokens is too large: 4096. This model takes at most 2048", ()),
         (400, "temperature is not supported with this model", ()),
+        (400, "'max_tokens' is too large: 32000. This model does not support more than 8192", ()),
+        (400, "Unsupported value: 'max_completion_tokens' must be at most 4096", ()),
+        (
+            422,
+            "[{'type': 'extra_forbidden', 'loc': ['body', 'top_k'], 'input': {'max_tokens': 9}}]",
+            (),
+        ),
         (500, "max_tokens is not supported", ()),
     ],
 )

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 from agents.ask import Asker
 from agents.clients import Received, Sending
+from agents.estimates import Estimates
 from agents.models import Model
 from agents.outages import LONGEST_GAP_S, PATIENCE_S, UNPROVEN_S, Contact, Endpoint, Outage
+from agents.purse import CappedPurse, Caps
 from memory.errors import CallFailed, ProviderFailed
-from memory.records import Usage
-from tests.support.asking import REMOTE, Pages, load_bytes, request_of
+from memory.records import CallRow, Price, Usage
+from tests.support.asking import REMOTE, Pages, Status, frames_of, load_bytes, request_of
 from tests.support.virtual import run_virtual
 
 OTHER = replace(REMOTE, alias="o", base_url="http://127.0.0.1:10/v1")
@@ -247,3 +249,73 @@ def test_one_call_at_a_time_looks_and_never_later_than_patience_ends(
     states = [outage.state for outage in heard]
     assert all(a != b for a, b in pairwise(states))
     assert states[:1] in ([], ["waiting"])
+
+
+def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_is_there() -> (
+    None
+):
+    """One call halves its frames while others of its model hold their money and wait for it."""
+    limits, journal, sent = Estimates(), Pages(), list[int]()
+    model = replace(REMOTE, price=Price(input_usd=1.0, output_usd=1.0))
+    requests = [request_of(f"{n}", ordinal=n, frames=frames_of(8)) for n in range(4)]
+    most = limits.most(model, requests[0]).tokens
+
+    class Starting:
+        """Too small, then gone, then a port without a server, then there again."""
+
+        async def send(self, sending: Sending) -> Received:
+            assert sending.frames is not None
+            count, now_s = len(sending.frames.frames), asyncio.get_running_loop().time()
+            sent.append(count)
+            await asyncio.sleep(0.5)
+            if count == 8 or (now_s >= 20 and count > 4):
+                raise Status(413, body={"message": "Request entity too large"})
+            if now_s < 20:
+                raise httpx.ConnectError("refused") if now_s < 5 else httpx.ReadError("reset")
+            return Received("words", Usage(input_tokens=3, output_tokens=1))
+
+        async def aclose(self) -> None:
+            """Have nothing to close."""
+
+    async def ask_all() -> list[CallRow]:
+        asker = Asker(
+            journal,
+            load_bytes,
+            estimates=limits,
+            make_client=lambda _model, _load: Starting(),
+            concurrency=4,
+            purse=CappedPurse(Caps(tokens=most * 4.5), limits),
+            patience_s=PATIENCE_S,
+        )
+        work = asyncio.gather(*(asker.ask_row(model, request) for request in requests))
+        return await asyncio.wait_for(work, 10_000)
+
+    assert [row.reply for row in run_virtual(ask_all())] == ["words"] * 4
+
+
+def test_a_turn_that_is_given_back_unused_does_not_keep_a_run_from_draining() -> None:
+    askers: list[Asker] = []
+
+    class Small:
+        """Too small for eight frames; in the turn of the loop that says so somebody interrupts."""
+
+        async def send(self, _sending: Sending) -> Received:
+            await asyncio.sleep(0.01)
+            asyncio.get_running_loop().call_soon(askers[0].drain)
+            raise Status(413, body={"message": "Request entity too large"})
+
+        async def aclose(self) -> None:
+            """Have nothing to close."""
+
+    async def drained() -> bool:
+        asker = Asker(Pages(), load_bytes, make_client=lambda *_: Small(), concurrency=1)
+        askers.append(asker)
+        requests = [request_of(f"{n}", ordinal=n, frames=frames_of(8)) for n in range(2)]
+        tasks = [asyncio.create_task(asker.ask_row(REMOTE, request)) for request in requests]
+        await asyncio.wait_for(asker.drained.wait(), 100)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return asker.under_way == 0
+
+    assert run_virtual(drained())

@@ -40,6 +40,11 @@ def test_a_name_of_its_own_beats_one_that_is_short_for_another() -> None:
     assert in_full("hawk", [*CAST, "hawk"]) == "hawk"
 
 
+def test_a_provider_behind_another_ones_name_is_another_server() -> None:
+    assert in_full("openai:gpt-4o", ["proxy:openai:gpt-4o"]) == "openai:gpt-4o"
+    assert in_full("OpenAI:GPT-4o", ["openai:gpt-4o"]) == "openai:gpt-4o"
+
+
 def test_a_name_that_is_short_for_two_models_is_refused_with_both() -> None:
     told = "gpt-4o is short for openai:gpt-4o, google_genai:gpt-4o; write one of them whole"
     with pytest.raises(BadInput, match=told):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -13,6 +13,7 @@ from agents.fences import open_fences
 from memory.digests import digest
 from memory.records import STANDARDS
 
+Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
 VERDICTS = ("A", "B", "A", "B", "A", "B", "tie_good", "tie_bad")
 
 
@@ -58,3 +59,14 @@ def judged(verdict: str, words: str | Mapping[str, str], **better: str) -> dict[
 
 def _grade(overall: float) -> dict[str, float]:
     return dict.fromkeys((*STANDARDS, "overall"), overall)
+
+
+def chatty(brain: Brain, tokens: int) -> Brain:
+    """Return a brain that says it took so many output tokens for each reply."""
+
+    def say(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        reply = brain(model, messages)
+        usage = {"input_tokens": 40, "output_tokens": tokens, "total_tokens": tokens + 40}
+        return AIMessage.model_validate({"content": reply.content, "usage_metadata": usage})
+
+    return say

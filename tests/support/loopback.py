@@ -28,11 +28,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support import wire
-from tests.support.canned import canned
+from tests.support.canned import Brain, canned, chatty
 from tests.support.manners import ERRORS, REPLIES, Doorkeeper, Manners, Mishap, read_manners
 
 ROOT = Path(__file__).parents[2]
-Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
 HUGE_BYTES = 40_000_000
 PROSE = "I would rather not say."
 SPOILT: dict[str, Callable[[str], str]] = {
@@ -344,17 +343,6 @@ def _manners(arguments: argparse.Namespace) -> Manners:
         api_key=arguments.api_key,
     )
     return read_manners(vars(arguments), calm)
-
-
-def chatty(brain: Brain, tokens: int) -> Brain:
-    """Return a brain that says it took so many output tokens for each reply."""
-
-    def say(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
-        reply = brain(model, messages)
-        usage = {"input_tokens": 40, "output_tokens": tokens, "total_tokens": tokens + 40}
-        return AIMessage.model_validate({"content": reply.content, "usage_metadata": usage})
-
-    return say
 
 
 def _brain(arguments: argparse.Namespace) -> Brain:
