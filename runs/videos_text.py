@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from runs.console import safe
+from runs.console import folded, safe
 from runs.figures import length
 from runs.reading import counted
 from runs.videos import Library, Row
@@ -19,6 +19,7 @@ from runs.working import spent
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+NARROW = 80
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("length", lambda row: length(row.video.duration_s)),
     ("size", lambda row: f"{row.video.width_px}x{row.video.height_px}"),
@@ -79,4 +80,4 @@ def _totals(library: Library) -> str:
         *[f"{len(library.skipped)} skipped"] * bool(library.skipped),
         *[counted(len(library.duplicates), "duplicate")] * bool(library.duplicates),
     ]
-    return f"{', '.join(told)}; {buckets}"
+    return folded(f"{', '.join(told)}; {buckets}", NARROW)
