@@ -317,15 +317,10 @@ def test_a_server_that_knows_neither_name_fails_the_call_after_both() -> None:
             "Use 'max_completion_tokens' instead.",
             ("max_tokens", "max_completion_tokens"),
         ),
-        (400, "max_tokens is too large: 4096. This model takes at most 2048", ()),
         (400, "temperature is not supported with this model", ()),
         (400, "'max_tokens' is too large: 32000. This model does not support more than 8192", ()),
         (400, "Unsupported value: 'max_completion_tokens' must be at most 4096", ()),
-        (
-            422,
-            "[{'type': 'extra_forbidden', 'loc': ['body', 'top_k'], 'input': {'max_tokens': 9}}]",
-            (),
-        ),
+        (422, "[{'msg': 'extra_forbidden', 'loc': ['top_k'], 'input': {'max_tokens': 9}}]", ()),
         (500, "max_tokens is not supported", ()),
     ],
 )
@@ -394,13 +389,12 @@ def test_a_cap_holds_within_what_was_under_way_when_the_limit_was_first_broken()
     )
 
     async def ask_all() -> None:
-        calls = [asyncio.create_task(asker.ask(PRICED, request)) for request in asks(20)]
-        await asker.drained.wait()
-        for call in calls:
-            call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            calls = [group.create_task(asker.ask(PRICED, request)) for request in asks(20)]
+            await asker.drained.wait()
+            assert all(call.cancel() or call.done() for call in calls)
 
     run(ask_all())
     assert asker.is_broke
-    spent = sum(row.cost_usd or 0.0 for row in server.journal.rows.values())
-    assert spent == 30.0 * len(server.journal.rows) <= 100.0 + 2 * 20.0
+    rows = server.journal.rows.values()
+    assert sum(row.cost_usd or 0.0 for row in rows) == 30.0 * len(rows) <= 100.0 + 2 * 20.0

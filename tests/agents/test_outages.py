@@ -251,9 +251,7 @@ def test_one_call_at_a_time_looks_and_never_later_than_patience_ends(
     assert states[:1] in ([], ["waiting"])
 
 
-def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_is_there() -> (
-    None
-):
+def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_is_there() -> None:
     """One call halves its frames while others of its model hold their money and wait for it."""
     limits, journal, sent = Estimates(), Pages(), list[int]()
     model = replace(REMOTE, price=Price(input_usd=1.0, output_usd=1.0))
