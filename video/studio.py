@@ -178,9 +178,11 @@ class Decoders:
             raise
         except BaseException:
             worker.kill()
-            if asked is not None and asked.cancelled():
-                # Nobody has begun to wait for it, and so nobody would close its pipes.
+            # Whoever waits for it closes its pipes only where it fails; it may have just answered.
+            if asked is None:
                 worker.end()
+            else:
+                asked.add_done_callback(lambda _asked: worker.end())
             raise
         give_back(worker)
         return reply

@@ -275,9 +275,7 @@ def test_a_run_goes_on_at_the_address_a_server_has_moved_to(
     )
     for port in (9, 10):
         toml.write_text(model.format(port))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("agents.retry.MOST_TRIES", 1)
-            terminal.simulate(*words, *allowed)
+        assert terminal.simulate(*words, *allowed, "--patience", "0").code == 5
     with Store.open(Path("arena-out") / RUN_FILE, write=False) as store:
         assert store.manifest()["cast"]["far"]["base_url"] == "http://127.0.0.1:10/v1"
 

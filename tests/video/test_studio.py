@@ -7,9 +7,10 @@ import io
 import json
 import os
 import signal
+import threading
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -301,3 +302,41 @@ def test_frames_that_are_cleared_away_before_they_are_read_are_made_again(
 
     assert len(run(look())) == 8
     assert left == [0]
+
+
+class Quick:
+    """A worker that has answered before anybody listens."""
+
+    def __init__(self) -> None:
+        self.has_answered, self.ways = threading.Event(), list[str]()
+
+    def ask(self, _want: str, _fields: object, *, deadline_s: float) -> dict[str, Any]:
+        assert deadline_s > 0
+        self.has_answered.set()
+        return {}
+
+    def kill(self) -> None:
+        self.ways.append("killed")
+
+    def end(self) -> None:
+        self.ways.append("ended")
+
+
+def test_a_worker_that_answers_somebody_who_gave_up_is_ended_and_its_pipes_closed() -> None:
+    quick = Quick()
+
+    async def give_up() -> None:
+        async with Decoders(FrameCache()) as decoders:
+            asked = decoders._ask(
+                cast("crew.Worker", quick), want="frames", fields={}, deadline_s=1.0
+            )
+            task = asyncio.create_task(asked)
+            await asyncio.sleep(0)
+            # The loop stands still until then, and hears of the cancelling first.
+            assert quick.has_answered.wait(10)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(give_up())
+    assert quick.ways == ["killed", "ended"]
