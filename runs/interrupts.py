@@ -14,6 +14,7 @@ from agents.purse import CappedPurse
 from runs.console import safe
 from runs.events import Audience, Draining
 from runs.reading import counted
+from runs.working import spent
 
 
 async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Audience) -> bool:
@@ -67,7 +68,7 @@ def _announce_outages(asker: Asker, told: Audience) -> None:
 
 def told_outage(outage: Outage) -> str:
     """Return what became of an endpoint, in a line."""
-    time = told_time(outage.seconds)
+    time = spent(outage.seconds)
     if outage.state == "over":
         return f"{outage.address} is back after {time}"
     if outage.state == "given-up":
@@ -76,11 +77,6 @@ def told_outage(outage: Outage) -> str:
         f"waiting for {outage.address}, {time} at most: it cannot be reached ({outage.reason}); "
         "what does not need it goes on"
     )
-
-
-def told_time(seconds: float) -> str:
-    """Return a stretch of time as it is said."""
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 @contextmanager

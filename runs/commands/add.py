@@ -14,8 +14,8 @@ from runs.commands.endings import (
     going_on,
     if_whole,
     run_async,
+    seconds_of,
     shown,
-    waited_s,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def command(
         _tell_plan(out, wish, as_json=as_json)
         return 0
     with audience(Display(**typed)) as told:
-        limits = Limits(concurrency, max_void, caps, waited_s(patience))
+        limits = Limits(concurrency, max_void, caps, seconds_of(patience))
         finished = run_async(add(out, wish, limits=limits, told=told))
     return if_whole(ending(finished, out, as_json=as_json), told)
 

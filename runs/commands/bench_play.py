@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
-from runs.commands.endings import PATIENCE, capped, gone_words, run_async, waited_s
+from runs.commands.endings import PATIENCE, capped, gone_words, run_async, seconds_of
 from runs.commands.simulate import Swap, names
 from runs.console import safe, say, tell, tell_lines
 
@@ -165,7 +165,7 @@ def _asked(typed: dict[str, Any]) -> Asked:
         ),
         videos=typed["videos"],
         concurrency=typed["concurrency"],
-        patience_s=waited_s(typed["patience"]),
+        patience_s=seconds_of(typed["patience"]),
         caps=Caps(typed["max_usd"], typed["max_tokens"]),
         limit=typed["limit"],
         retry_failed=typed["retry_failed"],

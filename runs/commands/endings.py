@@ -92,7 +92,7 @@ class Cap(_ParamType):
         return cap
 
 
-def waited_s(minutes: float | None) -> float:
+def seconds_of(minutes: float | None) -> float:
     """Return how many seconds a server is waited for, as typed or by default."""
     from agents.outages import PATIENCE_S
 

@@ -15,9 +15,9 @@ from runs.commands.endings import (
     going_on,
     if_whole,
     run_async,
+    seconds_of,
     shown,
     stopped,
-    waited_s,
 )
 
 
@@ -67,7 +67,7 @@ def command(
     from runs.simulate import Limits, resume
 
     with audience(Display(**typed)) as told:
-        limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens), waited_s(patience))
+        limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens), seconds_of(patience))
         care = Care(retry_failed, fsync, until=until)
         finished = run_async(resume(out, videos=videos, limits=limits, told=told, care=care))
     return if_whole(ending(finished, out, as_json=as_json), told)

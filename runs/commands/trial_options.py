@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runs.cli import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
-from runs.commands.endings import GOING_ON, capped, gone_words, run_async, waited_s
+from runs.commands.endings import GOING_ON, capped, gone_words, run_async, seconds_of
 from runs.commands.simulate import names
 from runs.console import safe, say, tell, tell_lines
 
@@ -118,7 +118,7 @@ def asked_for(kinds: tuple[TrialKind, ...], typed: dict[str, Any]) -> Asked:
         config=typed.get("config"),
         videos=typed.get("videos"),
         concurrency=typed["concurrency"],
-        patience_s=waited_s(typed["patience"]),
+        patience_s=seconds_of(typed["patience"]),
         caps=Caps(typed.get("max_usd"), typed.get("max_tokens")),
         retry_failed=typed["retry_failed"],
         leave=Leave(typed["allow_offline_judge"], typed.get("allow_self_judging", True)),
