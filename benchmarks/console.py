@@ -31,7 +31,7 @@ from memory.digests import unit_interval
 from runs.commands.endings import run_async
 from runs.config import Flags, resolve
 from runs.events import Audience, Begun, Ended, Happening
-from runs.leaderboard import Table
+from runs.leaderboard_method import Table
 from runs.live import LiveConsole
 from runs.opening import begin
 from runs.playing import Limits, play_run

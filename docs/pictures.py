@@ -21,7 +21,8 @@ from runs.canvas import UNICODE
 from runs.commands.endings import run_async
 from runs.config import Flags
 from runs.events import Begun, Happening
-from runs.leaderboard import build, render
+from runs.leaderboard import build
+from runs.leaderboard_text import render
 from runs.live_text import Size, picture
 from runs.simulate import simulate
 from runs.standing import Standing

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from runs.audit_input import ABSTAINED, FAILED, AuditInput, above, below, finding, percent, unknown
+from runs.audit_verdicts import MOST_ABSTENTIONS
 from runs.console import safe
 from runs.findings import Finding
 from scoring.cells import Ints
@@ -16,7 +17,6 @@ from scoring.shares import Share, measure_share
 
 LEAST_ALPHA = 0.4
 """Less agreement beyond chance is an alarm."""
-MOST_ABSTENTIONS = 0.1
 _UNTOLD = (
     "One judge decided alone, so nobody knows how far another would agree; name several with "
     "--judge A,B."

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from runs.audit_input import above, finding, percent
-from runs.audit_panel import MOST_ABSTENTIONS, agreement_of
+from runs.audit_panel import agreement_of
+from runs.audit_verdicts import MOST_ABSTENTIONS
 from runs.bench_points import videos_of
 from runs.benches import OpenBench
 from runs.console import safe

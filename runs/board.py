@@ -9,8 +9,8 @@ from typing import Any, Literal
 from runs.audit import brief
 from runs.conduct import asked_contestants
 from runs.head_to_head import build_pairs
-from runs.leaderboard import Table, build
-from runs.leaderboard_method import USUAL, Method
+from runs.leaderboard import build
+from runs.leaderboard_method import USUAL, Method, Table
 from runs.reading import Run, open_run, rates_stand_ins, warnings_of
 from runs.reweighting import weigh_battles
 from runs.slices import By, build_slices

@@ -14,8 +14,8 @@ import numpy as np
 
 from memory.records import DECIDED, SCHEMA, TIES, Battle
 from runs.findings import tell_figure, tell_share
-from runs.leaderboard import Table, build, points_of, wanted
-from runs.leaderboard_method import SOLID_BATTLES, THIN, Method
+from runs.leaderboard import build, points_of, wanted
+from runs.leaderboard_method import SOLID_BATTLES, THIN, Method, Table
 from scoring.bradley_terry import SCALE
 from scoring.shares import Share, measure_share
 

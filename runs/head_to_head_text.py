@@ -13,8 +13,8 @@ from runs.console import safe
 from runs.head_to_head import UNLIKE
 from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_forms import Form
-from runs.leaderboard_method import SOLID_BATTLES, THIN
-from runs.leaderboard_text import Table, totals_text
+from runs.leaderboard_method import SOLID_BATTLES, THIN, Table
+from runs.leaderboard_text import totals_text
 from runs.pasting import Sheet, comma_separated, latex, markdown
 
 TITLES = ("model", "rival", "share %", "interval", "expected", "W-L-T", "battles", "both bad %", "")

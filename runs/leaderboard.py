@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from memory.records import DECIDED, SCHEMA, TIES
-from runs.leaderboard_method import USUAL, Method
+from runs.leaderboard_method import USUAL, Method, Table
 from runs.leaderboard_rating import (
     Bouts,
     RatedBouts,
@@ -23,13 +23,10 @@ from runs.leaderboard_rating import (
     settings_of,
 )
 from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
-from runs.leaderboard_text import Table, render, summarize
 from runs.refusals import is_refusal
 
 if TYPE_CHECKING:
     from runs.conduct import Asked, Seat
-
-__all__ = ["Rated", "Table", "build", "render", "summarize"]
 
 
 class Rated(Protocol):

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from runs.audit_lines import audit_lines
 from runs.conduct_text import FIGURES, bounds, conduct_notes, knows_conduct, shown
 from runs.leaderboard_extras import extra_lines
-from runs.leaderboard_text import Table, interval_text, rank_text, summarize, totals_text
+from runs.leaderboard_method import Table
+from runs.leaderboard_text import interval_text, rank_text, summarize, totals_text
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.reading import counted
 

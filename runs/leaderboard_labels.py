@@ -13,8 +13,8 @@ from memory.errors import BadInput, WrongArgument
 from memory.records import DECIDED, Battle
 from runs.findings import tell_figure
 from runs.labels import Spoken, chances, mean_points, spoken_of
-from runs.leaderboard import Table, build
-from runs.leaderboard_method import USUAL, Method, read_anchor
+from runs.leaderboard import build
+from runs.leaderboard_method import USUAL, Method, Table, read_anchor
 from runs.leaderboard_rating import Bouts, RatedBouts, no_finite_rating, rate_bouts
 from runs.rate_columns import quoted
 from runs.reading import Run, counted, open_run, rates_stand_ins, warnings_of

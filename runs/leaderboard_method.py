@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.errors import BadInput, WrongArgument
 from runs.names import in_full
@@ -19,6 +19,10 @@ ROUNDS = 1000
 SOLID_BATTLES = 100
 """A figure on fewer battles is flagged."""
 THIN = f"under {SOLID_BATTLES} battles"
+Table = dict[str, Any]
+"""JSON: schema, models (best first, unrated last), components, settings."""
+RANKABLE_VIDEOS = 10
+"""With fewer videos in a group its models are flagged."""
 _MEAN = 1000.0
 
 
@@ -58,6 +62,14 @@ class Method:
 
 
 USUAL = Method()
+
+
+def too_few(unit: str) -> str:
+    """Return the flag of a model with hardly any evidence; a unit is a video, or a battle."""
+    return f"too few {unit}s to rank"
+
+
+TOO_FEW = too_few("video")
 
 
 class Anchored(NamedTuple):

@@ -11,9 +11,15 @@ import numpy as np
 
 from memory.errors import BadInput
 from runs.findings import tell_figure
-from runs.leaderboard_method import ROUNDS, SOLID_BATTLES, Method, read_anchor
+from runs.leaderboard_method import (
+    RANKABLE_VIDEOS,
+    ROUNDS,
+    SOLID_BATTLES,
+    Method,
+    read_anchor,
+    too_few,
+)
 from runs.leaderboard_style import standardise
-from runs.leaderboard_text import RANKABLE_VIDEOS, too_few
 from scoring.bradley_terry import MEAN, SCALE
 from scoring.cells import Cells, Floats, Ints, count_cells, select_models
 from scoring.elo import K, play_elo

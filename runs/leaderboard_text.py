@@ -18,24 +18,13 @@ from runs.audit_lines import audit_lines
 from runs.conduct_text import conduct_grid, conduct_notes, knows_conduct
 from runs.console import safe
 from runs.leaderboard_extras import extra_lines
+from runs.leaderboard_method import RANKABLE_VIDEOS, TOO_FEW, Table, too_few
 from scoring.cells import Floats
 from scoring.ranks import find_rivals, videos_needed
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-Table = dict[str, Any]
-"""JSON: schema, models (best first, unrated last), components, settings."""
-RANKABLE_VIDEOS = 10
-"""With fewer videos in a group its models are flagged."""
-
-
-def too_few(unit: str) -> str:
-    """Return the flag of a model with hardly any evidence; a unit is a video, or a battle."""
-    return f"too few {unit}s to rank"
-
-
-TOO_FEW = too_few("video")
 _BAR = 13
 _WIDE = 2.5
 """Intervals so many times as wide as the median one are cut."""

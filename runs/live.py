@@ -21,7 +21,8 @@ from rich.text import Text
 from runs.canvas import ASCII, UNICODE
 from runs.console import say
 from runs.events import Begun, Ended, Happening
-from runs.leaderboard import Table, build
+from runs.leaderboard import build
+from runs.leaderboard_method import Table
 from runs.live_text import Board, Size, picture
 from runs.standing import Result, Standing
 

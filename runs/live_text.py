@@ -11,7 +11,7 @@ from rich.text import Text
 from memory.records import Battle
 from runs.canvas import Line, Marks, cells, fit, plain
 from runs.figures import short
-from runs.leaderboard import Table
+from runs.leaderboard_method import Table
 from runs.live_budget import budget, is_told
 from runs.phrases import result, short_names, why
 from runs.standing import Flight, Standing, Voice

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.errors import BadInput
-from runs.leaderboard import Table, count_verdicts, tabulate
-from runs.leaderboard_method import USUAL, Method
+from runs.leaderboard import count_verdicts, tabulate
+from runs.leaderboard_method import USUAL, Method, Table
 from runs.leaderboard_rating import Bouts, rate_bouts
 from runs.leaderboard_style import FEATURES, compare_styles, measure_styles
 from runs.names import outline

@@ -14,7 +14,8 @@ from memory.evidence import Trial, standing_trials
 from memory.records import DECIDED, SCHEMA, TIES, Battle, Judging
 from runs.audit_input import percent
 from runs.findings import tell_figure, tell_share
-from runs.leaderboard import Table, build
+from runs.leaderboard import build
+from runs.leaderboard_method import Table
 from runs.names import in_full
 from runs.reading import Run, counted, marks, open_run
 from scoring.boards import Correlation, correlate_orders, correlate_ranks

@@ -11,9 +11,8 @@ from runs.asked_form import FORMS, asked_form
 from runs.buckets import BUCKET_NAMES, bucket
 from runs.findings import tell_share
 from runs.head_to_head import both_bad
-from runs.leaderboard import Table, build, points_of
-from runs.leaderboard_method import SOLID_BATTLES, THIN, USUAL, Method
-from runs.leaderboard_text import TOO_FEW
+from runs.leaderboard import build, points_of
+from runs.leaderboard_method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method, Table
 from scoring.shares import NOTHING, measure_share
 
 if TYPE_CHECKING:

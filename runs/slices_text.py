@@ -15,9 +15,8 @@ from runs.audit_lines import audit_lines
 from runs.conduct_text import FIGURES, MEANING, knows_conduct, shown
 from runs.console import safe
 from runs.leaderboard_forms import COLUMNS, Form, csv_rows
-from runs.leaderboard_method import SOLID_BATTLES, THIN
+from runs.leaderboard_method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW, Table
 from runs.leaderboard_rating import APART, ONE_SIDED
-from runs.leaderboard_text import RANKABLE_VIDEOS, TOO_FEW, Table
 from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.slices import AIMED
 

@@ -111,7 +111,7 @@ def results() -> Console:
 
 def _print(table: dict[str, Any], details: bool) -> None:
     from runs.head_to_head_text import render_pairs
-    from runs.leaderboard import render
+    from runs.leaderboard_text import render
     from runs.slices_text import render_slices
 
     console = results()

@@ -12,8 +12,7 @@ from memory.records import DECIDED, SCHEMA
 from runs.board import board_of, slices_of
 from runs.console import safe
 from runs.files import refuse_existing, write_whole
-from runs.leaderboard_method import USUAL, Method
-from runs.leaderboard_text import Table
+from runs.leaderboard_method import USUAL, Method, Table
 from runs.pictures.grids import battles, wins
 from runs.pictures.judge import LEAST, find_echoes, judge, measure_courses
 from runs.pictures.ladder import ladder

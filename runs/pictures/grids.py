@@ -13,7 +13,7 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from runs.leaderboard_text import Table
+from runs.leaderboard_method import Table
 from runs.pictures.notes import banner_of, notes_of
 from runs.pictures.paper import (
     COLUMN,

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from memory.evidence import Label, Trial
 from memory.records import DECIDED, TIES, Battle, Judging
-from runs.leaderboard_text import Table
+from runs.leaderboard_method import Table
 from runs.pictures.notes import alarms_of, banner_of, warnings_of
 from runs.pictures.paper import (
     BLUE,

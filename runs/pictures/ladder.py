@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from runs.leaderboard_extras import extra_lines
+from runs.leaderboard_method import Table
 from runs.leaderboard_rating import ONE_SIDED
-from runs.leaderboard_text import Table, interval_text
+from runs.leaderboard_text import interval_text
 from runs.pictures.notes import banner_of, notes_of
 from runs.pictures.paper import (
     BLUE,

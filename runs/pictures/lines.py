@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from runs.leaderboard_method import THIN
-from runs.leaderboard_text import Table
+from runs.leaderboard_method import THIN, Table
 from runs.pictures.notes import alarms_of, banner_of, warnings_of
 from runs.pictures.paper import (
     BLUE,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from runs.leaderboard_text import Table, totals_text
+from runs.leaderboard_method import Table
+from runs.leaderboard_text import totals_text
 from runs.reading import STAND_INS
 
 

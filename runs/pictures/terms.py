@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
-from runs.leaderboard_text import Table
+from runs.leaderboard_method import Table
 from runs.pictures.notes import banner_of, notes_of
 from runs.pictures.paper import BLUE, COLUMN, GREY, INK, PAD, PALE, Picture, Sheet, shown, widest
 

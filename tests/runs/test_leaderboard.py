@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from memory.records import Battle
-from runs.leaderboard import Table, build, render, summarize
-from runs.leaderboard_method import Method
-from runs.leaderboard_text import Bar
+from runs.leaderboard import build
+from runs.leaderboard_method import Method, Table
+from runs.leaderboard_text import Bar, render, summarize
 
 CAST = ["hawk", "owl", "mole"]
 

@@ -13,9 +13,8 @@ from memory.evidence import Sample
 from memory.store import Store
 from runs.board import board_of
 from runs.labels_sample import draw_sample
-from runs.leaderboard import Table
 from runs.leaderboard_labels import labelled_board_of
-from runs.leaderboard_method import Method
+from runs.leaderboard_method import Method, Table
 from tests.support.labelled import label_all, season
 from tests.support.played import battle, invoke, lineage, play, slot, video
 

@@ -14,10 +14,10 @@ from rich.console import Console
 
 from memory.errors import BadInput
 from memory.records import Battle
-from runs.leaderboard import Table, build, render, summarize
+from runs.leaderboard import build
 from runs.leaderboard_extras import extra_lines
 from runs.leaderboard_forms import pasted
-from runs.leaderboard_method import Method, read_anchor
+from runs.leaderboard_method import Method, Table, read_anchor
 from runs.leaderboard_style import (
     FEATURES,
     compare_styles,
@@ -25,6 +25,7 @@ from runs.leaderboard_style import (
     measure_styles,
     standardise,
 )
+from runs.leaderboard_text import render, summarize
 from tests.support.played import battle, invoke, lineage, play, slot, video
 
 CAST = ["hawk", "owl", "mole"]

@@ -16,8 +16,7 @@ from PIL import Image
 from memory.errors import BadInput
 from memory.evidence import Label, Trial
 from runs.commands.pictures import NAMES
-from runs.leaderboard import Table
-from runs.leaderboard_method import Method
+from runs.leaderboard_method import Method, Table
 from runs.pictures.album import PICTURES, draw_run
 from runs.pictures.grids import battles, wins
 from runs.pictures.judge import LABELLED, REPEATED, SWAPPED, find_echoes, judge, measure_courses
