@@ -120,7 +120,6 @@ class ChatClient:
             frames=frames.frames,
             jpegs=jpegs,
             subtitles=frames.subtitles,
-            captions=frames.captions if self._model.is_offline else (),
             look=self._look,
         ), None
 

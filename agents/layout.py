@@ -1,8 +1,8 @@
 """How a call is laid out: frames in the order of time, each behind its label, the task last.
 
 Where a video has subtitles, every stretch of them stands in a block of its own, behind the frame
-that is shown when it begins, fenced like all material. So have captions, the text in the picture as
-OCR read it, for offline models alone: all others read it with their own eyes.
+that is shown when it begins, fenced like all material. So did captions, text in the picture that
+was once read for offline models: none are sent any more, but the keys of those calls hold them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def cue_blocks(frames: Sequence[Frame], subtitles: Subtitles | None) -> dict[int
 
 
 def caption_blocks(frames: Sequence[Frame], captions: Sequence[Cue]) -> dict[int, str]:
-    """Return the blocks of captions by the place of the frame that each follows, like `cue_blocks`.
+    """Return the blocks that captions stood in, by the place of the frame, like `cue_blocks`.
 
     Their code follows from the captions, none of which holds it.
     """
@@ -78,18 +78,16 @@ def messages(
     frames: Sequence[Frame],
     jpegs: Sequence[bytes],
     subtitles: Subtitles | None = None,
-    captions: Sequence[Cue] = (),
     look: Look = AS_USUAL,
 ) -> list[BaseMessage]:
     """Return the system message and one user message: label and image in turn, `text` last."""
     content: list[str | dict[str, Any]] = []
     blocks = cue_blocks(frames, subtitles)
-    drawn = caption_blocks(frames, captions)
     for place, (frame, jpeg) in enumerate(zip(frames, jpegs, strict=True)):
         content.append({"type": "text", "text": label(frame)})
         content.append(_image(jpeg, look, is_last=place == len(frames) - 1))
-        said = [spoken[place] for spoken in (drawn, blocks) if place in spoken]
-        content += [{"type": "text", "text": block} for block in said]
+        if place in blocks:
+            content.append({"type": "text", "text": blocks[place]})
     return _addressed(system, content, text)
 
 

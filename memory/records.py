@@ -123,7 +123,7 @@ class Frames(Record):
     approximate: int = 0
     """How many frames are shown that may not be the very ones of their times."""
     captions: tuple[Cue, ...] = ()
-    """Text drawn into the picture, as it was read before scaling; empty where nobody read."""
+    """Text drawn into the picture, in runs that were begun when it was read; else empty."""
     subtitles: Subtitles | None = None
     """Cues of the stretches these frames stand for; they count as part of the frames."""
 

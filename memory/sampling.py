@@ -26,4 +26,4 @@ class Sampling(Record):
     """Frames a second with the policy "fps", as long as `frames` allows; else None."""
     decoder: Literal["av", "decord"] = "av"
     ocr: bool = False
-    """Whether text drawn into the picture is read, for models that cannot read it themselves."""
+    """Whether text drawn into the picture was read for offline models; False in all that is new."""

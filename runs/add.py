@@ -131,7 +131,7 @@ def _open(out: Path, wish: Wish, say: Say) -> Opened:
 
 
 def _addition(store: Store, wish: Wish) -> Addition:
-    kept, existing = RunConfig.of_manifest(store.manifest()), store.slots()
+    kept, existing = RunConfig.to_go_on(store.manifest()), store.slots()
     config = _with_newcomer(kept, wish, generation=next_generation(existing))
     added = set(config.guests[wish.model])
     standing = Lineup(existing).slots

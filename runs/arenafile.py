@@ -103,8 +103,6 @@ class SamplingTable(Table):
     quality: int | None = Field(default=None, ge=1, le=95)
     """Of the JPEGs."""
     decoder: Literal["av", "decord"] | None = None
-    ocr: bool | None = None
-    """Whether text in the picture is read for models that cannot."""
 
     @property
     def size_px(self) -> int | None:
@@ -141,6 +139,8 @@ def read_arena_file(path: Path) -> ArenaFile:
         raise BadInput(f"{path}: {_told(next(unknown, mistakes[0]))}") from None
 
 
+_REMOVED = {"sampling.ocr": "text in the picture is no longer read"}
+"""Keys that a version before knew, and why there are none."""
 _WANTED = {
     "model": "a table",
     "dict": "a table",
@@ -156,6 +156,8 @@ def _told(mistake: ErrorDetails) -> str:
     """Return where a mistake is and what would be right; never the value itself."""
     place, kind = [str(part) for part in mistake["loc"]], mistake["type"]
     if kind == "extra_forbidden":
+        if why := _REMOVED.get(".".join(place)):
+            return f"{'.'.join(place)} was removed, {why}; take the key out"
         return f"{'.'.join(place)} is no key here; there are {', '.join(_known(place[:-1]))}"
     if kind == "missing":
         return f"{'.'.join(place)} is missing; add it"

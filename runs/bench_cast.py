@@ -25,6 +25,7 @@ from runs.config import RunConfig
 from runs.console import safe
 from runs.rate_columns import quoted
 from runs.results import REFERENCES, read_answers
+from runs.sampling import refuse_text_read
 from runs.sealing import RUN, digest_of
 from runs.spending import priced
 from runs.trial_judges import Leave, arena_file
@@ -77,6 +78,8 @@ def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
     judges = _judges(bench, wanted, file, cast=cast, is_given=bool(given))
     cast |= {judge: entry_of(judge, file) for judge in judges}
     _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
+    if any(entry.is_offline for entry in cast.values()):
+        refuse_text_read(sampling, "have real models play and judge")
     config = _config(wanted, asked, judges, cast=cast, sampling=sampling)
     _check_judge(bench, wanted, config, is_given=bool(given))
     config = priced(config)

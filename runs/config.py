@@ -29,7 +29,7 @@ from runs.cast import (
     is_self_judging,
     officials,
 )
-from runs.sampling import choose_sampling
+from runs.sampling import choose_sampling, refuse_text_read
 from runs.until import parse_rule
 
 PAPER: Mapping[str, Any] = {"pairing": "keep-pair", "swap": 0.0, "subtitles": True}
@@ -68,7 +68,6 @@ class Flags:
     fit: str | None = None
     quality: int | None = None
     decoder: str | None = None
-    ocr: bool | None = None
     max_usd: float | None = None
     max_tokens: float | None = None
     """Caps; infinite lifts one."""
@@ -153,6 +152,18 @@ class RunConfig(Record):
         except ValidationError as wrong:
             place = ".".join(map(str, wrong.errors()[0]["loc"]))
             raise StoreError(f"the run's settings cannot be read ({place})") from None
+
+    @classmethod
+    def to_go_on(cls, manifest: Mapping[str, Any]) -> RunConfig:
+        """Return the configuration of a run that is to make new calls.
+
+        Raises:
+            StoreError: it is damaged.
+            ForeignRun: what its models were shown is no longer made.
+        """
+        config = cls.of_manifest(manifest)
+        refuse_text_read(config.sampling, "begin another with a new --out")
+        return config
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,6 @@ def _decoder(packages: dict[str, str | None]) -> Report:
         "name": "PyAV",
         "version": packages.get("av"),
         "decord": decord or None,
-        "ocr": _version("rapidocr") if _version("onnxruntime") else None,
     }
 
 

@@ -39,8 +39,6 @@ def _told(report: Report) -> Iterator[tuple[str, str]]:
     decoder = report["decoder"]
     decord = decoder["decord"] or "no decord, which --decoder decord alone needs"
     yield "decoder", f"PyAV {decoder['version'] or 'is missing'}; {decord}"
-    read = f"by RapidOCR {decoder['ocr']}" if decoder["ocr"] else "not, for want of the extra ocr"
-    yield "words", f"in the picture are read {read}"
     yield from _place(report)
     yield from _videos(report["videos"])
     yield from _keys(report)

@@ -56,8 +56,6 @@ def shots(view: View) -> list[Shot]:
 def heading(view: View) -> Heading:
     """Return what stands above the pictures."""
     lines = [about_video(view.video), about_frames(view)]
-    if view.sampling.ocr:
-        lines.append(about_words(view))
     if view.run:
         lines.append(f"as the run in {safe(view.run)} has shown them")
     return Heading(safe(view.video.path), lines, warnings(view))
@@ -86,11 +84,6 @@ def about_frames(view: View) -> str:
         f"{which} at {frames.width_px} x {frames.height_px}{fit}, {_policy(view, sampling)}, "
         f"JPEG quality {sampling.quality}, {size}"
     )
-
-
-def about_words(view: View) -> str:
-    """Return how much text was read in these frames."""
-    return f"{counted(len(view.frames.captions), 'line')} of text read in them"
 
 
 def warnings(view: View) -> list[str]:

@@ -137,7 +137,7 @@ def go_on(
     store = Store.open(out / RUN_FILE, write=True, fsync=care.fsync)
     try:
         manifest = store.manifest()
-        begun = RunConfig.of_manifest(manifest)
+        begun = RunConfig.to_go_on(manifest)
         kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
         own = stored_prompts(store, missing=prompts or PromptSet.load())
         _refuse_other_prompts(out, own, manifest)

@@ -44,7 +44,7 @@ def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = Fa
         config = priced(settings.config)
         return plan_of(config, _before(config, found))
     with Store.open(run_file(out), write=False) as store:
-        kept = RunConfig.of_manifest(store.manifest())
+        kept = RunConfig.to_go_on(store.manifest())
         newest = next_generation(store.slots())
         config = priced(configured(out, kept, settings, generation=newest))
         at_hand = {video.id for video in found.videos}

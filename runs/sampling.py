@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from memory.errors import BadInput, WrongArgument
+from memory.errors import BadInput, ForeignRun, WrongArgument
 from memory.records import Sampling
 
 if TYPE_CHECKING:
@@ -17,13 +17,15 @@ FPS = 1.0
 """Frames a second with `--policy fps` where nobody says how many."""
 PAPER = {"policy": "uniform", "frames": 128, "size_px": 512, "fit": "stretch", "quality": 85}
 """What the preset names. The paper sends pictures as they are, so ours lose little;
-it says nothing of the decoder or OCR."""
+it says nothing of the decoder."""
 FLAG_OF = {"size_px": "size"}
 _SPREAD = {
     "uniform": "evenly over time",
     "scenes": "evenly over the scenes",
     "keyframes": "at key frames",
 }
+_CHOSEN = [name for name in Sampling.model_fields if name != "ocr"]
+"""What can be asked for; text in the picture is no longer read."""
 _FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
 
 
@@ -61,10 +63,23 @@ def refuse_missing(sampling: Sampling) -> None:
         from video.decoders import decoder_named
 
         decoder_named(sampling.decoder)
-    if sampling.ocr:
-        from video.reading import refuse_without
 
-        refuse_without()
+
+def refuse_text_read(sampling: Sampling, instead: str) -> None:
+    """Return unless the stand-ins of a run were sent text that was read from the picture.
+
+    Args:
+        sampling: the run's.
+        instead: what can be done but to use an older version.
+
+    Raises:
+        ForeignRun: they were, and new calls of theirs would come without.
+    """
+    if sampling.ocr:
+        raise ForeignRun(
+            "the run began with --ocr, and text in the picture is no longer read for stand-ins; "
+            f"use the version that began it, or {instead}"
+        )
 
 
 def about_sampling(sampling: Sampling) -> str:
@@ -72,12 +87,11 @@ def about_sampling(sampling: Sampling) -> str:
     spread = f"{sampling.fps:g} a second" if sampling.fps else _SPREAD[sampling.policy]
     size = f"{sampling.size_px} px{_FIT.get(sampling.fit, ' on the longer side')}"
     line = f"frames: up to {sampling.frames} a video, {spread}, {size}, quality {sampling.quality}"
-    line += f", by {sampling.decoder}" if sampling.decoder != "av" else ""
-    return f"{line}; text in the picture is read" if sampling.ocr else line
+    return f"{line}, by {sampling.decoder}" if sampling.decoder != "av" else line
 
 
 def _said(source: Flags | SamplingTable) -> dict[str, Any]:
-    said = {name: getattr(source, name) for name in Sampling.model_fields}
+    said = {name: getattr(source, name) for name in _CHOSEN}
     return {name: value for name, value in said.items() if value is not None}
 
 

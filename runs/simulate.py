@@ -102,7 +102,7 @@ def resume(
     # Opened for writing, which brings a run of an older layout up to date.
     with Store.open(run_file(out), write=True) as store:
         folder = videos or videos_folder(store)
-        config = RunConfig.of_manifest(store.manifest())
+        config = RunConfig.to_go_on(store.manifest())
         caps = merged_caps(kept_caps(store), limits.caps)
     if folder is None:
         raise BadInput(f"{out} does not say where its videos are; pass --videos")

@@ -28,6 +28,7 @@ from runs.interrupts import until_done
 from runs.notice import REPAIR, judges_notice
 from runs.opening import stored_prompts, videos_folder
 from runs.reading import Run, counted, run_file
+from runs.sampling import refuse_text_read
 from runs.spending import NO_CAPS, Budget, check_caps, keep_caps, kept_caps, merged_caps, priced
 from runs.subtitles import has_subtitles
 from runs.trial_cases import attack_cases, constant_cases, rejudge_cases, repeat_cases
@@ -191,7 +192,10 @@ async def _ready(out: Path, asked: Asked, *, told: Audience | None) -> AsyncIter
 def _config(store: Store, asked: Asked) -> RunConfig:
     """Return the run's settings with the judges on trial, and the prices that hold now."""
     kept, file = RunConfig.of_manifest(store.manifest()), arena_file(asked.config)
-    return priced(with_judges(kept, asked.judges, file=file, leave=asked.leave))
+    config = with_judges(kept, asked.judges, file=file, leave=asked.leave)
+    if any(config.cast[alias].is_offline for alias in config.judges):
+        refuse_text_read(config.sampling, "name a real --judge")
+    return priced(config)
 
 
 def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> Material:

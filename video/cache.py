@@ -71,7 +71,7 @@ class FrameCache:
         One that is not is removed.
         """
         try:
-            with self._reading(self._path(video_sha, sampling)) as file:
+            with self._reading(self._path(video_sha, _unread(sampling))) as file:
                 entry = _read_entry(file)
                 for wanted in entry.places:
                     _read_jpeg(file, entry, wanted)
@@ -85,7 +85,7 @@ class FrameCache:
         Raises:
             BadInput: the folder cannot be written to.
         """
-        path, pieces = self._path(video_sha, sampling), _encode(sampled)
+        path, pieces = self._path(video_sha, _unread(sampling)), _encode(sampled)
         try:
             try:
                 _write_whole(path, pieces)
@@ -100,14 +100,16 @@ class FrameCache:
     def jpegs(self, video_sha: str, sampling: Sampling, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of the digests, in their order; only these bytes are read.
 
-        A run that was begun by an earlier version finds the bytes that it has shown.
+        A run that was begun by an earlier version finds the bytes that it has shown, those beside
+        which text was read among them.
 
         Raises:
             NotCached: one of them is not there as it was written.
         """
-        for sampler in (SAMPLER, *EARLIER):
-            with suppress(NotCached):
-                return self._jpegs(self._path(video_sha, sampling, sampler), digests)
+        for one in dict.fromkeys((sampling, _unread(sampling))):
+            for sampler in (SAMPLER, *EARLIER):
+                with suppress(NotCached):
+                    return self._jpegs(self._path(video_sha, one, sampler), digests)
         raise NotCached(video_sha)
 
     def _jpegs(self, path: Path, digests: Sequence[str]) -> list[bytes]:
@@ -170,6 +172,11 @@ def how_sampled(sampling: Sampling, sampler: str = "") -> str:
     said = sampling.model_dump().items()
     chosen = {name: value for name, value in said if name not in _PLAIN or _PLAIN[name] != value}
     return digest(canonical_json([sampler or SAMPLER, chosen]))[:16]
+
+
+def _unread(sampling: Sampling) -> Sampling:
+    """Return how the frames come about now: no text is read beside them."""
+    return sampling.model_copy(update={"ocr": False})
 
 
 def _unwritable(folder: Path, error: OSError) -> str:

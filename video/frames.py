@@ -78,18 +78,8 @@ def sample(
         frames=frames,
         damaged=catch.damaged,
         approximate=catch.approximate,
-        captions=_captions(path, index, sampling),
     )
     return Sampled(record, jpegs)
-
-
-def _captions(path: Path, index: Index, sampling: Sampling) -> tuple[Cue, ...]:
-    if not sampling.ocr:
-        return ()
-    # It takes a second to import.
-    from video.reading import read_captions
-
-    return read_captions(path, index, decoder=decoder_named(sampling.decoder))
 
 
 def thin(frames: Frames, count: int) -> Frames:

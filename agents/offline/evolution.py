@@ -31,7 +31,6 @@ _WEAKNESS = {
     "colours": "loses the order of colours",
     "choice": "does not compare one part with another",
     "order": "loses the order of events",
-    "text": "does not read what is written",
 }
 
 
@@ -50,7 +49,7 @@ class _Aim:
 def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return faults, the weaknesses behind them, and a question one step harder."""
     seen = sight_of(sent)
-    old = understand(blocks.get("question", ""), reads=bool(sent.captions))
+    old = understand(blocks.get("question", ""))
     sheets = {seat: weigh(blocks.get(f"answer_{seat}", ""), old, seen) for seat in "ab"}
     failed = {seat: _failed(sheet) for seat, sheet in sheets.items()}
     aim = _Aim(
@@ -73,7 +72,7 @@ def grade(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return both questions' grades, each from 1.0 to 5.0, by the same measure."""
     seen = sight_of(sent)
     return {
-        name: _grades(seen, understand(blocks.get(name, ""), reads=bool(sent.captions)))
+        name: _grades(seen, understand(blocks.get(name, "")))
         for name in ("question_1", "question_2")
     }
 

@@ -11,7 +11,7 @@ from agents.offline.sights import Sight
 Stretch: TypeAlias = tuple[float, float]
 """From when to when, in seconds; both equal for one instant."""
 Value: TypeAlias = Stretch | int | str | tuple[str, ...]
-Type = Literal["instant", "stretch", "count", "colour", "colours", "choice", "order", "text"]
+Type = Literal["instant", "stretch", "count", "colour", "colours", "choice", "order"]
 
 NEVER: Stretch = (-1.0, -1.0)
 """The claim that there is no such instant."""

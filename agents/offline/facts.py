@@ -1,7 +1,4 @@
-"""The table of facets: everything the offline models can ask, say and check.
-
-Facets of type "text" exist only where captions came with the frames.
-"""
+"""The table of facets: everything the offline models can ask, say and check."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ from agents.offline.cutting import (
     shots_as_long,
 )
 from agents.offline.facets import Facet
-from agents.offline.lettering import Lettering, from_middle, from_second
 from agents.offline.moments import Moment
 from agents.offline.sights import comeback, still_stretch
 
@@ -80,15 +76,5 @@ _COMPARISONS = (
     ),
 )
 
-# With sixteen readings a video owl knows the first, the last and the longest as well as hawk, and
-# mole nearly so: to ask for them would only make ties.
-_LETTERING = (
-    Lettering("second_words", "second words on the screen", lag=from_second),
-    Lettering("middle_words", "words on the screen nearest to the middle", lag=from_middle),
-)
-
-FACETS: dict[str, Facet] = {
-    f.key: f for f in (*_MOMENTS, *_CUTTING, *_COLOURS, *_COMPARISONS, *_LETTERING)
-}
+FACETS: dict[str, Facet] = {f.key: f for f in (*_MOMENTS, *_CUTTING, *_COLOURS, *_COMPARISONS)}
 """Key to facet, in the order in which an examiner thinks of them."""
-WORDS = frozenset(f.key for f in _LETTERING)

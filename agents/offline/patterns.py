@@ -25,7 +25,6 @@ LANDMARKS = {
     "busiest": r"busiest|fullest|most crowded|most detailed|densest",
 }
 _LANDMARK = "(?:" + "|".join(LANDMARKS.values()) + ")"
-_WORDS = r"(?:words?|captions?|titles?|text|lettering|writing|signs?)"
 _ORDERED = r"\b(?:order|first|before|then|followed|precedes?|chronolog\w+|sequence)\b"
 
 
@@ -78,9 +77,6 @@ TOPICS = _table(
     r"|seen before|shown again|scene\w*\b.{0,20}again",
     sequence=rf"{_LANDMARK}\b.{{0,60}}{_LANDMARK}.{{0,90}}{_ORDERED}|{_ORDERED}.{{0,90}}{_LANDMARK}\b.{{0,60}}"
     rf"{_LANDMARK}|{_LANDMARK}\b.{{0,40}}{_ORDERED}.{{0,40}}{_LANDMARK}",
-    second_words=rf"\bsecond\b[^.;|]{{0,30}}\b{_WORDS}\b|\b{_WORDS}\b[^.;|]{{0,40}}\bsecond\b",
-    middle_words=rf"\b(middle|half-?way|mid-?point)\b[^.;|]{{0,40}}\b{_WORDS}\b"
-    rf"|\b{_WORDS}\b[^.;|]{{0,60}}\b(middle|half-?way|mid-?point)\b",
 )
 """What names a facet exactly."""
 
@@ -127,8 +123,6 @@ STEMS = _table(
     motion_half=r"half|halves",
     returns=r"again|return|back|repeat|reappear|recur|revisit|second time|once",
     sequence=r"first|order|chronolog|then|before|followed|preced",
-    second_words=r"\bsecond\b",
-    middle_words=r"\bmiddle|half-?way|mid-?point",
 )
 """What only hints at a facet; enough with a value of the right type, for what was asked."""
 

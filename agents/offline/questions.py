@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any, get_args
 
 from agents.offline.dice import Dice
-from agents.offline.facts import FACETS, WORDS
+from agents.offline.facts import FACETS
 from agents.offline.reader import topics
 from agents.offline.words import NUMBER, number
 from agents.offline.writer import Format
@@ -51,16 +51,12 @@ class Ask:
         return self.keys or _FREELY
 
 
-def understand(question: str, *, reads: bool = True) -> Ask:
-    """Return the facets a question asks for, how fine, and in which form.
-
-    Without `reads` it asks for none on the screen: who referees without captions knows of none.
-    """
+def understand(question: str) -> Ask:
+    """Return the facets a question asks for, how fine, and in which form."""
     keys: list[str] = []
     question = " ".join(question.split())
     for part in _BETWEEN.split(question):
         keys += [key for key in topics(part) if key not in keys]
-    keys = [key for key in keys if reads or key not in WORDS]
     form = next((f for f in get_args(Format) if _FORMATS[f].search(question)), None)
     limit = _FORMATS["short"].search(question)
     words = number(limit[1]) if limit else SHORT_WORDS

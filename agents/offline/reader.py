@@ -9,9 +9,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from agents.offline.facets import NEVER, Facet, Value
-from agents.offline.facts import FACETS, WORDS
+from agents.offline.facts import FACETS
 from agents.offline.patterns import COVERS, HEDGE, LANDMARKS, NO_CUT, SIDES, STEMS, TOPICS
-from agents.offline.quoting import hidden, holds_words, words_in
 from agents.offline.words import NUMBER, colours, number, stretches, times, without_times
 
 _NUMBER = re.compile(NUMBER, re.IGNORECASE)
@@ -58,19 +57,14 @@ class Heard(NamedTuple):
 
 
 def hear(text: str, duration_s: float, asked: Sequence[str] = ()) -> Heard:
-    """Return the claims: exact wording first; what was asked also by hints and elimination.
-
-    Where words on the screen are asked for, nothing else is heard in what is quoted.
-    """
-    reads = not WORDS.isdisjoint(asked)
-    units = split_units(text, hides_quotes=reads)
+    """Return the claims: exact wording first; what was asked also by hints and elimination."""
+    units = split_units(text)
     hedged = frozenset(i for i, unit in enumerate(units) if HEDGE.search(unit))
     claims = [
         Claim(key, value, i)
         for i, unit in enumerate(units)
         if i not in hedged
         for key, value in _exact(unit, duration_s)
-        if reads or key not in WORDS
     ]
     listener = _Listener(units, hedged, duration_s, claims, list(asked))
     listener.take_hints()
@@ -87,8 +81,6 @@ def topics(text: str) -> list[str]:
 
 def carried(unit: str) -> str | None:
     """Return which type of value a unit carries; None where it carries none, or several."""
-    if holds_words(unit):
-        return "text"
     if given := len(times(unit)):
         return {1: "instant", 2: "stretch"}.get(given)
     if named := len(colours(unit)):
@@ -96,12 +88,10 @@ def carried(unit: str) -> str | None:
     return "count" if _plain_number(unit) is not None else None
 
 
-def split_units(text: str, *, hides_quotes: bool = False) -> list[str]:
+def split_units(text: str) -> list[str]:
     """Return sentences, bullets, table rows and JSON pairs, each by itself."""
     pairs, rest = _json_pairs(text.replace("**", "").replace("__", ""))
-    hide = hidden if hides_quotes else str
-    units = [f"{label}: {hide(said)}" for label, said in pairs]
-    rest = hide(rest)
+    units = [f"{label}: {said}" for label, said in pairs]
     for line in rest.splitlines():
         # runs of blanks are folded: the patterns' time grows with the square of their length
         stripped = " ".join(line.split())
@@ -168,8 +158,6 @@ def _value(key: str, text: str, duration_s: float) -> Value | None:
         return colours(text) or None
     if kind == "order":
         return _order(text)
-    if kind == "text":
-        return words_in(text)
     if key in ("first_cut", "last_cut") and NO_CUT.search(text):
         return NEVER
     given = times(text)
@@ -248,7 +236,7 @@ class _Listener:
 
     def take_what_is_left(self) -> None:
         """Claim by elimination: as many values of one type as open questions of that type."""
-        for kind in ("instant", "stretch", "colour", "colours", "count", "text"):
+        for kind in ("instant", "stretch", "colour", "colours", "count"):
             keys = [key for key in self.missing if FACETS[key].type == kind]
             units = [i for i in self.free if carried(self.units[i]) == kind]
             if keys and len(keys) == len(units):

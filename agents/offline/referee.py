@@ -53,7 +53,7 @@ def compare(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[str, str], bool]:
     """Weigh both answers; whether anything that is known is spoken of."""
     seen = sight_of(sent)
-    ask = understand(blocks.get("question", ""), reads=bool(sent.captions))
+    ask = understand(blocks.get("question", ""))
     sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
     cites = sent.contracts > 1
     words = {one: _analysis(one, sheets, seen, cites=cites) for one in STANDARDS}
@@ -74,7 +74,7 @@ def _own(sent: Sent, question: str) -> str:
     seen = sight_of(sent)
     found = [
         f"for {FACETS[key].label}, {phrased(true)}"
-        for key in understand(question, reads=bool(sent.captions)).keys
+        for key in understand(question).keys
         if (true := FACETS[key].measure(seen)) is not None
     ]
     return f"I find: {'; '.join(found)}." if found else "I find nothing that I could be asked for."

@@ -1,4 +1,4 @@
-"""What one message held: stamped pictures, captions beside them, and the text of the task."""
+"""What one message held: stamped pictures and the text of the task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 
@@ -15,10 +15,6 @@ from agents.contracts import CONTRACTS, FORMAT_LINE, QUESTION_LINE, number_of
 from agents.fences import open_fences
 
 _STAMP = re.compile(r"t=(\d+(?:\.\d+)?)s")
-_CAPTIONS = re.compile(
-    r"<<<captions (?P<code>[0-9a-f]{16})>>>\n(?P<lines>.*)\n<<<end captions (?P=code)>>>", re.DOTALL
-)
-_CAPTION = re.compile(r"(\d+\.\d\d)s to (\d+\.\d\d)s: (.*)")
 _CONTRACT = re.compile(rf"^{FORMAT_LINE}(?P<role>\w+)(?: \(\d+\))?\s*$", re.MULTILINE)
 
 
@@ -31,14 +27,6 @@ class Picture:
     digest: bytes
 
 
-class Caption(NamedTuple):
-    """Words in the picture as OCR read them, and from when to when they stood there."""
-
-    start_s: float
-    end_s: float
-    text: str
-
-
 @dataclass(frozen=True)
 class Sent:
     """Everything an offline model gets to know."""
@@ -48,8 +36,6 @@ class Sent:
     """The role text: the last text block."""
     words: int
     """How many words the call held, system text and stamps included."""
-    captions: tuple[Caption, ...] = ()
-    """Those of the stretches that were sent."""
 
     @property
     def question(self) -> str:
@@ -84,7 +70,6 @@ def picture(time_s: float, base64: str) -> Picture:
 def read(messages: Iterable[BaseMessage]) -> Sent:
     """Return what the messages hold. An image without a stamp is one second after the last."""
     pictures: list[Picture] = []
-    captions: list[Caption] = []
     text, words = "", 0
     stamped: float | None = None
     for human, block in _blocks(messages):
@@ -95,20 +80,11 @@ def read(messages: Iterable[BaseMessage]) -> Sent:
             continue
         words += len(block["text"].split())
         stamp = _STAMP.fullmatch(block["text"].strip())
-        drawn = _CAPTIONS.fullmatch(block["text"])
         if stamp:
             stamped = float(stamp[1])
-        elif drawn and human:
-            captions += _captions(drawn["lines"])
         elif human:
             text = block["text"]
-    return Sent(tuple(pictures), text, words, tuple(captions))
-
-
-def _captions(lines: str) -> Iterator[Caption]:
-    for line in lines.split("\n"):
-        if found := _CAPTION.fullmatch(line):
-            yield Caption(float(found[1]), float(found[2]), found[3])
+    return Sent(tuple(pictures), text, words)
 
 
 def _blocks(messages: Iterable[BaseMessage]) -> Iterator[tuple[bool, dict[str, Any]]]:

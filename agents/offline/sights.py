@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from agents.offline.memo import Memo
 from agents.offline.pictures import Glance, Step, Vector, apart, glance, likeness, step
-from agents.offline.sent import Caption, Picture, Sent
+from agents.offline.sent import Picture, Sent
 
 Curve = NDArray[np.float64]
 
@@ -53,8 +52,6 @@ class Sight:
     duration_s: float
     gap_s: float
     """The usual distance of two frames."""
-    captions: tuple[Caption, ...] = ()
-    """The words in the picture, where somebody read them; times in seconds from the first frame."""
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -66,47 +63,27 @@ _SIGHTS: Memo[bytes, Sight] = Memo(192)
 
 
 def sight_of(sent: Sent) -> Sight:
-    """Return what the frames of a message show, and the captions that came with them."""
-    return sight(sent.pictures, sent.captions)
+    """Return what the frames of a message show."""
+    return sight(sent.pictures)
 
 
-def sight(pictures: Sequence[Picture], captions: Sequence[Caption] = ()) -> Sight:
+def sight(pictures: Sequence[Picture]) -> Sight:
     """Return what these frames show; at least one is needed.
 
-    Remembered by digests and stamps of exactly these frames, and by the captions, so that nobody
-    is handed what a viewer of more frames has seen.
+    Remembered by digests and stamps of exactly these frames, so that nobody is handed what a viewer
+    of more frames has seen.
     """
     ordered = tuple(sorted(pictures, key=lambda picture: picture.time_s))
     material = b"".join(p.digest + repr(p.time_s).encode() for p in ordered)
-    if captions:
-        material += repr([tuple(caption) for caption in captions]).encode()
     key = hashlib.sha256(material).digest()
-    return _SIGHTS.get(key, lambda: _assemble(key, ordered, tuple(captions)))
+    return _SIGHTS.get(key, lambda: _assemble(key, ordered))
 
 
 def coarser(seen: Sight, frames: int) -> Sight:
     """Return what a viewer of `frames` of these frames would have seen."""
     last = len(seen.pictures) - 1
     kept = sorted({round(i) for i in np.linspace(0, last, min(frames, last + 1))})
-    times = [picture.time_s for picture in seen.pictures]
-    return sight([seen.pictures[i] for i in kept], shown(seen.captions, times, kept))
-
-
-def shown(
-    captions: Sequence[Caption], times: Sequence[float], kept: Sequence[int]
-) -> tuple[Caption, ...]:
-    """Return the captions that a viewer of the frames at the places `kept` is sent.
-
-    Those are the ones that overlap the stretch of such a frame: from its own time to the next of
-    all `times`.
-    """
-
-    def is_shown(caption: Caption) -> bool:
-        first = max(0, bisect_right(times, caption.start_s) - 1)
-        last = max(first, bisect_left(times, caption.end_s) - 1)
-        return bisect_right(kept, last) > bisect_left(kept, first)
-
-    return tuple(caption for caption in captions if is_shown(caption))
+    return sight([seen.pictures[i] for i in kept])
 
 
 def forget_sights() -> None:
@@ -114,7 +91,7 @@ def forget_sights() -> None:
     _SIGHTS.clear()
 
 
-def _assemble(key: bytes, pictures: tuple[Picture, ...], captions: tuple[Caption, ...]) -> Sight:
+def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
     times = np.array([p.time_s for p in pictures]) - pictures[0].time_s
     glances = [glance(p) for p in pictures]
     steps = [step(a, b) for a, b in pairwise(pictures)]
@@ -139,7 +116,6 @@ def _assemble(key: bytes, pictures: tuple[Picture, ...], captions: tuple[Caption
         ),
         duration_s=duration,
         gap_s=float(np.median(np.diff(times))) if len(steps) else duration,
-        captions=captions,
     )
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from agents.offline.dice import Dice
-from agents.offline.facts import FACETS, WORDS
+from agents.offline.facts import FACETS
 from agents.offline.hardness import askable, difficulty
 from agents.offline.pictures import COLOURS
 from agents.offline.questions import Ask, phrase, understand
@@ -41,8 +41,7 @@ def examine(sent: Sent) -> dict[str, object]:
     facts = [
         f"{FACETS[key].label}: {phrased(FACETS[key].measure(seen))}"
         for key in askable(seen)
-        # What is written there is for those to find out who are asked.
-        if key != "shots" and key not in WORDS
+        if key != "shots"
     ]
     plural = "" if len(seen.scenes) == 1 else "s"
     account = f"It runs {seen.duration_s:.1f} seconds in {shots} shot{plural}."

@@ -13,7 +13,7 @@ from agents.offline.facts import FACETS
 from agents.offline.patterns import STEMS
 from agents.offline.questions import Ask, understand
 from agents.offline.reader import Claim, Heard, carried, hear
-from agents.offline.sent import Caption, Picture
+from agents.offline.sent import Picture
 from agents.offline.sights import Sight, sight
 
 STANDARDS = {
@@ -101,15 +101,13 @@ def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
     )
 
 
-def asked_right(
-    answer: str, question: str, pictures: Sequence[Picture], captions: Sequence[Caption] = ()
-) -> float:
+def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
     """Return the share of the asked facts that these frames confirm, chance taken off.
 
     At most 1; 0 is what guessing earns on average, so that a single guess may lie below.
     """
-    ask = understand(question, reads=bool(captions))
-    seen = sight(pictures, captions)
+    ask = understand(question)
+    seen = sight(pictures)
     return _share_known(
         ask, seen, tuple(_rows(hear(answer, seen.duration_s, ask.keys).claims, ask, seen))
     )

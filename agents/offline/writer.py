@@ -11,7 +11,6 @@ from typing import Literal
 from agents.offline.dice import Dice
 from agents.offline.facets import NEVER, Facet, Value, is_stretch, stretch
 from agents.offline.facts import FACETS
-from agents.offline.quoting import quoted
 from agents.offline.words import TimeStyle, clock, counted
 
 Format = Literal["table", "list", "json", "short"]
@@ -83,7 +82,7 @@ def _slots(facet: Facet, value: Value, style: Book) -> dict[str, str]:
     if isinstance(value, int):
         return {"n": counted(value, style=style.count), "s": "" if value == 1 else "s"}
     if isinstance(value, str):
-        return {"c": quoted(value) if facet.type == "text" else value}
+        return {"c": value}
     if facet.type == "colours":
         return {"cs": " to ".join(str(c) for c in value)}
     return dict(zip("xyz", (str(name) for name in value), strict=True))

@@ -42,7 +42,7 @@ def command(
     from runs.commands.endings import run_async
     from runs.console import safe, say, tell
     from runs.frames import Asked, asked_sampling, view
-    from runs.frames_sheet import about_frames, about_words, sheet_file, warnings, write_sheet
+    from runs.frames_sheet import about_frames, sheet_file, warnings, write_sheet
 
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
@@ -55,8 +55,7 @@ def command(
         return
     for warning in warnings(found):
         say(f"{safe(found.video.path)}: {warning}")
-    words = f"; {about_words(found)}" if found.sampling.ocr else ""
-    tell(f"{safe(str(file))}: {about_frames(found)}{words}")
+    tell(f"{safe(str(file))}: {about_frames(found)}")
 
 
 def _refuse_contradictions(

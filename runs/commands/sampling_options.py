@@ -28,11 +28,6 @@ _OPTIONS = (
     click.option(
         "--decoder", type=click.Choice(["av", "decord"]), help="What decodes.  [default: av]"
     ),
-    click.option(
-        "--ocr/--no-ocr",
-        default=None,
-        help="Read text in the picture for the offline models, with the extra ocr.  [default: no]",
-    ),
 )
 
 

@@ -103,12 +103,6 @@ def test_the_picture_shows_every_frame_and_lies_in_the_current_folder(
         assert image.size[1] > 2 * 120
 
 
-@pytest.mark.slow
-def test_how_much_text_was_read_is_told_where_it_was_asked_for(clip: Path) -> None:
-    assert "0 lines of text read" in frames(clip, "--ocr", "--frames", 4).stdout
-    assert "text read" not in frames(clip, "--frames", 4, "--force").stdout
-
-
 def test_with_json_a_picture_is_made_only_where_it_is_named(clip: Path, here: Path) -> None:
     assert told(clip)["sheet"] is None
     assert list(here.iterdir()) == []

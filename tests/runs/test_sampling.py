@@ -92,19 +92,17 @@ def test_a_run_is_not_continued_with_other_frames_and_is_told_which() -> None:
         configured(Path("out"), begun.config, other, generation=1)
 
 
-def test_text_in_the_picture_is_read_only_where_somebody_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("said", ["true", "false"])
+def test_that_text_in_the_picture_is_no_longer_read_is_said_where_a_file_asks_for_it(
+    tmp_path: Path, said: str
+) -> None:
     path = tmp_path / "a.toml"
-    path.write_text("[sampling]\nocr = true\n")
-    assert not chosen().ocr
-    assert chosen(ocr=True).ocr
-    assert chosen(config=path).ocr
-    assert not chosen(config=path, ocr=False).ocr
-
-
-def test_a_run_that_reads_text_is_not_continued_without() -> None:
-    begun = resolve(Flags(ocr=True)).config
-    with pytest.raises(ForeignRun, match="ocr True, here False"):
-        configured(Path("out"), begun, resolve(Flags()), generation=1)
+    path.write_text(f"[sampling]\nocr = {said}\n")
+    with pytest.raises(BadInput) as refused:
+        chosen(config=path)
+    assert str(refused.value) == (
+        f"{path}: sampling.ocr was removed, text in the picture is no longer read; take the key out"
+    )
 
 
 def test_sampling_comes_back_from_the_manifest(file: Path) -> None:
@@ -120,9 +118,9 @@ def test_sampling_comes_back_from_the_manifest(file: Path) -> None:
             "frames: up to 128 a video, evenly over time, 512 px on the longer side, quality 85",
         ),
         (
-            Sampling(policy="fps", fps=2, fit="pad", decoder="decord", ocr=True),
+            Sampling(policy="fps", fps=2, fit="pad", decoder="decord"),
             "frames: up to 128 a video, 2 a second, 512 px on a black square, quality 85, "
-            "by decord; text in the picture is read",
+            "by decord",
         ),
     ],
 )

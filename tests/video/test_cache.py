@@ -12,11 +12,13 @@ import pytest
 from memory.digests import canonical_json, digest
 from memory.errors import BadInput
 from memory.records import Frame, Frames, Sampling
-from video.cache import FrameCache, NotCached, default_folder
+from video.cache import FrameCache, NotCached, default_folder, how_sampled
 from video.frames import EARLIER, SAMPLER, Sampled
 
 SHA = digest("a video")
 SAMPLING = Sampling()
+_FIRST = {"fit": "keep", "frames": 128, "quality": 85, "size_px": 512}
+"""Its settings when there were no others."""
 
 
 def sampled(*jpegs: bytes) -> Sampled:
@@ -53,7 +55,7 @@ def test_equal_pictures_are_kept_once(cache: FrameCache) -> None:
     "sampling",
     [
         *(Sampling(frames=64), Sampling(quality=80), Sampling(fit="stretch")),
-        *(Sampling(policy="fps", fps=1.0), Sampling(decoder="decord"), Sampling(ocr=True)),
+        *(Sampling(policy="fps", fps=1.0), Sampling(decoder="decord")),
     ],
 )
 def test_another_sampling_is_another_entry(cache: FrameCache, sampling: Sampling) -> None:
@@ -61,8 +63,7 @@ def test_another_sampling_is_another_entry(cache: FrameCache, sampling: Sampling
 
 
 def test_a_setting_as_it_was_before_there_was_one_makes_no_other_entry(cache: FrameCache) -> None:
-    first = {"fit": "keep", "frames": 128, "quality": 85, "size_px": 512}
-    how = digest(canonical_json([SAMPLER, first]))[:16]
+    how = digest(canonical_json([SAMPLER, _FIRST]))[:16]
     assert entry_of(cache).name == f"{SHA}-{how}.frames"
 
 
@@ -81,6 +82,26 @@ def test_what_an_earlier_version_kept_is_good_to_a_run_that_has_shown_it_and_to_
     monkeypatch.undo()
     assert cache.get(digest("old"), SAMPLING) is None
     assert cache.jpegs(digest("old"), SAMPLING, [digest(b"two")]) == [b"two"]
+
+
+def test_what_was_kept_beside_text_that_was_read_is_good_to_the_run_that_has_shown_it(
+    cache: FrameCache,
+) -> None:
+    read = SAMPLING.model_copy(update={"ocr": True})
+    how = [SAMPLER, {**_FIRST, "ocr": True}]
+    plain = entry_of(cache)
+    plain.rename(plain.with_name(f"{SHA}-{digest(canonical_json(how))[:16]}.frames"))
+    assert cache.jpegs(SHA, read, [digest(b"two")]) == [b"two"]
+    assert cache.get(SHA, read) is None
+    with pytest.raises(NotCached):
+        cache.jpegs(SHA, SAMPLING, [digest(b"two")])
+
+
+def test_what_is_kept_now_never_stands_where_text_that_was_read_belongs(cache: FrameCache) -> None:
+    read = SAMPLING.model_copy(update={"ocr": True})
+    cache.put(SHA, read, THREE)
+    assert entry_of(cache).name == f"{SHA}-{how_sampled(SAMPLING)}.frames"
+    assert cache.jpegs(SHA, read, [digest(b"one")]) == [b"one"]
 
 
 def test_another_video_is_another_entry(cache: FrameCache) -> None:
