@@ -109,11 +109,6 @@ def shown(
     return tuple(caption for caption in captions if is_shown(caption))
 
 
-def forget_sights() -> None:
-    """Forget every sequence seen."""
-    _SIGHTS.clear()
-
-
 def _assemble(key: bytes, pictures: tuple[Picture, ...], captions: tuple[Caption, ...]) -> Sight:
     times = np.array([p.time_s for p in pictures]) - pictures[0].time_s
     glances = [glance(p) for p in pictures]

@@ -1,4 +1,4 @@
-"""Sharpness and likeness on pictures whose values can be worked out by hand."""
+"""Sharpness on pictures whose values can be worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image, ImageFilter
 
-from video.sharpness import sharpest, sharpness, similarity, thumbnail
+from video.sharpness import sharpness
 
 PICTURES = arrays(np.uint8, st.tuples(st.integers(3, 12), st.integers(3, 12), st.just(3))).map(
     Image.fromarray
@@ -52,35 +52,3 @@ def test_turning_a_picture_round_leaves_it_as_sharp(image: Image.Image) -> None:
 @pytest.mark.parametrize("size", [(1, 1), (2, 90), (90, 2)])
 def test_a_sliver_has_no_sharpness(size: tuple[int, int]) -> None:
     assert sharpness(plain(1, 2, 3, size=size)) == 0
-
-
-def test_the_sharpest_of_each_part_is_chosen() -> None:
-    sharp, dull = noise(), noise().filter(ImageFilter.GaussianBlur(2))
-    assert sharpest([dull, sharp, dull, dull, dull, sharp], 2) == [1, 5]
-
-
-def test_fewer_pictures_than_asked_for_are_all_chosen() -> None:
-    assert sharpest([noise(), noise()], 3) == [0, 1]
-
-
-def test_half_the_same_colour_is_half_alike() -> None:
-    half = plain(255, 255, 255)
-    half.paste((0, 0, 0), (0, 0, 4, 8))
-    assert similarity(half, plain(255, 255, 255)) == pytest.approx(0.5)
-    assert similarity(plain(0, 0, 0), plain(255, 255, 255)) == 0
-
-
-@given(PICTURES, PICTURES)
-@settings(max_examples=20)
-def test_likeness_is_mutual_and_a_share(one: Image.Image, other: Image.Image) -> None:
-    assert similarity(one, other) == similarity(other, one)
-    assert 0 <= similarity(one, other) <= 1 + 1e-9
-    assert similarity(one, one) == pytest.approx(1)
-
-
-def test_a_thumbnail_keeps_the_mean_colour() -> None:
-    image = noise().resize((4 * 64, 2 * 64))
-    small = thumbnail(image)
-    assert (small.size, small.mode) == ((64, 64), "RGB")
-    means = [np.asarray(picture, float).mean(axis=(0, 1)) for picture in (small, image)]
-    assert means[0] == pytest.approx(means[1], abs=0.6)
