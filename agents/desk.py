@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from agents.ask import Asker, Request
+from agents.ask import Asker
 from agents.contracts import QUESTION_LINE, Reply, contract
 from agents.fences import fence, fence_code
-from agents.layout import thinned, uncaptioned
+from agents.layout import Request, thinned, uncaptioned
 from agents.models import Model
 from agents.prompts import PromptSet
 from agents.replies import BadReply, read_reply
