@@ -13,8 +13,8 @@ from agents.fences import fence, fence_code
 from agents.layout import Request, thinned, uncaptioned
 from agents.models import Model
 from agents.prompts import PromptSet
+from agents.redaction import told
 from agents.replies import BadReply, read_reply
-from agents.retry import told
 from memory.errors import UnusableReply
 from memory.records import CallRow, Frames, Nonce, Role
 

@@ -7,7 +7,7 @@ from agents.intake import LONGEST_REPLY
 from agents.layout import Request
 from agents.models import Model
 from agents.prices import REFUSED, Cost, cost_of
-from agents.retry import reply_without_keys, sound, told
+from agents.redaction import reply_without_keys, sound, told
 from agents.tries import Ended
 from memory.errors import (
     CallFailed,

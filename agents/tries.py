@@ -19,8 +19,9 @@ from agents.limits import Shaped
 from agents.models import Model
 from agents.outages import Contact
 from agents.prices import cost_of
+from agents.redaction import told
 from agents.replies import was_cut
-from agents.retry import fault_of, gives_up, pause_s, told
+from agents.retry import fault_of, gives_up, pause_s
 from agents.turns import Line, Turn, Turns, giving_back
 from memory.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from memory.records import Attempt, Frames, Usage

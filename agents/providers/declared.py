@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import AliasChoices, field_validator
 
 from agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
-from agents.retry import told
+from agents.redaction import told
 from memory.errors import BadInput
 from memory.records import Record, Role
 
