@@ -17,7 +17,7 @@ from agents.clients import ChatClients, Client, Load
 from agents.contracts import SYSTEM
 from agents.estimates import Estimates, may_be_charged
 from agents.faults import Fault
-from agents.layout import fragment
+from agents.layout import Request, fragment
 from agents.models import Model
 from agents.money import Boundless, Hold, Purse
 from agents.outages import Outage
@@ -26,21 +26,9 @@ from agents.tries import Listener, Tries
 from agents.turns import Turns
 from memory.digests import canonical_json
 from memory.errors import JournalMiss
-from memory.records import SCHEMA, Attempt, CallRow, Frames, Intent, Nonce, Role, Usage
+from memory.records import SCHEMA, Attempt, CallRow, Intent, Nonce, Usage
 
 _SYSTEM_JSON = canonical_json(SYSTEM)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One deliberate ask."""
-
-    role: Role
-    text: str
-    frames: Frames | None
-    nonce: Nonce
-    prompt: str = ""
-    """Digest of the prompt file."""
 
 
 @dataclass(frozen=True, slots=True)

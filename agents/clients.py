@@ -11,7 +11,8 @@ from agents.contracts import SYSTEM
 from agents.layout import Look, messages, short_messages
 from agents.models import Model, build_chat_model
 from agents.prefix import cache_options
-from agents.retry import Garbled, told
+from agents.redaction import told
+from agents.retry import Garbled
 from agents.shelf import Load as Load
 from agents.shelf import Shelf
 from agents.splice import Run, carrying, run_of

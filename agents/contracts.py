@@ -191,17 +191,6 @@ class GraderReply(Reply):
     question_2: GradeReply
 
 
-_SCHEMAS: dict[str, type[Reply]] = {
-    "examiner": ExaminerReply,
-    "persona": PersonaReply,
-    "questioner": QuestionerReply,
-    "judge": JudgeReply,
-    "evolver": EvolverReply,
-    "grader": GraderReply,
-    "comparer": ComparerReply,
-}
-_SCHEMAS_2 = _SCHEMAS | {"judge": FullJudgeReply}
-
 _SHAPES: dict[str, str] = {
     "examiner": (
         '{"account": "...", "category": "...", '
@@ -256,11 +245,6 @@ _SHAPES_2: dict[str, str] = _SHAPES | {
         "two equally bad ones, or that you cannot tell."
     ),
 }
-
-
-def schema_of(role: str, number: int = CONTRACTS) -> type[Reply]:
-    """Return what a role's reply is held to by the contracts of this number."""
-    return (_SCHEMAS if number == 1 else _SCHEMAS_2)[role]
 
 
 def contract(role: Role, number: int = CONTRACTS) -> str:

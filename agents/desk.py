@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from agents.ask import Asker, Request
+from agents.ask import Asker
 from agents.contracts import QUESTION_LINE, Reply, contract
 from agents.fences import fence, fence_code
-from agents.layout import thinned, uncaptioned
+from agents.layout import Request, thinned, uncaptioned
 from agents.models import Model
 from agents.prompts import PromptSet
+from agents.redaction import told
 from agents.replies import BadReply, read_reply
-from agents.retry import told
 from memory.errors import UnusableReply
 from memory.records import CallRow, Frames, Nonce, Role
 

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from agents.retry import told
+from agents.redaction import told
 from memory.errors import BadInput
 
 if TYPE_CHECKING:

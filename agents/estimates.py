@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from agents.contracts import SYSTEM
+from agents.layout import Request
 from agents.limits import OutputLimit, ServerLimits
 from agents.models import Model
 from agents.prices import most_usd
 from memory.records import Frames, Role, Usage
-
-if TYPE_CHECKING:
-    from agents.ask import Request
 
 OUTPUT_AT_MOST = 16_384
 """Output tokens of a call for which no parameter sets a limit."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 
-from agents.ask import Request
 from agents.contracts import Reply
+from agents.layout import Request
 from agents.models import Model
 from agents.replies import BadReply, read_reply
 from memory.digests import digest, unit_interval

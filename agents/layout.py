@@ -12,11 +12,12 @@ import json
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agents.fences import fence, fence_code
 from memory.digests import digest
-from memory.records import Cue, Frame, Frames, Subtitles
+from memory.records import Cue, Frame, Frames, Nonce, Role, Subtitles
 from video.frames import thin
 
 if TYPE_CHECKING:
@@ -25,6 +26,18 @@ if TYPE_CHECKING:
 
 BREAKPOINT = {"mode": "explicit"}
 """What marks a part as the end of what OpenAI's cache should keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One deliberate ask."""
+
+    role: Role
+    text: str
+    frames: Frames | None
+    nonce: Nonce
+    prompt: str = ""
+    """Digest of the prompt file."""
 
 
 class Look(NamedTuple):

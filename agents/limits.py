@@ -11,15 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from agents.faults import Fault
-from agents.layout import thinned
+from agents.layout import Request, thinned
 from agents.models import Model
 from memory.records import Learnt, TokenField, Usage
-
-if TYPE_CHECKING:
-    from agents.ask import Request
 
 Place = tuple[str, str]
 """`provider:model`, and the host that serves it."""

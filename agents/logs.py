@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from agents.retry import trace_without_keys
+from agents.redaction import trace_without_keys
 
 LIBRARIES = (
     "google_genai",

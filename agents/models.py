@@ -24,7 +24,7 @@ from agents.providers import (
     find_provider,
     provider_names,
 )
-from agents.retry import KEY_NAMES, told
+from agents.redaction import KEY_NAMES, told
 from agents.transport import check_proxies
 from memory.errors import BadInput
 from memory.records import CallLimits, Price, Role, TokenField

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from agents.layout import Request
 from agents.models import Model
 from memory.records import Attempt, CallRow, Nonce
-
-if TYPE_CHECKING:
-    from agents.ask import Request
 
 NANO = 1_000_000_000
 

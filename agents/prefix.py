@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agents.layout import BREAKPOINT, fragment
+from agents.providers.base import ModelSettings
 from memory.records import Frames
-
-if TYPE_CHECKING:
-    from agents.models import Model
 
 _VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?(?!\w)")
 FIRST_WITH_BREAKPOINTS = (5, 6)
 """The version of GPT from which OpenAI's cache matches at breakpoints alone."""
 
 
-def needs_breakpoint(model: Model) -> bool:
+def needs_breakpoint(model: ModelSettings) -> bool:
     """Say whether a model is known to find nothing in its cache without a marked end of it.
 
     A server of one's own is never sent the mark unasked: most refuse fields they do not know.
@@ -32,7 +30,7 @@ def needs_breakpoint(model: Model) -> bool:
     return any((int(major), int(minor)) >= FIRST_WITH_BREAKPOINTS for major, minor in versions)
 
 
-def cache_options(model: Model, frames: Frames | None) -> dict[str, Any]:
+def cache_options(model: ModelSettings, frames: Frames | None) -> dict[str, Any]:
     """Return what a call says of caching, besides the mark on its last frame.
 
     OpenAI itself is told which calls begin alike, so that they come to the same machine.
@@ -48,5 +46,5 @@ def cache_options(model: Model, frames: Frames | None) -> dict[str, Any]:
     return options
 
 
-def _is_openai_itself(model: Model) -> bool:
+def _is_openai_itself(model: ModelSettings) -> bool:
     return model.provider == "openai" and model.url.rstrip("/") == model.maker.home

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
-from agents.ask import Request
 from agents.course import Course
 from agents.estimates import Estimates, may_be_charged
+from agents.layout import Request
 from agents.models import Model
 from agents.money import NANO, NOTHING, Hold, Sum, summed
 from agents.prices import REFUSED

@@ -92,11 +92,6 @@ def without_reasoning(text: str) -> str:
     return text[closed.end() :].lstrip()
 
 
-def last_object(text: str) -> dict[str, Any] | None:
-    """Return the complete JSON object that starts last outside all others; None without one."""
-    return _look(text).value
-
-
 def _read(text: str, schema: type[R]) -> R:
     found = _look(text)
     if found.value is None:

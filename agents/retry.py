@@ -1,9 +1,7 @@
-"""When to try a call again, and what may be told of its failure."""
+"""What went wrong with a call, and when to try it again."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +16,7 @@ from agents.faults import (
     nature_of,
     refused_fields,
 )
+from agents.redaction import told
 from memory.digests import unit_interval
 from memory.records import Attempt
 
@@ -32,34 +31,12 @@ LONGEST_HINT_S = 120.0
 """A server that asks for more patience is asked again after this much."""
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 60.0
-LONGEST_REASON = 300
-
-SHORTEST_SECRET = 12
-LONGEST_WORDS = 32
-"""What is shorter and consists of words in one case is no secret; random letters are mixed."""
 
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
 _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
 _UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Nothing was sent, so nothing can have been charged."""
 _PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
-
-KEY_NAMES = {"OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"}
-"""Variables that hold keys; one that a model names for itself joins them when it is looked up."""
-
-_SECRET = re.compile(
-    r"""(?ix)
-    (?<=://)[^\s/@]+(?=@)                                       # user:password in an address
-    | \b(?:bearer|basic)\s+[^\s"',;}]+
-    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?[^\s"',;}]+
-    | \b(?:x-goog-api-key|api[-_ ]?key|key|token)["']?\s*[:=]\s*["']?[^\s"',;&}]+
-    | \bsk-[\w*.\-]{4,}
-    | \bAIza[\w\-*.]{8,}
-    """
-)
-_WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
-"""`not-needed`, `EMPTY`, `Any Word`."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
 
 class Garbled(Exception):
@@ -136,66 +113,6 @@ def pause_s(seed: int, key: str, *, tries: int, hint_s: float | None) -> float:
     doubled = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (tries - 1))
     own = doubled * (0.5 + 0.5 * unit_interval(seed, "pause", key, tries))
     return round(own if hint_s is None else min(max(hint_s, own / 10), LONGEST_HINT_S), 3)
-
-
-def told(text: str, *, key_env: str | None = None) -> str:
-    """Return `text` on one printable line, shortened, every key in it replaced."""
-    text = without_keys(text, *([key_env] if key_env else []))
-    text = _CONTROL.sub(" ", _SECRET.sub("[key]", sound(text))).strip()
-    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
-
-
-def without_keys(text: str, *names: str) -> str:
-    """Return `text` with the value of every variable that holds a key replaced.
-
-    For what is told of errors, where too much may go: a key `k` takes every k with it.
-    """
-    return _replaced(text, _key_values(names))
-
-
-def reply_without_keys(reply: str, *names: str) -> str:
-    """Return a model's words with every key replaced that stands in no text by chance.
-
-    Servers that need no key are given any word, and models say words: those stay.
-    """
-    return _replaced(reply, {value for value in _key_values(names) if is_secret(value)})
-
-
-def is_secret(value: str) -> bool:
-    """Return whether the value of a key can be a secret: it is long, and no mere words.
-
-    `EMPTY`, `lm-studio` and `no-key-required` are none; what a provider gives out always is.
-    """
-    is_words = _WORDS.fullmatch(value) is not None and len(value) < LONGEST_WORDS
-    return len(value) >= SHORTEST_SECRET and not is_words
-
-
-def _key_values(names: Sequence[str]) -> set[str]:
-    values = {os.environ.get(name, "").strip() for name in KEY_NAMES.union(names)}
-    return values - {""}
-
-
-def _replaced(text: str, values: set[str]) -> str:
-    # The longest first, or what is left of a key that begins with another would stay.
-    for value in sorted(values, key=lambda value: (-len(value), value)):
-        text = text.replace(value, "[key]")
-    return text
-
-
-def trace_without_keys(trace: str) -> str:
-    """Return a traceback without keys; in its messages also without what looks like one."""
-    lines = without_keys(sound(trace)).splitlines()
-    # Lines of source are indented; `key = ...` is no secret there, and they are what is needed.
-    return "\n".join(
-        line if line.startswith("  ") else _SECRET.sub("[key]", line) for line in lines
-    )
-
-
-def sound(text: str) -> str:
-    """Return `text` as it can be stored: lone surrogates become replacement characters."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

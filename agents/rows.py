@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agents.estimates import may_be_charged
 from agents.intake import LONGEST_REPLY
+from agents.layout import Request
 from agents.models import Model
 from agents.prices import REFUSED, Cost, cost_of
-from agents.retry import reply_without_keys, sound, told
+from agents.redaction import reply_without_keys, sound, told
 from agents.tries import Ended
 from memory.errors import (
     CallFailed,
@@ -19,9 +18,6 @@ from memory.errors import (
     Refusal,
 )
 from memory.records import CallRow, Usage
-
-if TYPE_CHECKING:
-    from agents.ask import Request
 
 NO_USAGE = Usage()
 

@@ -32,11 +32,6 @@ class Shelf:
         self._in_use: WeakValueDictionary[str, Encoded] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    @property
-    def kept_bytes(self) -> int:
-        """How many bytes are kept for calls to come."""
-        return self._bytes
-
     async def images(self, video: str, digests: Iterable[str]) -> list[Encoded]:
         """Return the frames of these digests, loading what is not there.
 

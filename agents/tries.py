@@ -8,24 +8,23 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from agents.clients import Client, Load, Received, Sending
 from agents.contracts import SYSTEM
 from agents.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
 from agents.faults import UNREACHED, Fault, Nature, ending_word, is_filtered
+from agents.layout import Request
 from agents.limits import Shaped
 from agents.models import Model
 from agents.outages import Contact
 from agents.prices import cost_of
+from agents.redaction import told
 from agents.replies import was_cut
-from agents.retry import fault_of, gives_up, pause_s, told
+from agents.retry import fault_of, gives_up, pause_s
 from agents.turns import Line, Turn, Turns, giving_back
 from memory.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from memory.records import Attempt, Frames, Usage
-
-if TYPE_CHECKING:
-    from agents.ask import Request
 
 TOKENS_OF_A_REPLY = 1000
 """What a reply is taken to be, beforehand, where no parameter limits it."""

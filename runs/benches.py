@@ -1,4 +1,4 @@
-"""Reading a bench, of any schema: every byte of its own files is held against its manifest."""
+"""Reading a bench: every byte of its own files is held against its manifest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from runs.sealing import (
     digest_of,
     manifest_bytes,
 )
-from runs.sealing_first import FirstItem, FirstManifest
 
 LARGEST_MANIFEST = 16 * 2**20
 LONGEST_LINE = 16 * 2**20
@@ -118,7 +117,6 @@ class _Unusable(Exception):
 class _Found(NamedTuple):
     content: bytes
     raw: dict[str, Any]
-    schema: int
     manifest: Manifest
 
 
@@ -151,7 +149,7 @@ def _read_manifest(path: Path) -> _Found:
     if len(content) > LARGEST_MANIFEST:
         raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
     raw = _parsed(content)
-    return _Found(content, raw, *_shaped(raw))
+    return _Found(content, raw, _shaped(raw))
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
@@ -164,19 +162,18 @@ def _parsed(content: bytes) -> dict[str, Any]:
     return raw
 
 
-def _shaped(raw: dict[str, Any]) -> tuple[int, Manifest]:
+def _shaped(raw: dict[str, Any]) -> Manifest:
     schema = raw.get("schema")
-    if type(schema) is int and schema > BENCH_SCHEMA:
+    if type(schema) is int and schema != BENCH_SCHEMA:
+        remedy = "newer than {}; update videoautoarena", "older than {}; freeze or import it again"
         raise _Unusable(
-            f"has schema {one_line(str(schema), 12)}, newer than {BENCH_SCHEMA}; "
-            "update videoautoarena"
+            f"has schema {one_line(str(schema), 12)}, "
+            + remedy[schema < BENCH_SCHEMA].format(BENCH_SCHEMA)
         )
     rest = {key: value for key, value in raw.items() if key != "bench"}
     try:
         manifest_bytes(raw)
-        if schema == 1 and type(schema) is int:
-            return 1, FirstManifest.model_validate(rest).as_manifest()
-        return BENCH_SCHEMA, Manifest.model_validate(rest)
+        return Manifest.model_validate(rest)
     except ValidationError as wrong:
         raise _Unusable(f"has another shape: {_first(wrong)}") from wrong
     except (ValueError, RecursionError) as wrong:
@@ -199,10 +196,9 @@ def _manifest_problems(found: _Found) -> Iterator[str]:
     # The digest is of what the manifest says; spaces and escapes are bytes, too.
     elif manifest_bytes(raw) != found.content:
         yield f"{MANIFEST} has changed: it is not written as it was frozen"
-    allowed = FILES if found.schema == 1 else (*FILES, *DERIVED)
     for name in sorted(set(FILES) - set(manifest.files)):
         yield f"{MANIFEST} lacks {name}"
-    for name in sorted(set(manifest.files) - set(allowed)):
+    for name in sorted(set(manifest.files) - {*FILES, *DERIVED}):
         yield f"{MANIFEST} lists a file that is no part of a bench: {name}"
     yield from _entry_problems(manifest)
 
@@ -248,7 +244,7 @@ def _read_items(path: Path, found: _Found, read: Reading) -> None:
         return
     seen: set[str] = set()
     for place, line in enumerate(lines, start=1):
-        where, item = f"{QUESTIONS} line {place}", _item(line, found.schema)
+        where, item = f"{QUESTIONS} line {place}", _item(line)
         read.lines += 1
         if isinstance(item, str):
             read.problems.append(f"{where} {item}")
@@ -287,10 +283,9 @@ def _each_line(path: Path) -> Iterator[bytes]:
             yield line
 
 
-def _item(line: bytes, schema: int) -> Item | str:
+def _item(line: bytes) -> Item | str:
     try:
-        raw = json.loads(line.decode("ascii"))
-        return FirstItem.model_validate(raw).as_item() if schema == 1 else Item.model_validate(raw)
+        return Item.model_validate(json.loads(line.decode("ascii")))
     except ValidationError as wrong:
         return f"has another shape: {_first(wrong)}"
     except (ValueError, RecursionError):

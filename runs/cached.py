@@ -6,7 +6,6 @@ system text and the frames. All but the first of them could have been spared rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from memory.records import CallRow
@@ -81,11 +80,3 @@ class CacheCount:
     def total(self) -> CacheShare:
         """Return what all of them came to."""
         return CacheShare(self._could, self._read if self._told else None, self._unknown)
-
-
-def cache_share(rows: Iterable[CallRow]) -> CacheShare:
-    """Return what calls came to; they come in the order in which they were recorded."""
-    count = CacheCount()
-    for row in rows:
-        count.add(row)
-    return count.total()

@@ -165,7 +165,7 @@ def _refused(wrong: OSError) -> int:
 def _bug() -> int:
     import traceback
 
-    from agents.retry import trace_without_keys
+    from agents.redaction import trace_without_keys
     from runs.console import safe
 
     click.echo(safe(trace_without_keys(traceback.format_exc()), lines=True), err=True)

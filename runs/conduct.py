@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,12 @@ from graph.state import base_of
 from memory.records import DECIDED
 from memory.store import Store
 from runs.findings import tell_share
+from runs.leaderboard_method import Rated
 from runs.leaderboard_style import count_words
 from runs.refusals import is_refusal
 from scoring.cells import Floats, Ints
 from scoring.means import measure_mean
 from scoring.shares import measure_share
-
-if TYPE_CHECKING:
-    from runs.leaderboard import Rated
 
 SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
 MARKED = "refusal"

@@ -217,7 +217,9 @@ def resolve(flags: Flags) -> Settings:
         offline_judge_on_real=is_offline_judge(
             roster, judges, cast=cast, allowed=flags.allow_offline_judge
         ),
-        sampling=choose_sampling(flags, file.sampling, is_paper=run["config"]["preset"] == "paper"),
+        sampling=choose_sampling(
+            vars(flags), file.sampling, is_paper=run["config"]["preset"] == "paper"
+        ),
         **run["config"],
     )
     return Settings(

@@ -14,7 +14,7 @@ from agents.ask import Asker
 from agents.estimates import Estimates
 from agents.eyetest import EyeTest, stripes_of
 from agents.models import Model, build_chat_model, check_keys
-from agents.retry import told
+from agents.redaction import told
 from agents.tracing import is_traced, trace_host
 from memory.errors import ArenaError, BadInput, CallFailed
 from memory.records import CallRow, Intent, Learnt

@@ -20,7 +20,7 @@ from runs.sampling import choose_sampling, refuse_missing
 from video.cache import FrameCache
 from video.find import read_video
 from video.frames import thin
-from video.scene_lists import kept_scenes, scenes_of
+from video.scene_lists import kept_scenes
 from video.scenes import Stretch
 from video.studio import Decoders
 
@@ -52,7 +52,9 @@ def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
         BadInput: a value that cannot be, or a library that is not installed.
     """
     file, flags = arena_file(typed["config"]), Flags(**typed)
-    sampling = choose_sampling(flags, file.sampling, is_paper=preset_of(flags, file) == "paper")
+    sampling = choose_sampling(
+        vars(flags), file.sampling, is_paper=preset_of(flags, file) == "paper"
+    )
     refuse_missing(sampling)
     return sampling
 
@@ -125,7 +127,7 @@ async def _sampled(asked: Asked) -> View:
     async with Decoders(FrameCache()) as decoders:
         try:
             frames = await decoders.frames(path, video, asked.sampling)
-            scenes = await scenes_of(decoders, path, video) if is_by_scenes else ()
+            scenes = await decoders.scenes(path, video) if is_by_scenes else ()
             seen = frames if asked.seen is None else thin(frames, asked.seen)
             jpegs = await _jpegs(decoders, path, video, asked.sampling, seen)
         except UnusableVideo as failure:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from memory.errors import BadInput
 from memory.records import SCHEMA
@@ -24,7 +24,6 @@ from runs.rate_columns import as_number, quoted
 from runs.reading import counted
 
 Format = Literal["videoautoarena", "fastchat", "arena-hard"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 NEEDED: dict[Format, tuple[str, ...]] = {
     "videoautoarena": ("model a", "model b"),
     "fastchat": ("model_a", "model_b", "winner"),

@@ -12,7 +12,8 @@ import numpy as np
 from memory.evidence import Label, Sample
 from memory.records import DECIDED, TIES, Battle
 from runs.findings import tell_share
-from runs.leaderboard import Rated, build, points_of
+from runs.leaderboard import build, points_of
+from runs.leaderboard_method import Rated
 from runs.leaderboard_style import count_style
 from runs.reading import Run
 from scoring.bradley_terry import SCALE

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from memory.records import DECIDED, SCHEMA, TIES
-from runs.leaderboard_method import USUAL, Method, Table
+from runs.leaderboard_method import USUAL, Method, Rated, Table
 from runs.leaderboard_rating import (
     Bouts,
     RatedBouts,
@@ -27,29 +27,6 @@ from runs.refusals import is_refusal
 
 if TYPE_CHECKING:
     from runs.conduct import Asked, Seat
-
-
-class Rated(Protocol):
-    """What a leaderboard asks of a battle.
-
-    With style and without refusals also for `answer_a` and `answer_b`, with weights for `id`.
-    """
-
-    @property
-    def video(self) -> str:
-        """Id of the video it is about."""
-
-    @property
-    def model_a(self) -> str | None:
-        """The model in the first seat; None where nobody was drawn."""
-
-    @property
-    def model_b(self) -> str | None:
-        """The model in the second seat."""
-
-    @property
-    def verdict(self) -> str:
-        """How it ended."""
 
 
 B = TypeVar("B", bound=Rated)

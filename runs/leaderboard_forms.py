@@ -14,7 +14,6 @@ from runs.pasting import Cell, Sheet, comma_separated, latex, markdown
 from runs.reading import counted
 
 Form = Literal["table", "markdown", "latex", "csv", "json"]
-FORMS: tuple[Form, ...] = ("table", "markdown", "latex", "csv", "json")
 COLUMNS = (
     *("group", "model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
     *(

@@ -1,11 +1,11 @@
-"""How a leaderboard is asked to be made, beside the way it is made without a word."""
+"""How a leaderboard is asked to be made, beside the way it is made without a word, and of what."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from memory.errors import BadInput, WrongArgument
 from runs.names import in_full
@@ -24,6 +24,29 @@ Table = dict[str, Any]
 RANKABLE_VIDEOS = 10
 """With fewer videos in a group its models are flagged."""
 _MEAN = 1000.0
+
+
+class Rated(Protocol):
+    """What a leaderboard asks of a battle.
+
+    With style and without refusals also for `answer_a` and `answer_b`, with weights for `id`.
+    """
+
+    @property
+    def video(self) -> str:
+        """Id of the video it is about."""
+
+    @property
+    def model_a(self) -> str | None:
+        """The model in the first seat; None where nobody was drawn."""
+
+    @property
+    def model_b(self) -> str | None:
+        """The model in the second seat."""
+
+    @property
+    def verdict(self) -> str:
+        """How it ended."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from runs.standing import Flight, Standing, Voice
 
 WIDE = 120
 """Columns from which on the leaderboard and the lineages stand side by side."""
-LEAST_ROWS = 10
 SPEECH = {
     "examiner": "watches the video",
     "persona": "invents the users",

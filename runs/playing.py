@@ -21,7 +21,7 @@ from memory.slots import Slots
 from memory.store import Store
 from runs.ahead import Ahead
 from runs.alarm import Alarm
-from runs.assembly import Ways, assemble
+from runs.assembly import assemble
 from runs.draws import Draws, WrittenDraws
 from runs.events import (
     Audience,
@@ -242,16 +242,16 @@ async def playing(
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ahead = Ahead(footage.foresee)
         parts = _Parts(footage, draws, store, waves, watch, ahead)
-        ways = _heard(parts, lineup, hear)
+        common = assemble(config, asker, prompts=run.prompts, videos=videos, lineup=lineup)
         try:
-            arena = assemble(config, asker, prompts=run.prompts, videos=videos, ways=ways)
+            arena = _heard(common, parts, lineup=lineup, hear=hear)
             yield Game(arena, asker, slots, watch, guests, ahead)
         finally:
             await asker.aclose()
 
 
 class _Parts(NamedTuple):
-    """What the ways of a run lead to."""
+    """What the callbacks of a run's arena use."""
 
     footage: Footage
     draws: WrittenDraws
@@ -261,8 +261,8 @@ class _Parts(NamedTuple):
     ahead: Ahead
 
 
-def _heard(parts: _Parts, lineup: Lineup, hear: Hear) -> Ways:
-    """Return the ways of a run, each of which is told of."""
+def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear) -> Arena:
+    """Return the arena of a run, of which every frame, draw and battle is an event."""
     footage, draws, store, waves, watch, ahead = parts
     watched: set[str] = set()
 
@@ -283,13 +283,12 @@ def _heard(parts: _Parts, lineup: Lineup, hear: Hear) -> Ways:
         hear(Settled(battle))
         waves.note(ending_of(battle))
 
-    return Ways(
+    return common(
         frames=frames,
         draw=draw,
         settle=settle,
         settled=store.battle,
         wanted=lineup.ids.__contains__,
-        lineup=lineup,
         turn=watch.turn if watch else always,
     )
 

@@ -182,11 +182,6 @@ def one_line(text: str, length: int) -> str:
     return flat if len(flat) <= length else flat[: length - 3].rstrip() + "..."
 
 
-def winner(battle: Battle) -> str | None:
-    """Return the model whose answer was selected; None for ties, splits, voids, forfeits."""
-    return {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)
-
-
 def rates_stand_ins(manifest: dict[str, Any]) -> bool:
     """Return whether every contestant of a run is an offline model."""
     cast = manifest.get("cast") or {}

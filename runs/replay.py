@@ -17,7 +17,7 @@ from memory.errors import JournalMiss, StoreError
 from memory.records import Battle
 from memory.slots import Ids, Slots
 from memory.store import Store
-from runs.assembly import Ways, assemble
+from runs.assembly import assemble
 from runs.config import RunConfig
 from runs.draws import Draws, WrittenDraws
 from runs.footage import Footage
@@ -104,7 +104,9 @@ def _arena(
     footage = Footage(store, None, files={}, sampling=sampling, videos=videos, generation=then)
     asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
     fresh = view.fresh.ids
-    ways = Ways(
+    prompts = stored_prompts(store)
+    common = assemble(config, asker, prompts=prompts, videos=videos, lineup=view.lineup)
+    return common(
         frames=footage.frames,
         draw=WrittenDraws(
             Draws(config, slots, waves, GuestDraws(config, store)), store, read_only=True
@@ -112,9 +114,7 @@ def _arena(
         settle=compare,
         settled=lambda slot: store.battle(slot) if slot in view.before else None,
         wanted=fresh.__contains__,
-        lineup=view.lineup,
     )
-    return assemble(config, asker, prompts=stored_prompts(store), videos=videos, ways=ways)
 
 
 async def _play(arena: Arena, slots: Slots, found: Replayed) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -11,7 +12,6 @@ from memory.records import Sampling
 
 if TYPE_CHECKING:
     from runs.arenafile import SamplingTable
-    from runs.config import Flags
 
 FPS = 1.0
 """Frames a second with `--policy fps` where nobody says how many."""
@@ -29,17 +29,17 @@ _CHOSEN = [name for name in Sampling.model_fields if name != "ocr"]
 _FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
 
 
-def choose_sampling(flags: Flags, file: SamplingTable, *, is_paper: bool) -> Sampling:
-    """Return what flags, preset and file amount to.
+def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: bool) -> Sampling:
+    """Return what flags, by their names in `Flags`, preset and file amount to.
 
     What is installed decides nothing, or one command would play two tournaments on two machines.
 
     Raises:
         BadInput: a value that cannot be, or two that do not go together.
     """
-    typed = _said(flags)
+    typed = _said(flags.__getitem__)
     chosen = {**(PAPER if is_paper else {}), **typed}
-    said = {**_said(file), **chosen}
+    said = {**_said(lambda name: getattr(file, name)), **chosen}
     policy = said.get("policy", "uniform")
     if policy == "fps":
         said.setdefault("fps", FPS)
@@ -90,8 +90,8 @@ def about_sampling(sampling: Sampling) -> str:
     return f"{line}, by {sampling.decoder}" if sampling.decoder != "av" else line
 
 
-def _said(source: Flags | SamplingTable) -> dict[str, Any]:
-    said = {name: getattr(source, name) for name in _CHOSEN}
+def _said(value_of: Callable[[str], Any]) -> dict[str, Any]:
+    said = {name: value_of(name) for name in _CHOSEN}
     return {name: value for name, value in said.items() if value is not None}
 
 

@@ -3,8 +3,7 @@
 A bench is a manifest and the files it names. `manifest.json` holds the digest of every one of them
 and ends in a digest of itself, `bench`, so that a removed entry is noticed like a changed byte.
 Everything but what people read is ASCII JSON: a path that is no valid UTF-8 travels as escaped
-surrogates. What is written is schema 2; schema 1 stands in `runs/sealing_first.py` and is read
-into these shapes.
+surrogates.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from memory.digests import canonical_json, digest
 from memory.records import Origin, Seats
 
 BENCH_SCHEMA = 2
-"""Version of the manifest and of the questions as they are written now."""
+"""Version of the manifest and of the questions; no other is read."""
 MANIFEST, QUESTIONS, CARD = "manifest.json", "questions.jsonl", "card.md"
 PARQUET, README = "test.parquet", "README.md"
 FILES = (QUESTIONS, CARD)

@@ -25,8 +25,6 @@ PIECE = 0.07
 LARGEST_PIECE = 0.25
 SEEN_FRAMES = 3.2
 """So many frames of the judge's fall on each piece at least."""
-APART = 0.25
-"""Times that are told apart lie so far from each other, in parts of the clip."""
 FLAT_CARDS: tuple[Card, ...] = ("red", "green", "blue", "yellow")
 ORDERED: tuple[tuple[Card, str], ...] = (
     ("black", "darkest"),

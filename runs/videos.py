@@ -18,7 +18,6 @@ from runs.reading import counted
 from runs.tallying import telling
 from video.cache import FrameCache
 from video.find import Findings
-from video.scene_lists import scenes_of
 from video.studio import Decoders
 from video.subtitles import Shelf
 
@@ -149,7 +148,7 @@ async def with_scenes(library: Library, say: Say) -> Library:
 
     async def look(decoders: Decoders, row: Row) -> Row:
         try:
-            scenes = await scenes_of(decoders, library.folder / row.video.path, row.video)
+            scenes = await decoders.scenes(library.folder / row.video.path, row.video)
         except UnusableVideo as failure:
             found = (*row.problems, f"{failure} when its scenes were looked for")
             return replace(row, problems=found)

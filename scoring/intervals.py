@@ -185,15 +185,6 @@ def chance_better(theta: Floats, spread: Spread) -> Floats:
     return np.asarray(stdtr(max(spread.effective - 1.0, 1.0), ratio), dtype=np.float64)
 
 
-def standard_errors(
-    cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
-) -> Floats:
-    """Return `place_errors` of the spread that `measure_spread` finds."""
-    if cells.clusters < 2:
-        return np.full(cells.models, np.inf)
-    return place_errors(measure_spread(cells, theta, one_sided=one_sided))
-
-
 def place_reaches(spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
     """Return how far the interval of each strength reaches down and up, in nats."""
     half = half_widths(place_errors(spread), spread.effective, level=level)

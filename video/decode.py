@@ -25,10 +25,9 @@ from PIL import Image
 from memory.errors import UnusableVideo
 from video.container import opened, passed_over
 from video.damage import Feed, packet_tick
-from video.decoders import Catch, Develop
 from video.in_order import frames_in_order, has_guessed_times
 from video.index import Clock, Index, read_index
-from video.pictures import Turn, displayed_size, turn_of, upright
+from video.pictures import Catch, Develop, Turn, displayed_size, turn_of, upright
 
 LEADS_S = (0.0, 1.0, 5.0)
 """How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies

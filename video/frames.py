@@ -12,9 +12,9 @@ from PIL import Image
 from memory.digests import digest
 from memory.errors import UnusableVideo
 from memory.records import Cue, Frame, Frames, Sampling, Subtitles
-from video.decoders import Catch, decoder_named
+from video.decoders import decoder_named
 from video.index import Index
-from video.pictures import fitted_size, on_black, scaled_size, to_jpeg
+from video.pictures import Catch, fitted_size, on_black, scaled_size, to_jpeg
 from video.policies import Stretch, choose_ticks
 from video.scenes import find_scenes
 

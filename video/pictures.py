@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from io import BytesIO
 
@@ -30,6 +32,44 @@ SWAPPED = {
 """What sets a picture upright whose axes are kept, or swapped, by the sign of the new ones."""
 CLOCKWISE = {Turn.ROTATE_270: 90, Turn.TRANSPOSE: 90, Turn.ROTATE_180: 180}
 CLOCKWISE |= {Turn.ROTATE_90: 270, Turn.TRANSVERSE: 270}
+
+
+Develop = Callable[[Image.Image], bytes]
+"""Makes what is kept of an upright picture, already scaled."""
+
+
+@dataclass
+class Catch:
+    """What decoding has brought so far: developed pictures by tick."""
+
+    develop: Develop
+    wanted: frozenset[int]
+    exact: dict[int, bytes] = field(default_factory=dict)
+    """The very pictures of their ticks, with no damage told; that does not prove them whole."""
+    near: dict[int, bytes] = field(default_factory=dict)
+    """Whole pictures that may not be the very ones of their ticks."""
+    rough: dict[int, bytes] = field(default_factory=dict)
+    """Pictures of frames that are damaged by what was told."""
+
+    @property
+    def missing(self) -> frozenset[int]:
+        """The ticks still without an exact picture."""
+        return self.wanted - self.exact.keys()
+
+    @property
+    def approximate(self) -> int:
+        """How many ticks have only a picture that may be another's."""
+        return len(self.missing & self.near.keys())
+
+    @property
+    def damaged(self) -> int:
+        """How many ticks have no picture of their own, or one behind damage."""
+        return len(self.missing - self.near.keys())
+
+    @property
+    def pictures(self) -> dict[int, bytes]:
+        """The best picture there is of each tick that has any."""
+        return {**self.rough, **self.near, **self.exact}
 
 
 def displayed_size(frame: VideoFrame, aspect: Fraction | None) -> tuple[int, int]:

@@ -10,39 +10,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memory.errors import BadInput, UnusableVideo
-from memory.records import Video
+from memory.errors import BadInput
 from video.index import Index
 from video.scenes import Stretch, find_scenes
 from video.shelf import PART, touch
 
-if TYPE_CHECKING:
-    from video.studio import Decoders
-
 FINDER = "2"
 """Goes up whenever the same video would give other scenes by this code."""
-
-
-async def scenes_of(decoders: Decoders, path: Path, video: Video) -> tuple[Stretch, ...]:
-    """Return the scenes of a video: those that were kept, else found by a worker and kept.
-
-    All is decoded for that, so that it may take as much longer than a deadline as the video lasts.
-
-    Raises:
-        UnusableVideo: it cannot be decoded within the deadline, or no longer has these bytes.
-        BadInput: they cannot be kept.
-    """
-    folder = decoders.cache.folder
-    kept = kept_scenes(folder, video.sha256)
-    if kept is None:
-        asked = {"path": os.fspath(path), "sha256": video.sha256, "cache": os.fspath(folder)}
-        await decoders.request("scenes", more_s=video.duration_s, **asked)
-        kept = kept_scenes(folder, video.sha256)
-    if kept is None:
-        raise UnusableVideo("had its scenes found and then lost; try again")
-    return kept
 
 
 def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tuple[Stretch, ...]:

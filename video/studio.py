@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memory.errors import ArenaError, FramesChanged
+from memory.errors import ArenaError, FramesChanged, UnusableVideo
 from memory.records import Frames, Sampling, Video
 from video.cache import FrameCache, NotCached
 from video.crew import HANDS, Worker, Worn, give_back, hire
-from video.scene_lists import scenes_of
+from video.scene_lists import kept_scenes
+from video.scenes import Stretch
 from video.splicing import Splice
 
 SPLICED_BYTES = 256 * 1024 * 1024
@@ -66,7 +67,7 @@ class Decoders:
                 await asyncio.to_thread(self.cache.prune)
             if sampling.policy == "scenes":
                 # A request of its own, since it decodes everything; the next one finds them kept.
-                await scenes_of(self, path, video)
+                await self.scenes(path, video)
             larger = video.width_px * video.height_px / LARGE_PX - 1
             return await self._frames(
                 "frames",
@@ -76,6 +77,26 @@ class Decoders:
                 path=os.fspath(path),
                 sha256=video.sha256,
             )
+
+    async def scenes(self, path: Path, video: Video) -> tuple[Stretch, ...]:
+        """Return the scenes of a video: those that were kept, else found by a worker and kept.
+
+        All is decoded for that, so that it may take as much longer than a deadline as the video
+        lasts.
+
+        Raises:
+            UnusableVideo: it cannot be decoded within the deadline, or no longer has these bytes.
+            BadInput: they cannot be kept.
+        """
+        folder = self.cache.folder
+        kept = kept_scenes(folder, video.sha256)
+        if kept is None:
+            asked = {"path": os.fspath(path), "sha256": video.sha256, "cache": os.fspath(folder)}
+            await self.request("scenes", more_s=video.duration_s, **asked)
+            kept = kept_scenes(folder, video.sha256)
+        if kept is None:
+            raise UnusableVideo("had its scenes found and then lost; try again")
+        return kept
 
     async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
         """Return the frames of a spliced clip, whose JPEG bytes are then in the cache.

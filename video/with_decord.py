@@ -19,9 +19,9 @@ from PIL import Image
 from memory.errors import BadInput, UnusableVideo
 from video.container import opened
 from video.decode import AvDecoder
-from video.decoders import Catch, Develop
 from video.files import regular
 from video.index import Index
+from video.pictures import Catch, Develop
 
 BATCH = 16
 """Frames held at once; decord goes on from where the last batch ended."""

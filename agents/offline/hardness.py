@@ -57,12 +57,6 @@ def graded(difficulty: float) -> float:
     return round(min(5.0, max(1.0, 1 + 4 * difficulty / HARDEST)), 1)
 
 
-def forget_hardness() -> None:
-    """Forget every measure of hardness."""
-    _ASKABLE.clear()
-    _HARDNESS.clear()
-
-
 def _is_fair(seen: Sight, key: str, *, fine: bool) -> bool:
     score = _told(seen, key, FAIR_FRAMES, fine=fine)
     return score is not None and score.right >= _FAIR and score.room >= 0.4

@@ -36,10 +36,5 @@ class Memo(Generic[K, V]):
                 self._kept.popitem(last=False)
         return made
 
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._kept.clear()
-
     def __len__(self) -> int:
         return len(self._kept)

@@ -76,12 +76,6 @@ def step(before: Picture, after: Picture) -> Step:
     return _STEPS.get(key, lambda: _compare(glance(before), glance(after)))
 
 
-def forget_pictures() -> None:
-    """Forget every frame seen, so that the next look is a cold one."""
-    _GLANCES.clear()
-    _STEPS.clear()
-
-
 def likeness(one: Vector, other: Vector) -> float | None:
     """Return the correlation of two colour layouts; None where they are too even to compare."""
     a, b = one - one.mean(), other - other.mean()

@@ -86,11 +86,6 @@ def coarser(seen: Sight, frames: int) -> Sight:
     return sight([seen.pictures[i] for i in kept])
 
 
-def forget_sights() -> None:
-    """Forget every sequence seen."""
-    _SIGHTS.clear()
-
-
 def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
     times = np.array([p.time_s for p in pictures]) - pictures[0].time_s
     glances = [glance(p) for p in pictures]

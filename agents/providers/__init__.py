@@ -13,7 +13,7 @@ from agents.providers.declared import Declaration, Declared
 from agents.providers.google_genai import GOOGLE_GENAI
 from agents.providers.offline import OFFLINE
 from agents.providers.openai import OPENAI
-from agents.retry import told
+from agents.redaction import told
 from memory.errors import BadInput
 
 __all__ = [

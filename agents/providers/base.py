@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.errors import BadInput
 from memory.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-    from agents.models import Model
 
 CONTESTANT_TOKENS = 4096
 """max_tokens of a remote contestant that names none (VideoAutoArena, experimental settings)."""
@@ -22,6 +21,57 @@ COMMON = (
     *("presence_penalty", "frequency_penalty"),
 )
 """Sampling parameters that most providers take, by LangChain's names."""
+
+
+class ModelSettings(Protocol):
+    """What a provider reads of a model of its own; see `agents.models.Model`."""
+
+    @property
+    def alias(self) -> str:
+        """What the roster calls it."""
+
+    @property
+    def provider(self) -> str:
+        """What stands before the colon of its name."""
+
+    @property
+    def maker(self) -> Provider:
+        """What its provider is."""
+
+    @property
+    def name(self) -> str:
+        """What the provider calls it."""
+
+    @property
+    def url(self) -> str:
+        """Where its calls go."""
+
+    @property
+    def timeout_s(self) -> float:
+        """Longest one try may take."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Sampling parameters by LangChain's names."""
+
+    @property
+    def detail(self) -> str | None:
+        """How closely the provider looks at each frame."""
+
+    @property
+    def cache_breakpoint(self) -> bool:
+        """Whether the last frame is marked as the end of what a cache should keep."""
+
+    @property
+    def token_limit_field(self) -> TokenField | None:
+        """By which name its server is told the limit of tokens, as it is set."""
+
+    @property
+    def token_field(self) -> TokenField | None:
+        """By which name that limit goes out."""
+
+    def key(self) -> str | None:
+        """Return its key from the environment; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +101,7 @@ class Provider:
     can_splice: bool = False
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
 
-    def build(self, model: Model) -> BaseChatModel:
+    def build(self, model: ModelSettings) -> BaseChatModel:
         """Return a chat model that sends one request a call, with no retries of its own.
 
         Raises:
@@ -60,17 +110,17 @@ class Provider:
         """
         raise BadInput(f"{model.alias!a}: the provider {self.name!a} has no build(); give it one")
 
-    def check(self, model: Model) -> None:
+    def check(self, model: ModelSettings) -> None:
         """Return if `model` could be built here; BadInput names what stands in its way."""
 
-    def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
+    def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
         """Return what one call hands its chat model besides the messages.
 
         Where the client can, the journal key travels as the header Idempotency-Key.
         """
         return {}
 
-    def sampling(self, model: Model, role: Role) -> dict[str, Any]:
+    def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         """Return what decides how a reply in `role` is drawn, as it is sent."""
         chosen = dict(model.parameters)
         if role == "contestant":
@@ -79,11 +129,11 @@ class Provider:
             chosen["detail"] = model.detail
         return chosen
 
-    def keyed(self, model: Model, role: Role) -> dict[str, Any]:
+    def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         """Return what of that is part of the journal's key: what is not never makes a call new."""
         return self.sampling(model, role)
 
-    def token_field(self, model: Model) -> TokenField | None:  # noqa: ARG002
+    def token_field(self, model: ModelSettings) -> TokenField | None:  # noqa: ARG002
         """Return by which of two names a limit of tokens goes out; None: there is no choice."""
         return None
 

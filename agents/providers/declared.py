@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, field_validator
 
-from agents.providers.base import COMMON, NO_KEY, Provider
-from agents.retry import told
+from agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from agents.redaction import told
 from memory.errors import BadInput
 from memory.records import Record, Role
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-    from agents.models import Model
 
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
 _NAMED = ("model", "model_name", "model_id", "deployment_name")
@@ -89,11 +87,11 @@ class Declared(Provider):
             raise BadInput(f"{path!a} cannot be imported: {reason}") from None
         return _checked(thing, path)
 
-    def check(self, model: Model) -> None:
+    def check(self, model: ModelSettings) -> None:
         """Refuse a class that is not there or does not take what `model` sets."""
         self._arguments(model)
 
-    def build(self, model: Model) -> BaseChatModel:
+    def build(self, model: ModelSettings) -> BaseChatModel:
         """Return the class's own chat model, its retries off where it has any."""
         arguments = self._arguments(model)
         try:
@@ -102,16 +100,16 @@ class Declared(Provider):
         except Exception as wrong:  # noqa: BLE001
             raise ValueError(f"{type(wrong).__name__}: {wrong}") from None
 
-    def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
+    def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
         """Return the header with the journal key, where the declaration says how to send it."""
         place = self.declaration.headers_parameter
         return {place: {"Idempotency-Key": key}} if place else {}
 
-    def sampling(self, model: Model, role: Role) -> dict[str, Any]:  # noqa: ARG002
+    def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
         """Return what the model's table sets; a role adds nothing to it."""
         return dict(model.parameters)
 
-    def _arguments(self, model: Model) -> dict[str, Any]:
+    def _arguments(self, model: ModelSettings) -> dict[str, Any]:
         """Return what the class is built with; BadInput where it cannot be told something."""
         taken, said = frozenset(_taken(self.chat_class)), self.declaration
         key = model.key()

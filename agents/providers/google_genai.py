@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from agents.providers.base import COMMON, NO_KEY, Provider
+from agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
 from agents.transport import SplicingTransport
 from memory.errors import BadInput
 from memory.records import Role
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.outputs import ChatResult
     from langchain_google_genai import ChatGoogleGenerativeAI
-
-    from agents.models import Model
 
 KEYED_TEMPERATURE = 0.7
 """Stands in the keys of models before Gemini 3 for which nobody set one, and is sent to none.
@@ -31,7 +29,7 @@ _MAJOR = re.compile(r"gemini-(\d+)")
 
 
 class _GoogleGenAI(Provider):
-    def build(self, model: Model) -> BaseChatModel:
+    def build(self, model: ModelSettings) -> BaseChatModel:
         return _chat_class()(
             model=model.name,
             google_api_key=model.key() or NO_KEY,
@@ -45,7 +43,7 @@ class _GoogleGenAI(Provider):
             **{"temperature": None, **self.sampling(model, "judge")},
         )
 
-    def check(self, model: Model) -> None:
+    def check(self, model: ModelSettings) -> None:
         """Refuse a switch that would lead the client past the address it is given."""
         for name in _OTHER_BACKENDS:
             if os.environ.get(name, "").strip().lower() in ("1", "true", "yes"):
@@ -53,18 +51,18 @@ class _GoogleGenAI(Provider):
                     f"{name} is set; {model.alias!a} uses the Gemini API alone, so unset it"
                 )
 
-    def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:
+    def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
         options: dict[str, Any] = {"http_options": {"headers": {"Idempotency-Key": key}}}
         tokens = self.sampling(model, role).get("max_tokens")
         return options | ({"max_output_tokens": tokens} if tokens else {})
 
-    def sampling(self, model: Model, role: Role) -> dict[str, Any]:
+    def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         chosen = super().sampling(model, role)
         if model.detail is not None:
             chosen.setdefault("media_resolution", _RESOLUTIONS[model.detail])
         return chosen
 
-    def keyed(self, model: Model, role: Role) -> dict[str, Any]:
+    def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         known = {} if _is_gemini_3(model.name) else {"temperature": KEYED_TEMPERATURE}
         return {**known, **self.sampling(model, role)}
 

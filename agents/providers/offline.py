@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agents.providers.base import Provider
+from agents.providers.base import ModelSettings, Provider
 from memory.records import Role
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from agents.models import Model
-
 
 class _Offline(Provider):
-    def build(self, model: Model) -> BaseChatModel:
+    def build(self, model: ModelSettings) -> BaseChatModel:
         from agents.offline import OfflineModel
 
         return OfflineModel(kind=model.name)
 
-    def sampling(self, model: Model, role: Role) -> dict[str, Any]:  # noqa: ARG002
+    def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
         return dict(model.parameters)
 
 

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
-from agents.providers.base import COMMON, NO_KEY, Provider
+from agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
 from agents.transport import SplicingTransport
 from memory.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-    from agents.models import Model
 
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
@@ -22,7 +20,7 @@ _OURS = frozenset({"max_tokens", "stream"})
 
 
 class _OpenAI(Provider):
-    def build(self, model: Model) -> BaseChatModel:
+    def build(self, model: ModelSettings) -> BaseChatModel:
         from langchain_openai import ChatOpenAI
         from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
@@ -43,7 +41,7 @@ class _OpenAI(Provider):
             **_settings(model),
         )
 
-    def options(self, model: Model, role: Role, *, key: str) -> dict[str, Any]:
+    def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
         options: dict[str, Any] = {"extra_headers": {"Idempotency-Key": key}}
         tokens = self.sampling(model, role).get("max_tokens")
         if not tokens or model.token_field is None:
@@ -53,7 +51,7 @@ class _OpenAI(Provider):
             return options | {"extra_body": {**_extra_body(model), "max_tokens": tokens}}
         return options | {"max_tokens": tokens}
 
-    def token_field(self, model: Model) -> TokenField | None:
+    def token_field(self, model: ModelSettings) -> TokenField | None:
         if _extra_body(model).keys() & set(get_args(TokenField)):
             return None
         if model.token_limit_field is not None:
@@ -80,7 +78,7 @@ OPENAI = _OpenAI(
 )
 
 
-def _settings(model: Model) -> dict[str, Any]:
+def _settings(model: ModelSettings) -> dict[str, Any]:
     """Return a model's parameters as its client is built with them.
 
     Each call says its limit of tokens itself, by the name that its server takes.
@@ -90,7 +88,7 @@ def _settings(model: Model) -> dict[str, Any]:
     return sent | ({"streaming": True, "stream_usage": True} if is_streamed else {})
 
 
-def _extra_body(model: Model) -> dict[str, Any]:
+def _extra_body(model: ModelSettings) -> dict[str, Any]:
     """Return what a model's parameters put into bodies as it is."""
     more = model.parameters.get("extra_body")
     return dict(more) if isinstance(more, Mapping) else {}

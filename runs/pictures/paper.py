@@ -24,7 +24,6 @@ from matplotlib.font_manager import FontProperties
 from runs.console import safe
 
 Form = Literal["svg", "png", "pdf"]
-FORMS: tuple[Form, ...] = ("svg", "png", "pdf")
 COLUMN, PAGE = 3.4, 7.0
 """Width in inches of a column of a paper, and of its page."""
 BLUE, ORANGE, GREEN, GREY, PALE, INK = (

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from agents.attacks import Attack, attacked, attacks, constants, worded
-from agents.contracts import CONTRACTS, contract, schema_of
+from agents.contracts import CONTRACTS, contract
 from agents.replies import read_reply
 from memory.digests import canonical_json, digest
+from tests.support.schemas import schema_of
 
 
 def test_the_kit_holds_attacks_of_many_kinds() -> None:

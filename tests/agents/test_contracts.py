@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import CONTRACTS, FullJudgeReply, contract, number_of, schema_of
+from agents.contracts import CONTRACTS, FullJudgeReply, contract, number_of
 from agents.replies import BadReply, read_reply
 from memory.digests import digest
 from memory.records import Role
 from tests.support.canned import judged
+from tests.support.schemas import schema_of
 
 ROLES: tuple[Role, ...] = (
     "examiner",

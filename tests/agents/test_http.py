@@ -14,8 +14,9 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 
-from agents.ask import Asker, Request, journal_key
+from agents.ask import Asker, journal_key
 from agents.contracts import SYSTEM
+from agents.layout import Request
 from agents.models import Model, parse_model
 from memory.errors import CallFailed, EmptyReply, ProviderFailed
 from memory.records import CallRow, Usage

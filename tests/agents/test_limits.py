@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from agents.ask import Asker, Event, Request, journal_key
+from agents.ask import Asker, Event, journal_key
 from agents.clients import Received, Sending
 from agents.estimates import Estimates
 from agents.faults import refused_fields
+from agents.layout import Request
 from agents.limits import ServerLimits
 from agents.models import Model, parse_model
 from agents.purse import CappedPurse, Caps

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.ask import Asker, Request
+from agents.ask import Asker
 from agents.clients import Received, Sending
 from agents.estimates import OUTPUT_AT_MOST, Estimates, Most, output_limit
+from agents.layout import Request
 from agents.models import Model
 from agents.money import Sum
 from agents.purse import CappedPurse, Caps, Reserve

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ConfigDict
 
 from agents.contracts import (
     EvolverReply,
@@ -17,19 +18,21 @@ from agents.contracts import (
     JudgeReply,
     PersonaReply,
     QuestionerReply,
+    Reply,
 )
 from agents.objects import Reader
 from agents.replies import (
     MOST_FAULTS,
+    PLACEHOLDERS,
     BadReply,
-    last_object,
     read_reply,
     was_cut,
     without_reasoning,
 )
 
+WORDS = st.text().filter(lambda text: text.strip() not in PLACEHOLDERS)
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
+    st.none() | st.booleans() | st.integers() | WORDS,
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
@@ -172,6 +175,16 @@ def test_an_answer_begins_behind_the_reasoning(said: str, left: str) -> None:
 def test_a_brace_inside_a_string_ends_nothing() -> None:
     text = 'so: {"question": "What does \\"}{\\" in {red} mean?"} }'
     assert read_reply(text, QuestionerReply).question == 'What does "}{" in {red} mean?'
+
+
+class Anything(Reply):
+    """A reply of any keys."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def last_object(text: str) -> dict[str, Any]:
+    return read_reply(text, Anything).model_dump()
 
 
 def test_an_object_inside_another_is_not_the_last_one() -> None:

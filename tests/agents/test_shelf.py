@@ -75,7 +75,6 @@ def test_what_was_used_longest_ago_goes_first_and_is_loaded_again() -> None:
         for film in (one, two, one, three, one, two):
             await shown(shelf, film)
             gc.collect()
-        assert shelf.kept_bytes == 800
 
     run(look())
     assert [len(film.asked) for film in (one, two, three)] == [1, 2, 1]
@@ -88,7 +87,6 @@ def test_what_a_call_still_holds_is_shared_even_when_no_longer_kept() -> None:
         shelf = Shelf(film.load, most_bytes=0)
         held = await shown(shelf, film)
         assert await shown(shelf, film) == held
-        assert shelf.kept_bytes == 0
         del held
         gc.collect()
         await shown(shelf, film)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from agents.ask import Asker, Request, journal_key
+from agents.ask import Asker, journal_key
 from agents.clients import Received, Sending
 from agents.contestant import answer
-from agents.layout import thinned
+from agents.layout import Request, thinned
 from agents.models import Model
 from agents.retry import pause_s
 from memory.errors import CallFailed, ContentFiltered, ProviderFailed

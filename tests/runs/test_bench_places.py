@@ -1,8 +1,7 @@
-"""A bench of an older schema, videos that moved between two days, two processes at once."""
+"""Videos of a bench that moved between two days, two processes at once."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -15,7 +14,6 @@ from memory.store import Store
 from runs.bench_calls import CALLS, begin_calls, load_prompts
 from runs.benches import open_bench
 from runs.results import read_results
-from tests.support.first_bench import as_first
 from tests.support.small_benches import freeze_ground, run_bench
 from tests.support.whole_runs import command
 
@@ -41,19 +39,6 @@ def run(bench: Path, *typed: object) -> Result:
 def rulings_of(bench: Path) -> list[dict[str, object]]:
     (result,) = read_results(open_bench(bench))
     return [ruling.model_dump() for ruling in result.rulings]
-
-
-def test_a_bench_of_schema_1_plays_to_the_same_rulings_as_one_of_now(
-    ground: Path, bench: Path, tmp_path: Path
-) -> None:
-    first = as_first(open_bench(bench), tmp_path / "first")
-    assert json.loads((first / "manifest.json").read_bytes())["schema"] == 1
-    for one in (first, bench):
-        assert run(one, "--videos", ground / "videos").return_value == 0
-    assert rulings_of(first) == rulings_of(bench)
-    assert {ruling["verdict"] for ruling in rulings_of(first)} & {"win", "loss"}
-    # Played again from what is known, on either.
-    assert "at most 0 calls" in run(first).stderr
 
 
 def test_a_bench_goes_on_with_videos_that_moved_meanwhile(

@@ -9,11 +9,10 @@ from scoring.bootstrap import bootstrap, bootstrap_terms, draw_counts, fit_count
 from scoring.bradley_terry import fit_strengths
 from scoring.cells import Cells, Floats, count_cells
 from scoring.climbing import Likelihood
-from scoring.intervals import standard_errors
 from scoring.rows import count_rows
 from scoring.terms import fit_terms
 from tests.support.battles import draw_battles
-from tests.support.tournament import fought
+from tests.support.tournament import fought, standard_errors
 
 
 def cells_of(seed: int, *, videos: int | None = None) -> Cells:

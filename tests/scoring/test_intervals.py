@@ -17,11 +17,10 @@ from scoring.intervals import (
     hold_up,
     measure_spread,
     place_errors,
-    standard_errors,
 )
 from scoring.pairing import roster_pairs
 from scoring.ratings import rate
-from tests.support.tournament import fought
+from tests.support.tournament import fought, standard_errors
 
 
 def errors(text: str) -> Floats:

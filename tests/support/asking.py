@@ -7,9 +7,10 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from agents.ask import Asker, Request
+from agents.ask import Asker
 from agents.clients import Received, Sending
 from agents.desk import Desk
+from agents.layout import Request
 from agents.models import Model
 from agents.prompts import PromptSet
 from memory.digests import digest

@@ -6,7 +6,8 @@ import re
 
 import numpy as np
 
-from scoring.cells import Cells, count_cells
+from scoring.cells import Cells, Floats, count_cells
+from scoring.intervals import measure_spread, place_errors
 
 _BATTLE = re.compile(r"([A-Z])([>=])([A-Z])(?:\*(\d+))?(?:@(\d+))?")
 
@@ -35,3 +36,8 @@ def in_cells(cells: Cells) -> list[tuple[int, int, list[float]]]:
     """Cells as (i, j, [losses, ties, wins of i]), to compare with."""
     rows = zip(cells.i.tolist(), cells.j.tolist(), cells.counts.tolist(), strict=True)
     return list(rows)
+
+
+def standard_errors(cells: Cells, theta: Floats) -> Floats:
+    """How far each strength of one component may lie from the truth, in nats."""
+    return place_errors(measure_spread(cells, theta))

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.ask import Asker, Request
+from agents.ask import Asker
 from agents.clients import Received, Sending
+from agents.layout import Request
 from agents.models import Model, parse_model
 from memory.errors import CallFailed
 from memory.records import Nonce, Usage

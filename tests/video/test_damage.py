@@ -19,9 +19,9 @@ from tests.support.stamped import Recipe, read_stamp, stamp
 from tests.support.stamped import encode as stamped
 from video.damage import Gaps
 from video.decode import AvDecoder
-from video.decoders import Catch
 from video.frames import sample
 from video.index import read_index
+from video.pictures import Catch
 
 SIZE = (320, 180)
 Clip = Callable[[str], Path]

@@ -19,7 +19,7 @@ from video.files import sha256_of
 from video.find import read_video
 from video.frames import sample
 from video.index import read_index
-from video.scene_lists import found_scenes, keep_scenes, kept_scenes, scenes_of
+from video.scene_lists import found_scenes, keep_scenes, kept_scenes
 from video.scenes import Stretch
 from video.studio import Decoders
 from video.worker import decode_into_cache
@@ -39,7 +39,7 @@ def ask(clip: Path, folder: Path, *, later_s: float = 0.0, **changed: Any) -> tu
 
     async def whole() -> tuple[Stretch, ...]:
         async with Decoders(FrameCache(folder), workers=1, deadline_s=deadline_s) as decoders:
-            return await scenes_of(decoders, clip, video)
+            return await decoders.scenes(clip, video)
 
     return asyncio.run(whole())
 

@@ -11,10 +11,9 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 
 import agents.offline
-from agents.offline import OfflineModel, hardness
+from agents.offline import OfflineModel, hardness, pictures, sights
 from agents.offline.cast import KINDS
-from agents.offline.pictures import forget_pictures
-from agents.offline.sights import forget_sights
+from agents.offline.memo import Memo
 from tests.support.pictures import Film, answer, battle, film, message, play, task, thinned
 
 QUESTIONS = (
@@ -65,17 +64,23 @@ def test_shuffled_frames_make_order_claims_false_and_the_judge_says_so(story: Fi
     assert "for first cut; I find 0:03.1" in judged["accuracy"]["analysis"]
 
 
-def test_a_warm_answer_is_a_cold_one(story: Film) -> None:
+def forget(patch: pytest.MonkeyPatch) -> None:
+    """Let nothing be remembered of what was seen, by digest or by question."""
+    for module in (pictures, sights, hardness):
+        memos = [name for name, value in vars(module).items() if isinstance(value, Memo)]
+        assert memos
+        for name in memos:
+            patch.setattr(module, name, Memo(4096))
+
+
+def test_a_warm_answer_is_a_cold_one(story: Film, monkeypatch: pytest.MonkeyPatch) -> None:
     warm = [_everything(story) for _ in range(2)]
-    forget_pictures()
-    forget_sights()
-    hardness.forget_hardness()
+    forget(monkeypatch)
     assert [_everything(story)] * 2 == warm
 
 
-def test_what_others_saw_does_not_show(story: Film) -> None:
-    forget_pictures()
-    forget_sights()
+def test_what_others_saw_does_not_show(story: Film, monkeypatch: pytest.MonkeyPatch) -> None:
+    forget(monkeypatch)
     alone = answer("mole", story, QUESTIONS[2])
     answer("hawk", story, QUESTIONS[2])
     play("examiner", story)

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from agents.contracts import schema_of
 from agents.offline.facts import FACETS
 from agents.offline.hardness import askable, difficulty, hardness
 from agents.offline.questions import Ask, understand
@@ -14,6 +13,7 @@ from agents.offline.sights import sight
 from agents.offline.users import profiles
 from memory.records import Role
 from tests.support.pictures import Film, Shot, answer, film, play, seen
+from tests.support.schemas import schema_of
 
 PERSONA = profiles()[0].text
 QUESTION = "How many shots are there, and where does the first cut fall?"

@@ -1,0 +1,31 @@
+"""What each role's reply is held to, so that a test can take one role after another."""
+
+from __future__ import annotations
+
+from agents.contracts import (
+    CONTRACTS,
+    ComparerReply,
+    EvolverReply,
+    ExaminerReply,
+    FullJudgeReply,
+    GraderReply,
+    JudgeReply,
+    PersonaReply,
+    QuestionerReply,
+    Reply,
+)
+
+_SCHEMAS: dict[str, type[Reply]] = {
+    "examiner": ExaminerReply,
+    "persona": PersonaReply,
+    "questioner": QuestionerReply,
+    "judge": FullJudgeReply,
+    "evolver": EvolverReply,
+    "grader": GraderReply,
+    "comparer": ComparerReply,
+}
+
+
+def schema_of(role: str, number: int = CONTRACTS) -> type[Reply]:
+    """What a role's reply is held to by the contracts of this number."""
+    return JudgeReply if (role, number) == ("judge", 1) else _SCHEMAS[role]
