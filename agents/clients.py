@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agents.contracts import SYSTEM
+from agents.faults import Garbled
 from agents.layout import Look, messages, short_messages
 from agents.models import Model, build_chat_model
 from agents.prefix import cache_options
 from agents.redaction import told
-from agents.retry import Garbled
 from agents.shelf import Load as Load
 from agents.shelf import Shelf
 from agents.splice import Run, carrying, run_of

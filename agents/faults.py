@@ -100,6 +100,10 @@ _WRONG_VALUE = re.compile(
 )
 
 
+class Garbled(Exception):
+    """What came back is nothing that the provider's client can read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What went wrong in one try."""

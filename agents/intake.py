@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from functools import cache
 from typing import Any
 
-from agents.retry import Garbled
+from agents.faults import Garbled
 
 MOST_BYTES = 32_000_000
 """Of one answer, whatever it was compressed to."""

@@ -12,6 +12,7 @@ from agents.faults import (
     REFUSALS,
     UNREACHED,
     Fault,
+    Garbled,
     most_images,
     nature_of,
     refused_fields,
@@ -37,10 +38,6 @@ _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionErr
 _UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Nothing was sent, so nothing can have been charged."""
 _PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
-
-
-class Garbled(Exception):
-    """What came back is nothing that the provider's client can read."""
 
 
 def fault_of(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agents.estimates import may_be_charged
-from agents.faults import Nature, is_filtered, most_images, nature_of
-from agents.retry import Garbled, fault_of, gives_up
+from agents.faults import Garbled, Nature, is_filtered, most_images, nature_of
+from agents.retry import fault_of, gives_up
 from memory.records import Attempt
 
 QUOTA = "You exceeded your current quota, please check your plan and billing details."

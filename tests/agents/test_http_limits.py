@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessage
 
 from agents.ask import Asker
 from agents.clients import ChatClient, Sending
+from agents.faults import Garbled
 from agents.models import Model, parse_model
-from agents.retry import Garbled
 from memory.errors import BadInput
 from memory.records import CallRow, Usage
 from tests.support.asking import Pages, frames_of, load_bytes, no_pause, request_of, run
