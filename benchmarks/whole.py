@@ -17,11 +17,13 @@ from agents.models import Model
 from agents.prompts import PromptSet
 from benchmarks.canned import Canned, film, pictures
 from memory.records import Frames, Sampling, Video
+from memory.store import Store
 from runs.arenafile import Pairing
 from runs.config import Flags, RunConfig, resolve
 from runs.events import Audience, nobody
 from runs.opening import Opened, begin, go_on
 from runs.playing import Finished, Limits, play_run
+from runs.reading import Run, run_file
 from video.find import Findings
 
 MakeClient = Callable[[Model, Load], Client]
@@ -97,7 +99,9 @@ def begun(folder: Path, shape: Shape) -> Opened:
 
 def continued(folder: Path, shape: Shape) -> Opened:
     """Open the run in `folder` to go on with it."""
-    return go_on(folder / "out", None, prompts=None, found=found(shape), folder=folder)
+    out = folder / "out"
+    run = Run(out, Store.open(run_file(out), write=True))
+    return go_on(run, None, prompts=None, found=found(shape), folder=folder)
 
 
 async def played(

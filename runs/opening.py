@@ -20,7 +20,7 @@ from memory.store import Store
 from runs.config import Flags, RunConfig, Settings, arena_file
 from runs.console import safe
 from runs.names import in_full
-from runs.reading import RUN_FILE, contracts_of, run_file
+from runs.reading import RUN_FILE, Run, contracts_of, run_file
 from runs.repair import failed_slots, supersede
 from runs.slots import Lineup, in_order, new_slots, next_generation
 from runs.spending import keep_caps, priced
@@ -48,6 +48,8 @@ class Care:
     """What may be spent from now on, written down before anything else; None: as before."""
     until: str | None = None
     """Which rule may stop it early from now on; None: as before."""
+    found: Findings | None = None
+    """The videos, where their folder was read for a plan; None: it is read."""
 
 
 NO_CARE = Care()
@@ -109,7 +111,7 @@ def begin(
 
 
 def go_on(
-    out: Path,
+    run: Run,
     asked: Settings | None,
     *,
     prompts: PromptSet | None,
@@ -117,13 +119,13 @@ def go_on(
     folder: Path,
     care: Care = NO_CARE,
 ) -> Opened:
-    """Open the run in `out`; its own configuration and prompts bind.
+    """Continue a run; its own configuration and prompts bind.
 
     Only what is no part of the run's identity follows what was asked for now: where models are
     served, which variables hold their keys, time-outs, and more rounds.
 
     Args:
-        out: the run's folder.
+        run: one that is open for writing, and stays open whatever is raised.
         asked: what was asked for now; None takes the run as it is.
         prompts: the prompts as they stand on disk now, for a warning where they differ.
         found: the videos as they are now; new ones are appended.
@@ -134,29 +136,25 @@ def go_on(
         ForeignRun: it holds a run with other settings.
         BadInput: fewer rounds than it has, or a video that it still needs is gone.
     """
-    store = Store.open(out / RUN_FILE, write=True, fsync=care.fsync)
-    try:
-        manifest = store.manifest()
-        begun = RunConfig.to_go_on(manifest)
-        kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
-        own = stored_prompts(store, missing=prompts or PromptSet.load())
-        _refuse_other_prompts(out, own, manifest)
-        at_hand = {video.id for video in found.videos}
-        failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else set()
-        _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
-        _refuse_idle(store, begun, kept, found)
-        _bound(store, care)
-        now = {**manifest, **kept.model_dump(mode="json")}
-        if now != manifest:
-            store.put_manifest(now)
-        # Before rounds are added: those come after what is played again, and are no part of it.
-        repaired = [supersede(store, failed)] if care.retry_failed else []
-        opened = _filled(store, kept, prompts=own, found=found, folder=folder)
-        notes = (*repaired, *_joining(begun, kept), *opened.notes, *_changed(own, prompts))
-        return replace(opened, notes=notes)
-    except BaseException:
-        store.close()
-        raise
+    out, store = run.folder, run.store
+    manifest = store.manifest()
+    begun = RunConfig.to_go_on(manifest)
+    kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
+    own = stored_prompts(store, missing=prompts or PromptSet.load())
+    _refuse_other_prompts(out, own, manifest)
+    at_hand = {video.id for video in found.videos}
+    failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else set()
+    _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
+    _refuse_idle(store, begun, kept, found)
+    _bound(store, care)
+    now = {**manifest, **kept.model_dump(mode="json")}
+    if now != manifest:
+        store.put_manifest(now)
+    # Before rounds are added: those come after what is played again, and are no part of it.
+    repaired = [supersede(store, failed)] if care.retry_failed else []
+    opened = _filled(store, kept, prompts=own, found=found, folder=folder)
+    notes = (*repaired, *_joining(begun, kept), *opened.notes, *_changed(own, prompts))
+    return replace(opened, notes=notes)
 
 
 def _bound(store: Store, care: Care) -> None:

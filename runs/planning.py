@@ -32,8 +32,12 @@ from runs.spending import priced
 from video.find import Findings, find_videos
 
 
-def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = False) -> Plan:
-    """Return what `simulate` with these flags would take; nothing is written and nobody called.
+def plan_ahead(
+    folder: Path, out: Path, flags: Flags, *, retry_failed: bool = False
+) -> tuple[Plan, Findings]:
+    """Return what `simulate` with these flags would take, and the videos that it would be about.
+
+    Nothing is written and nobody called.
 
     Raises:
         BadInput: such a run could not start.
@@ -42,14 +46,14 @@ def plan_ahead(folder: Path, out: Path, flags: Flags, *, retry_failed: bool = Fa
     settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
     if not holds_run(out):
         config = priced(settings.config)
-        return plan_of(config, _before(config, found))
+        return plan_of(config, _before(config, found)), found
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.to_go_on(store.manifest())
         newest = next_generation(store.slots())
         config = priced(configured(out, kept, settings, generation=newest))
         at_hand = {video.id for video in found.videos}
         failed = failed_slots(store, at_hand=at_hand) if retry_failed else set()
-        return plan_of(config, work_left(config, store, found, failed=failed))
+        return plan_of(config, work_left(config, store, found, failed=failed)), found
 
 
 def work_left(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from runs.plan_text import cap_notice, money_notice
 from runs.planning import work_left
 from runs.playing import Finished, Limits, Play, play_run
 from runs.progress import plain_lines
-from runs.reading import counted, problems, run_file
+from runs.reading import Run, counted, problems, run_file
 from runs.sampling import about_sampling, refuse_missing
 from runs.server_limits import declared_lines, kept_limits, limit_lines
 from runs.slots import Lineup
@@ -72,15 +73,20 @@ def simulate(
     exists = holds_run(out)
     check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     refuse_missing(settings.config.sampling)
-    caps = _caps(out, Caps(settings.max_usd, settings.max_tokens), exists=exists)
-    check_caps(settings.config, caps)
-    care, found = replace(care, caps=caps, until=settings.until), look(videos, say)
-    _load_graph()
-    ready = (
-        go_on(out, settings, prompts=prompts, found=found, folder=videos, care=care)
-        if exists
-        else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
-    )
+    with ExitStack() as undo:
+        store = undo.enter_context(_reopened(out, care)) if exists else None
+        caps = Caps(settings.max_usd, settings.max_tokens)
+        caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
+        check_caps(settings.config, caps)
+        found = look(videos, say, care.found)
+        care = replace(care, caps=caps, until=settings.until)
+        _load_graph()
+        ready = (
+            go_on(Run(out, store), settings, prompts=prompts, found=found, folder=videos, care=care)
+            if store
+            else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
+        )
+        undo.pop_all()
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Audience(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
@@ -99,32 +105,29 @@ def resume(
         told: who is told of it.
         care: how the run is opened.
     """
-    # Opened for writing, which brings a run of an older layout up to date.
-    with Store.open(run_file(out), write=True) as store:
+    with ExitStack() as undo:
+        store = undo.enter_context(_reopened(out, care))
         folder = videos or videos_folder(store)
+        if folder is None:
+            raise BadInput(f"{out} does not say where its videos are; pass --videos")
+        if videos is None and not folder.is_dir():
+            raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
         config = RunConfig.to_go_on(store.manifest())
-        caps = merged_caps(kept_caps(store), limits.caps)
-    if folder is None:
-        raise BadInput(f"{out} does not say where its videos are; pass --videos")
-    if videos is None and not folder.is_dir():
-        raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
-    check_keys(config.model_of(alias) for alias in config.cast)
-    refuse_missing(config.sampling)
-    check_caps(config, caps)
-    found = look(folder, told.say)
-    _load_graph()
-    care = replace(care, caps=caps)
-    run = go_on(out, None, prompts=None, found=found, folder=folder, care=care)
+        care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
+        check_keys(config.model_of(alias) for alias in config.cast)
+        refuse_missing(config.sampling)
+        check_caps(config, care.caps or NO_CAPS)
+        found = look(folder, told.say)
+        _load_graph()
+        run = go_on(Run(out, store), None, prompts=None, found=found, folder=folder, care=care)
+        undo.pop_all()
     introduce(run, out, say=told.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, told=told)
 
 
-def _caps(out: Path, asked: Caps, *, exists: bool) -> Caps:
-    """Return the caps that hold from now on: those asked for, else those of the run."""
-    if not exists:
-        return merged_caps(NO_CAPS, asked)
-    with Store.open(run_file(out), write=True) as store:
-        return merged_caps(kept_caps(store), asked)
+def _reopened(out: Path, care: Care) -> Store:
+    """Return the run that is there, for writing: one of an older layout is brought up to date."""
+    return Store.open(run_file(out), write=True, fsync=care.fsync)
 
 
 def _load_graph() -> None:
@@ -132,13 +135,15 @@ def _load_graph() -> None:
     import graph.tournament  # noqa: F401
 
 
-def look(folder: Path, say: Say) -> Findings:
+def look(folder: Path, say: Say, found: Findings | None = None) -> Findings:
     """Return the videos of a folder and name every file that cannot be used.
+
+    `found` is what it holds, where it was read before.
 
     Raises:
         BadInput: there is no usable video.
     """
-    found = gather(folder, say)
+    found = found or gather(folder, say)
     for path, same in found.duplicates:
         say(f"{safe(path)} is the same video as {safe(same)}; it is used once")
     for skipped in found.skipped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 if TYPE_CHECKING:
     from runs.config import Flags
     from runs.opening import Care
+    from video.find import Findings
 
     _ParamType = click.ParamType[Any]
 else:
@@ -169,18 +171,21 @@ def command(videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **
     display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
     care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
     flags = Flags(**typed)
-    if plan and not _goes_on(videos, out, flags, care, as_json=as_json, yes=yes):
-        return 0
+    if plan:
+        found = _planned(videos, out, flags, care, as_json=as_json, yes=yes)
+        if found is None:
+            return 0
+        care = replace(care, found=found)
     with audience(display) as told:
         game = simulate(videos, out, flags=flags, say=told.say, hear=told.hear, care=care)
         finished = run_async(game)
     return if_whole(ending(finished, out, as_json=as_json), told)
 
 
-def _goes_on(
+def _planned(
     videos: Path, out: Path, flags: Flags, care: Care, *, as_json: bool, yes: bool
-) -> bool:
-    """Print the plan and return whether it is to be carried out."""
+) -> Findings | None:
+    """Print the plan and return the videos found; None where it is not to be carried out."""
     import json
     import shutil
     import sys
@@ -192,11 +197,11 @@ def _goes_on(
 
     if yes:
         finish_though_unread()
-    plan = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
+    plan, found = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
     if as_json:
         tell(json.dumps(plan.as_json(), indent=2))
-        return False
+        return None
     tell("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
-    if yes:
-        return True
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm("go on?", err=True)
+    is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
+    goes_on = yes or (is_asked and click.confirm("go on?", err=True))
+    return found if goes_on else None
