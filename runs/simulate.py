@@ -107,12 +107,12 @@ def resume(
     """
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, care))
+        config = RunConfig.to_go_on(store.manifest())
         folder = videos or videos_folder(store)
         if folder is None:
             raise BadInput(f"{out} does not say where its videos are; pass --videos")
         if videos is None and not folder.is_dir():
             raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
-        config = RunConfig.to_go_on(store.manifest())
         care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
         check_keys(config.model_of(alias) for alias in config.cast)
         refuse_missing(config.sampling)
