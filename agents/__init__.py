@@ -1,1 +1,1 @@
-"""One file per role, their prompts, and the one way out to a model (`ask`)."""
+"""Who speaks to models: roles, prompts, calls, limits, providers, and the offline models."""

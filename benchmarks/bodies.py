@@ -25,12 +25,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.clients import ChatClient, Sending
-from agents.models import Model
-from agents.shelf import Shelf
-from runs.commands.endings import run_async
 from tests.support.film import PROVIDERS, Film, model_at
 from tests.support.loopback import Loopback, serving_apart
+from videoautoarena.agents.calls.clients import ChatClient, Sending
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.transport.splice import Shelf
+from videoautoarena.runs.cli.ending import run_async
 
 FRAMES, FRAME_BYTES = 128, 40_000
 IN_FLIGHT, PLAIN_IN_FLIGHT = 64, 8

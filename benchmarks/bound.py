@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from memory.records import Nonce
+from videoautoarena.memory.records.records import Nonce
 
 STEPS = {"questioner": 0, "evolver": 1, "grader": 1, "contestant": 2, "judge": 3}
 """What follows what in a round."""

@@ -9,16 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from zlib import crc32
 
-from agents.ask import Asker
-from agents.clients import Load, Received, Sending
-from agents.desk import Desk
-from agents.models import Model, parse_model
-from agents.prompts import PromptSet
 from benchmarks.shapes import ROUNDS
-from graph.context import Arena, Rules
-from memory.digests import digest
-from memory.journal import Journal
-from memory.records import (
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import Load, Received, Sending
+from videoautoarena.agents.models.registry import Model, parse_model
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import (
     CATEGORIES,
     STANDARDS,
     Battle,
@@ -29,11 +28,12 @@ from memory.records import (
     Usage,
     Video,
 )
-from memory.store import Store
-from runs.config import Flags, RunConfig, resolve
-from runs.draws import Draws, WrittenDraws
-from runs.slots import new_slots
-from runs.waves import Waves, ending_of
+from videoautoarena.memory.store.journal import Journal
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.rundir.slots import new_slots
+from videoautoarena.runs.rundir.waves import Waves, ending_of
+from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 
 FRAMES = 128
 NOWHERE = "http://127.0.0.1:9/v1"

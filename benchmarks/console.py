@@ -22,21 +22,21 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from agents.ask import Asker
-from agents.clients import Load, Received, Sending
-from agents.models import Model
-from agents.prompts import PromptSet
 from benchmarks.canned import USAGE, Canned, footage
-from memory.digests import unit_interval
-from runs.commands.endings import run_async
-from runs.config import Flags, resolve
-from runs.events import Audience, Begun, Ended, Happening
-from runs.leaderboard_method import Table
-from runs.live import LiveConsole
-from runs.opening import begin
-from runs.playing import Limits, play_run
-from runs.standing import Result
-from video.find import Findings
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import Load, Received, Sending
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.memory.records.digests import unit_interval
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.console.events import Audience, Begun, Ended, Happening
+from videoautoarena.runs.console.live import LiveConsole
+from videoautoarena.runs.console.snapshot import Result
+from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rundir.opener import begin
+from videoautoarena.runs.tournament.runner import Limits, play_run
+from videoautoarena.video.folder.find import Findings
 
 BOUND = 0.05
 VIDEOS = 22
@@ -123,7 +123,9 @@ def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
         for frames in films.values():
             await run.store.put_frames(frames)
         told = Audience(live.say, live.hear)
-        with patch("runs.playing.Asker", partial(Asker, make_client=client)):
+        with patch(
+            "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=client)
+        ):
             await play_run(run, folder / "out", limits=Limits(options.videos * 3), told=told)
 
     run_async(whole())

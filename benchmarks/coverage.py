@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from scoring.bradley_terry import fit_strengths, to_ratings
-from scoring.cells import Cells, Floats, count_cells
-from scoring.pairing import roster_pairs
-from scoring.ratings import Method, rate
+from videoautoarena.scoring.design.pairing import roster_pairs
+from videoautoarena.scoring.fitting.bradley_terry import fit_strengths, to_ratings
+from videoautoarena.scoring.fitting.counts import Cells, Floats, count_cells
+from videoautoarena.scoring.ratings.ratings import Method, rate
 
 MODELS, TIES = 11, 0.07
 BATTLES = {8: 100, 15: 100, 30: 100, 100: 30, 1000: 5}

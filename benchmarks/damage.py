@@ -24,9 +24,9 @@ import av
 import numpy as np
 
 from benchmarks.encoded import drawn
-from video.container import Unreadable
-from video.damage import errors_told, packet_tick
-from video.decode import AvDecoder
+from videoautoarena.video.decode.av import AvDecoder
+from videoautoarena.video.decode.container import Unreadable
+from videoautoarena.video.decode.damage import errors_told, packet_tick
 
 SIZE, FPS, COUNT, GOP = (320, 180), 25, 150, 30
 SEEN_DB = 30.0

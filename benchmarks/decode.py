@@ -30,7 +30,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.encoded import CLIPS, FIVE_MINUTES, HALF_MINUTE, HOUR, SHORT_GROUPS, made
-from memory.records import Sampling
+from videoautoarena.memory.records.records import Sampling
 
 FRAMES, SIDE, QUALITY = 128, 512, 85
 NEVER_ABOVE = 1.15
@@ -43,7 +43,7 @@ WAYS = ("arena", "decord", "full", "warm")
 
 
 def _arena(path: Path) -> Callable[[], object]:
-    from video.frames import sample
+    from videoautoarena.video.sampling.sampler import sample
 
     return lambda: sample(path, sampling=Sampling(frames=FRAMES, size_px=SIDE, quality=QUALITY))
 
@@ -70,8 +70,8 @@ def _decord(path: Path) -> Callable[[], object]:
 
 def _scaled(path: Path) -> tuple[int, int]:
     """Return the size in which the arena sees a video."""
-    from video.pictures import fitted_size
-    from video.probe import probe
+    from videoautoarena.video.decode.av import probe
+    from videoautoarena.video.decode.jpeg import fitted_size
 
     shape = probe(path)
     return fitted_size((shape.width_px, shape.height_px), Sampling(size_px=SIDE))
@@ -90,9 +90,9 @@ def _full(path: Path) -> Callable[[], object]:
 
 
 def _warm(path: Path) -> Callable[[], object]:
-    from video.cache import FrameCache
-    from video.files import sha256_of
-    from video.frames import sample
+    from videoautoarena.video.decode.container import sha256_of
+    from videoautoarena.video.sampling.cache import FrameCache
+    from videoautoarena.video.sampling.sampler import sample
 
     sampling = Sampling(frames=FRAMES, size_px=SIDE, quality=QUALITY)
     cache, sha256 = FrameCache(Path(os.environ["BENCH_CACHE"])), sha256_of(path)

@@ -18,13 +18,13 @@ import numpy as np
 
 from benchmarks.canned import ANALYSIS, ANSWER, PERSON, WORDS, film
 from benchmarks.whole import CAST, timed
-from memory.records import CATEGORIES, Analyses, Battle, Judging, Slot
-from memory.store import Store
-from runs.bench import verify
-from runs.benches import open_bench
-from runs.freeze import freeze
-from runs.reading import RUN_FILE
-from runs.wishes import Wishes
+from videoautoarena.memory.records.records import CATEGORIES, Analyses, Battle, Judging, Slot
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.verify import verify
+from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.bench.freeze.selection import Wishes
+from videoautoarena.runs.rundir.reader import RUN_FILE
 
 BOUND_S = 10.0
 """Of freezing 10,000 questions, whatever is wished; a second and a half of it imports libraries."""

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memory.records import CallLimits
 from tests.support.weather import Weather, endure
+from videoautoarena.memory.records.records import CallLimits
 
 BOUND = 0.9
 """Of the ideal."""

@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.coverage import TIES, Coverage, true_ratings
-from scoring.bradley_terry import SCALE
-from scoring.cells import Floats, count_cells
-from scoring.pairing import roster_pairs
-from scoring.ppi import Judged, rate_on_labels
-from scoring.ratings import PLAIN, Ratings, rate
+from videoautoarena.scoring.design.pairing import roster_pairs
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
+from videoautoarena.scoring.fitting.counts import Floats, count_cells
+from videoautoarena.scoring.ratings.prediction_powered import Judged, rate_on_labels
+from videoautoarena.scoring.ratings.ratings import PLAIN, Ratings, rate
 
 BATTLES = 12_479
 PAPER = np.array([1505, 1430, 1365, 1290, 1205, 1130, 1060, 985, 905, 800, 705.0])

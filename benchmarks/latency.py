@@ -25,14 +25,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.clients import ChatClient, Load, Received, Sending
-from agents.models import Model
 from benchmarks.bound import Calls, calls_of, least_s
 from benchmarks.canned import Canned
 from benchmarks.whole import MakeClient, Shape, Took, begun, played, timed
-from memory.store import Store
-from runs.commands.endings import run_async
-from runs.reading import RUN_FILE
+from videoautoarena.agents.calls.clients import ChatClient, Load, Received, Sending
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.rundir.reader import RUN_FILE
 
 BOUND = 0.95
 VIDEOS = 42
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pairing", choices=("mix", "uniform"), default="mix")
     parser.add_argument("--http", action="store_true")
     options = parser.parse_args(arguments)
-    import graph.tournament  # noqa: F401
+    import videoautoarena.graph.tournament  # noqa: F401
 
     places = options.places
     shape = Shape(options.videos, options.rounds, pairing=options.pairing)

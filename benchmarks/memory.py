@@ -24,12 +24,11 @@ from typing import NamedTuple
 from rich.console import Console
 
 from benchmarks.whole import Shape, begun, played, timed
-from runs.commands.endings import run_async
-from runs.events import Audience, Hear, Settled, all_of
-from runs.live import LiveConsole
-from runs.progress import plain_lines
-from runs.reading import RUN_FILE
-from runs.trace import TraceFile
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.console.events import Audience, Hear, Settled, all_of
+from videoautoarena.runs.console.live import LiveConsole, plain_lines
+from videoautoarena.runs.console.trace import TraceFile
+from videoautoarena.runs.rundir.reader import RUN_FILE
 
 MOST_MB = 500
 MOST_GROWTH_MB = 20.0

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from scoring.bradley_terry import SCALE
-from scoring.cells import Cells, Floats, Ints, count_cells
-from scoring.intervals import gap_errors, half_widths
-from scoring.pairing import roster_pairs
-from scoring.ratings import Ratings, rate
+from videoautoarena.scoring.design.pairing import roster_pairs
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
+from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths
+from videoautoarena.scoring.ratings.ratings import Ratings, rate
 
 CHAINS = ((20, 30), (20, 120), (12, 24), (8, 30))
 """Models, and battles of each two neighbours."""

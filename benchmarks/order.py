@@ -18,16 +18,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agents.offline.sent import Picture, picture
-from agents.offline.weighing import asked_right, read_share
-from memory.records import DECIDED, Battle, Sampling, Video
-from runs.config import Flags
-from runs.leaderboard import build
-from runs.reading import Run, open_run
-from runs.simulate import simulate
-from video.cache import FrameCache
-from video.find import find_videos
-from video.samples import make_samples
+from videoautoarena.agents.offline.players.scoring import asked_right, read_share
+from videoautoarena.agents.offline.vision.request import Picture, picture
+from videoautoarena.memory.records.records import DECIDED, Battle, Sampling, Video
+from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.rundir.reader import Run, open_run
+from videoautoarena.runs.tournament.simulate import simulate
+from videoautoarena.video.folder.find import find_videos
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.synth.samples import make_samples
 
 KINDS = ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag", "trickster")
 CAST = tuple(f"offline:{kind}" for kind in KINDS)

@@ -20,15 +20,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from agents.clients import ChatClient, Client, Load, Sending
-from agents.models import parse_model
 from benchmarks.canned import canned_arena, footage
 from benchmarks.shapes import PERSONAS, ROUNDS, bare, plain
-from graph.tournament import play
-from memory.records import Frames
-from runs.commands.endings import run_async
 from tests.support.loopback import serving_apart
-from video.frames import thin
+from videoautoarena.agents.calls.clients import ChatClient, Client, Load, Sending
+from videoautoarena.agents.models.registry import parse_model
+from videoautoarena.graph.tournament import play
+from videoautoarena.memory.records.records import Frames
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.video.sampling.sampler import thin
 
 BOUND_MS = 5.0
 INTENT_BOUND_MS = 0.3

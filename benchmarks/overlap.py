@@ -28,22 +28,22 @@ from statistics import median
 from typing import NamedTuple
 from unittest.mock import patch
 
-from agents.ask import Asker
-from agents.clients import Load, Received, Sending
-from agents.models import Model
-from agents.prompts import PromptSet
-from agents.shelf import Shelf
 from benchmarks.encoded import HALF_MINUTE, made, repeat, whole
 from benchmarks.latency import CALL_S, PLACES, ROUNDS, Slow
 from benchmarks.whole import Shape, configured
-from memory.records import Sampling
-from runs.commands.endings import run_async
-from runs.events import Audience, nobody
-from runs.opening import begin
-from runs.playing import Finished, Limits, play_run
-from video.cache import FrameCache
-from video.find import Findings, find_videos
-from video.studio import Decoders
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import Load, Received, Sending
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.transport.splice import Shelf
+from videoautoarena.memory.records.records import Sampling
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.rundir.opener import begin
+from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
+from videoautoarena.video.folder.find import Findings, find_videos
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
 
 BOUND = 1.10
 VIDEOS = 30
@@ -120,7 +120,7 @@ class Took(NamedTuple):
 
 def play(videos: Path, found: Findings) -> float:
     """Play the run, decoding what the cache does not hold; return the loop's longest stop."""
-    import graph.tournament  # noqa: F401
+    import videoautoarena.graph.tournament  # noqa: F401
 
     shape = Shape(len(found.videos), ROUNDS)
     with tempfile.TemporaryDirectory() as name:
@@ -135,7 +135,9 @@ def play(videos: Path, found: Findings) -> float:
             watch.cancel()
             return done, await watch
 
-        with patch("runs.playing.Asker", partial(Asker, make_client=Lookers())):
+        with patch(
+            "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=Lookers())
+        ):
             done, stop_s = run_async(whole())
     if done.settled != shape.battles or done.voids:
         raise RuntimeError(f"{done} is no whole run")
@@ -159,7 +161,7 @@ WHAT: dict[str, Callable[[Path, Findings], float]] = {"run": play, "decode": dec
 
 def timed(what: str, videos: Path) -> Took:
     """Do one of the two in this process, once its modules are there."""
-    import graph.tournament  # noqa: F401
+    import videoautoarena.graph.tournament  # noqa: F401
 
     start = time.perf_counter()
     found = find_videos(videos)

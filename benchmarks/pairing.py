@@ -25,13 +25,12 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.coverage import true_ratings
-from scoring.bradley_terry import SCALE
-from scoring.cells import Floats, count_cells
-from scoring.mix import mix_weights, pick_weighted
-from scoring.pairing import roster_pairs
-from scoring.power import Course, Ladder, Look, look, play
-from scoring.ratings import rate
-from scoring.shares import measure_share
+from videoautoarena.scoring.design.pairing import mix_weights, pick_weighted, roster_pairs
+from videoautoarena.scoring.design.power import Course, Ladder, Look, look, play
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
+from videoautoarena.scoring.fitting.counts import Floats, count_cells
+from videoautoarena.scoring.intervals.proportions import measure_share
+from videoautoarena.scoring.ratings.ratings import rate
 
 WAVE = 63
 _POINTS = {

@@ -16,30 +16,33 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.ask import Asker
-from agents.desk import Desk
-from agents.prompts import PromptSet
 from benchmarks.canned import Canned, footage
 from benchmarks.freezing import lay_run
-from memory.records import Video
-from memory.store import Store
-from runs.anchor_cast import cast_against
-from runs.anchor_game import AnchorGame, anchored_of
-from runs.anchor_plan import look_ahead_anchored
-from runs.anchor_results import write_anchored
-from runs.bench_calls import Generations, begin_calls, load_prompts, own_prompts
-from runs.bench_cast import BenchCast, Wanted
-from runs.bench_films import BenchFilms
-from runs.bench_game import BenchGame
-from runs.bench_plan import Left, look_ahead
-from runs.bench_run import Line
-from runs.bench_tally import BenchTally, results_of
-from runs.benches import OpenBench, open_bench
-from runs.commands.endings import run_async
-from runs.footage import Footage
-from runs.freeze import freeze
-from runs.results import write_result
-from runs.spending import Budget
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.anchor_results import write_anchored
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.results import write_result
+from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.bench.play.anchor_question import AnchorGame, anchored_of
+from videoautoarena.runs.bench.play.calls import (
+    Generations,
+    begin_calls,
+    load_prompts,
+    own_prompts,
+)
+from videoautoarena.runs.bench.play.cast import BenchCast, Wanted, cast_against
+from videoautoarena.runs.bench.play.plan import Left, look_ahead, look_ahead_anchored
+from videoautoarena.runs.bench.play.question import BenchGame
+from videoautoarena.runs.bench.play.runner import Line
+from videoautoarena.runs.bench.play.tally import BenchTally, results_of
+from videoautoarena.runs.bench.play.videos import BenchFilms
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.rundir.budget import Budget
+from videoautoarena.runs.rundir.frames import Footage
 
 BOUND_MS = 5.0
 ITEMS = 3_000

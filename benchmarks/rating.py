@@ -29,12 +29,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from runs.rate import rate_file
-from scoring.bootstrap import bootstrap, draw_counts, fit_counts
-from scoring.bradley_terry import fit_strengths
-from scoring.cells import Cells, Floats, Ints, count_cells
-from scoring.intervals import measure_spread, place_errors
-from scoring.threads import one_blas_thread
+from videoautoarena.runs.rating.rate import rate_file
+from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
+from videoautoarena.scoring.fitting.newton import one_blas_thread
+from videoautoarena.scoring.intervals.sandwich import measure_spread, place_errors
+from videoautoarena.scoring.ratings.bootstrap import bootstrap, draw_counts, fit_counts
 
 ROUNDS = 100
 EVALICA_TIMES, CHOIX_TIMES = 100.0, 15.0

@@ -21,15 +21,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.clients import Load, Received, Sending
-from agents.models import Model
 from benchmarks.canned import Canned
 from benchmarks.whole import Shape, begun, continued, played, timed
-from runs.board import board_of, slices_of
-from runs.commands.endings import run_async
-from runs.reading import RUN_FILE
-from runs.replay import replay
-from runs.status import status_of
+from videoautoarena.agents.calls.clients import Load, Received, Sending
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.console.status import status_of
+from videoautoarena.runs.leaderboard.board import board_of, slices_of
+from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.tournament.replay import replay
 
 BOUND = 20.0
 VIDEOS = 334
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--videos", type=int, default=VIDEOS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args(arguments)
-    import graph.tournament  # noqa: F401
+    import videoautoarena.graph.tournament  # noqa: F401
 
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(Path(name), Shape(options.videos, options.rounds))

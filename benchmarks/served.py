@@ -14,10 +14,10 @@ from typing import cast
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agents.contracts import FORMAT_LINE
 from benchmarks.canned import USAGE, reply
-from memory.records import Role
 from tests.support.loopback import Manners, serving
+from videoautoarena.agents.prompting.contracts import FORMAT_LINE
+from videoautoarena.memory.records.records import Role
 
 COUNTED = {
     "input_tokens": USAGE.input_tokens,

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 from benchmarks.memory import everybody
 from benchmarks.whole import Shape, begun, continued, played
-from runs.commands.endings import run_async
-from runs.events import Audience, Settled, all_of
-from runs.simulate import introduce
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.console.events import Audience, Settled, all_of
+from videoautoarena.runs.tournament.simulate import introduce
 
 MOST_MB = 500
 MOST_STATUS_S = 5.0

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Self
 from unittest.mock import patch
 
-from agents.ask import Asker
-from agents.clients import Client, Load
-from agents.models import Model
-from agents.prompts import PromptSet
 from benchmarks.canned import Canned, film, pictures
-from memory.records import Frames, Sampling, Video
-from memory.store import Store
-from runs.arenafile import Pairing
-from runs.config import Flags, RunConfig, resolve
-from runs.events import Audience, nobody
-from runs.opening import Opened, begin, go_on
-from runs.playing import Finished, Limits, play_run
-from runs.reading import Run, run_file
-from video.find import Findings
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import Client, Load
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.arena_file import Pairing
+from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.rundir.opener import Opened, begin, go_on
+from videoautoarena.runs.rundir.reader import Run, run_file
+from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
+from videoautoarena.video.folder.find import Findings
 
 MakeClient = Callable[[Model, Load], Client]
 CAST = ("hawk", "owl", "mole", "wren")
@@ -115,8 +115,8 @@ async def played(
     """Play a run to its end."""
     told = told or Audience(say=lambda _line: None, hear=nobody)
     with (
-        patch("runs.playing.Asker", partial(Asker, make_client=client)),
-        patch("runs.playing.Decoders", NoDecoders),
+        patch("videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=client)),
+        patch("videoautoarena.runs.tournament.runner.Decoders", NoDecoders),
     ):
         return await play_run(run, folder / "out", limits=Limits(concurrency), told=told)
 

@@ -15,18 +15,18 @@ from rich.console import Console, Group
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-from graph.tournament import tournament
-from runs.board import board_of
-from runs.canvas import UNICODE
-from runs.commands.endings import run_async
-from runs.config import Flags
-from runs.events import Begun, Happening
-from runs.leaderboard import build
-from runs.leaderboard_text import render
-from runs.live_text import Size, picture
-from runs.simulate import simulate
-from runs.standing import Standing
-from video.samples import make_samples
+from videoautoarena.graph.tournament import tournament
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.console.events import Begun, Happening
+from videoautoarena.runs.console.screen import Size, picture
+from videoautoarena.runs.console.snapshot import Standing
+from videoautoarena.runs.leaderboard.board import board_of
+from videoautoarena.runs.leaderboard.text import render
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.text.tables import UNICODE
+from videoautoarena.runs.tournament.simulate import simulate
+from videoautoarena.video.synth.samples import make_samples
 
 DOCS = Path(__file__).parent
 WIDTH = 94

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from runs.bench_schema import write_schemas
+from videoautoarena.runs.bench.format.schema import write_schemas
 
 if __name__ == "__main__":
     write_schemas(Path(__file__).parent)

@@ -1,1 +1,1 @@
-"""What follows what: the LangGraph of one video and its lineages."""
+"""The LangGraph of a tournament: who acts when; calls and storage are handed in."""

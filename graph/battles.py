@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.judge import settle_verdict
-from graph.context import Arena
-from graph.state import PERSONAS, LineageState
-from memory.records import Answer, Battle, Brief, Forfeit, Judging, Persona, Verdict
+from videoautoarena.agents.roles.judge import settle_verdict
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.state import PERSONAS, LineageState
+from videoautoarena.memory.records.records import (
+    Answer,
+    Battle,
+    Brief,
+    Forfeit,
+    Judging,
+    Persona,
+    Verdict,
+)
 
 
 def ended(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from agents.desk import Desk
-from agents.models import Model
-from graph.state import slot_id
-from memory.records import Battle, Draw, Frames, Video
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.graph.state import slot_id
+from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,14 @@ from typing import Any, Literal
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from agents.contestant import answer
-from agents.evolver import Refusal, evolve
-from agents.grader import grade, is_harder
-from agents.judge import Case, first_analyses, judge
-from agents.questioner import put_question
-from graph.battles import ended, judged, unanswered
-from graph.context import Arena
-from graph.state import LineageState, Settled, slot_id
-from memory.errors import CallFailed, FramesLost, UnusableVideo
-from memory.records import Answer, Battle, Evolution, Forfeit, Question
+from videoautoarena.agents.roles.answer import answer
+from videoautoarena.agents.roles.judge import Case, first_analyses, judge
+from videoautoarena.agents.roles.question import Refusal, evolve, grade, is_harder, put_question
+from videoautoarena.graph.battles import ended, judged, unanswered
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.state import LineageState, Settled, slot_id
+from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
+from videoautoarena.memory.records.records import Answer, Battle, Evolution, Forfeit, Question
 
 Update = dict[str, Any]
 LOST = (CallFailed, UnusableVideo)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from agents.contracts import EvolverReply
-from memory.records import (
+from videoautoarena.agents.prompting.contracts import EvolverReply
+from videoautoarena.memory.records.records import (
     Answer,
     Battle,
     Brief,

@@ -8,13 +8,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from agents.examiner import examine
-from agents.persona import invent_personas
-from graph.battles import unplayed
-from graph.context import Arena
-from graph.lineage import LOST, lineage
-from graph.state import PERSONAS, LineageState, Settled, VideoState
-from memory.records import Battle, Brief, Persona
+from videoautoarena.agents.roles.question import examine, invent_personas
+from videoautoarena.graph.battles import unplayed
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.lineage import LOST, lineage
+from videoautoarena.graph.state import PERSONAS, LineageState, Settled, VideoState
+from videoautoarena.memory.records.records import Battle, Brief, Persona
 
 Update = dict[str, Any]
 

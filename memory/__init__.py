@@ -1,1 +1,1 @@
-"""What is remembered: the vocabulary, the errors, a run's one file, the journal of calls."""
+"""What is kept: records that travel between packages, and the file they are stored in."""

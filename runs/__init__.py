@@ -1,1 +1,1 @@
-"""What a person starts: commands, configuration, the schedule, freezing, reading a run."""
+"""The program: playing, rating, auditing, benches and the command line, room by room."""

@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: Bradley-Terry, intervals, pairing. No names, no files."""
+"""Statistics of battles: arrays in, figures out; knows no record, file or model of ours."""

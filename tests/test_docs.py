@@ -15,21 +15,26 @@ import click
 import pytest
 from langgraph.graph.state import CompiledStateGraph
 
-from agents.providers import Declaration
-from graph.tournament import tournament
-from memory.evidence import Label, Sample, Trial
-from memory.records import Attempt, Battle, Evolution, Grade, Judging
-from memory.store import Store
-from runs.arenafile import ModelTable, RolesTable, RunTable, read_arena_file
-from runs.benches import open_bench
-from runs.cli import COMMANDS, arena, load
-from runs.commands.endings import _state
-from runs.config import Flags, resolve
-from runs.freeze import freeze
-from runs.results import Result, Ruling, Vote, write_result
-from runs.simulate import Finished
 from tests.support.held import held
 from tests.support.played import call, invoke, lineage, play, slot, video
+from videoautoarena.agents.providers import Declaration
+from videoautoarena.graph.tournament import tournament
+from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
+from videoautoarena.memory.store.evidence import Label, Sample, Trial
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
+from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.cli.ending import _state
+from videoautoarena.runs.cli.main import COMMANDS, arena, load
+from videoautoarena.runs.config.arena_file import (
+    ModelTable,
+    RolesTable,
+    RunTable,
+    read_arena_file,
+)
+from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.tournament.simulate import Finished
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

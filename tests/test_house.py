@@ -21,11 +21,11 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("agents", "graph", "memory", "runs", "scoring", "video")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OFFENCES = {
-    "memory": "import agents.contracts",
+    "memory": "import videoautoarena.agents.prompting.contracts",
     "video": "import langgraph.graph",
     "graph": "import langchain_core.messages, av",
     "agents": "import sqlite3, click, scoring",
-    "scoring": "import memory.records",
+    "scoring": "import videoautoarena.memory.records.records",
 }
 
 
@@ -87,7 +87,7 @@ def test_the_other_distribution_named_agents_is_never_required() -> None:
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a clone")
 def test_git_keeps_the_package_runs_and_leaves_out_what_a_run_writes() -> None:
-    paths = ["runs/cli.py", "runs/new/file.json", "arena-out/run.sqlite", ".venv/bin/python"]
+    paths = ["runs/cli/main.py", "runs/new/file.json", "arena-out/run.sqlite", ".venv/bin/python"]
     command = ["git", "check-ignore", "--no-index", *paths]
     ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     assert ignored.split() == ["arena-out/run.sqlite", ".venv/bin/python"]

@@ -1,1 +1,1 @@
-"""Files into frames: finding, probing, choosing instants, decoding. Nobody else may decode."""
+"""Videos as files: found, probed, sampled and decoded in confined processes; knows no model."""

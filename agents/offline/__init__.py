@@ -8,15 +8,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agents.offline.model import OfflineModel
+    from videoautoarena.agents.offline.players.model import OfflineModel
 
-__all__ = ["OfflineModel"]
+__all__ = ["KINDS", "OfflineModel"]
+
+KINDS: dict[str, int] = {
+    "hawk": 64,
+    "owl": 16,
+    "mole": 4,
+    "blind": 0,
+    "parrot": 8,
+    "terse": 8,
+    "windbag": 8,
+    "trickster": 8,
+    "examiner": 128,
+    "judge": 128,
+}
+"""Kind to the most frames it is sent. A kind uses every frame it receives."""
 
 
 def __getattr__(name: str) -> type[OfflineModel]:
-    # langchain is slow to import, and most who come here only want the names in `cast`
+    # langchain is slow to import, and most who come here only want the names of the kinds
     if name == "OfflineModel":
-        from agents.offline.model import OfflineModel
+        from videoautoarena.agents.offline.players.model import OfflineModel
 
         return OfflineModel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
 
-from agents.providers.base import Provider
-from agents.providers.declared import Declaration, Declared
-from agents.providers.google_genai import GOOGLE_GENAI
-from agents.providers.offline import OFFLINE
-from agents.providers.openai import OPENAI
-from agents.redaction import told
-from memory.errors import BadInput
+from videoautoarena.agents.providers.base import OFFLINE, Provider
+from videoautoarena.agents.providers.declared import Declaration, Declared
+from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
+from videoautoarena.agents.providers.openai import OPENAI
+from videoautoarena.agents.transport.redaction import told
+from videoautoarena.memory.records.errors import BadInput
 
 __all__ = [
     "BUILT_IN",

@@ -1,4 +1,4 @@
-"""What is particular to one provider, and what most of them share."""
+"""The offline models: in this process, from the frames they are sent."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memory.errors import BadInput
-from memory.records import Role, TokenField
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
 
 CONTESTANT_TOKENS = 4096
 """max_tokens of a remote contestant that names none (VideoAutoArena, experimental settings)."""
@@ -24,7 +25,7 @@ COMMON = (
 
 
 class ModelSettings(Protocol):
-    """What a provider reads of a model of its own; see `agents.models.Model`."""
+    """What a provider reads of a model of its own; see `agents.models.registry.Model`."""
 
     @property
     def alias(self) -> str:
@@ -142,3 +143,16 @@ class Provider:
         closer = getattr(chat, "aclose", None)
         if closer is not None:
             await closer()
+
+
+class _Offline(Provider):
+    def build(self, model: ModelSettings) -> BaseChatModel:
+        from videoautoarena.agents.offline import OfflineModel
+
+        return OfflineModel(kind=model.name)
+
+    def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
+        return dict(model.parameters)
+
+
+OFFLINE = _Offline("offline", parameters=(), is_offline=True)

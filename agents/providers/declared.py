@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import AliasChoices, field_validator
 
-from agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
-from agents.redaction import told
-from memory.errors import BadInput
-from memory.records import Record, Role
+from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.transport.redaction import told
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Record, Role
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -7,10 +7,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
-from agents.transport import SplicingTransport
-from memory.errors import BadInput
-from memory.records import Role
+from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.transport.transport import SplicingTransport
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Role
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

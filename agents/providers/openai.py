@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
-from agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
-from agents.transport import SplicingTransport
-from memory.records import Role, TokenField
+from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.transport.transport import SplicingTransport
+from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.bound import Calls, calls_of, least_s
-from memory.records import Nonce, Role
+from videoautoarena.memory.records.records import Nonce, Role
 
 
 def chains(*lengths: int) -> Calls:

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.decode import verdicts
 from benchmarks.encoded import FPS, SHORT_GROUPS, encode, repeat
-from video.index import read_index
+from videoautoarena.video.decode.index import read_index
 
 
 @pytest.fixture(scope="module")

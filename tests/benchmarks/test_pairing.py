@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import pairing
 from benchmarks.pairing import LADDERS, battles_until, cover, cover_at_stop, stops
-from scoring.cells import Floats
+from videoautoarena.scoring.fitting.counts import Floats
 
 
 def median(name: str, rule: str, *, seeds: int, battles: int, every: int) -> float:

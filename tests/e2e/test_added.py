@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from agents.purse import Caps
-from graph.state import is_guest
-from memory.records import Battle
-from runs.add import Wish, add
-from runs.commands.endings import ending, run_async
-from runs.events import Audience, nobody
-from runs.opening import Care
-from runs.simulate import Finished, Limits, resume
 from tests.e2e.test_cap import brain, write_arena
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.whole_runs import KEY, battles, command, committed_keys, environment
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.graph.state import is_guest
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.cli.ending import ending, run_async
+from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.rundir.opener import Care
+from videoautoarena.runs.tournament.add import Wish, add
+from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 
 ALWAYS = 10**6
 NEW = "terse"

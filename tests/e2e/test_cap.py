@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agents.offline.cast import KINDS
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import ask_offline, serving
 from tests.support.manners import Manners
 from tests.support.played import invoke
 from tests.support.whole_runs import battles, command, committed_keys, environment, run
+from videoautoarena.agents.offline import KINDS
 
 FRAME = 250
 """Tokens a frame counts as here."""

@@ -12,9 +12,6 @@ from typing import Any
 
 import pytest
 
-from graph.state import base_of
-from memory.store import Store
-from runs.reading import RUN_FILE
 from tests.e2e.test_gone import free_port
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving_apart
@@ -22,6 +19,9 @@ from tests.support.manners import Limits, written
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY
+from videoautoarena.graph.state import base_of
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.rundir.reader import RUN_FILE
 
 BIG, SMALL = ("hawk", "owl", "windbag"), ("mole", "terse")
 """Who is behind the server that does well, and behind the one that does not."""

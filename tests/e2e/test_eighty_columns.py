@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from memory.errors import ArenaError
-from runs.arenafile import ArenaFile
-from runs.canvas import cells
-from runs.cast import entry_of
 from tests.support.clips import draw_folder
 from tests.support.played import battle, call, invoke, manifest, slot, video
 from tests.support.played import play as lay
 from tests.support.small_runs import play
+from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.runs.config.arena_file import ArenaFile
+from videoautoarena.runs.config.cast import entry_of
+from videoautoarena.runs.text.tables import cells
 
 pytestmark = pytest.mark.slow
 

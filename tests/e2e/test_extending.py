@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from memory.records import Battle
-from runs.arenafile import ArenaFile, read_arena_file
-from runs.config import Flags, resolve
 from tests.support.clips import draw_folder
 from tests.support.small_runs import battles_of
 from tests.support.typed import Terminal
 from tests.support.whole_runs import command
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.config.arena_file import ArenaFile, read_arena_file
+from videoautoarena.runs.config.run_config import Flags, resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
 SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)

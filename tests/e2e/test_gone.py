@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from runs.commands.endings import ending
-from runs.simulate import Finished
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, ROSTER, battles, write_config
+from videoautoarena.runs.cli.ending import ending
+from videoautoarena.runs.tournament.simulate import Finished
 
 
 class Ground:

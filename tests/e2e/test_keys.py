@@ -58,14 +58,14 @@ pairing = "round-robin"
 """
 
 BUG = """
-import os, agents.tries
-from runs.cli import simulate_main, arena_main
+import os, videoautoarena.agents.calls.attempts
+from videoautoarena.runs.cli.main import simulate_main, arena_main
 
 def stumble(error, **_):
     key = os.environ["HOUSE_PASS"]
     raise RuntimeError(f"{key}: {error!r} {error.__dict__}") from error
 
-agents.tries.fault_of = stumble
+videoautoarena.agents.calls.attempts.fault_of = stumble
 arena_main()
 """
 

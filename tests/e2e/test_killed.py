@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from memory.digests import unit_interval
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving_apart
 from tests.support.serverlog import Log, arrivals, open_calls
@@ -23,6 +22,7 @@ from tests.support.whole_runs import (
     run,
     write_config,
 )
+from videoautoarena.memory.records.digests import unit_interval
 
 KILLS, AT_LEAST_IN_FLIGHT = 100, 60
 CLIPS, ROUNDS, SECONDS = 12, 3, 4.0

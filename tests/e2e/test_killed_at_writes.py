@@ -16,8 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from memory.digests import unit_interval
-from memory.store import Store
 from tests.support.faulty_disk import Disk, Op, recorded
 from tests.support.killed_runs import (
     Ground,
@@ -27,6 +25,8 @@ from tests.support.killed_runs import (
     promised,
 )
 from tests.support.whole_runs import battles, command, environment
+from videoautoarena.memory.records.digests import unit_interval
+from videoautoarena.memory.store.store import Store
 
 pytestmark = pytest.mark.slow
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts import FORMAT_LINE
 from tests.support.bodies import Kept, keeping
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, ask_offline
 from tests.support.titles import cue, write_titles
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, opened, write_config
+from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 
 SHARING = {"persona", "questioner", "judge", "evolver", "grader"}
 

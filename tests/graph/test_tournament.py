@@ -8,11 +8,11 @@ from itertools import count
 
 import pytest
 
-from agents.clients import Sending
-from graph.lineage import lineage
-from graph.tournament import tournament
-from memory.records import Battle
 from tests.support.stage import JUDGED, VIDEO, Stage, graded, not_harder
+from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.graph.lineage import lineage
+from videoautoarena.graph.tournament import tournament
+from videoautoarena.memory.records.records import Battle
 
 
 def test_every_slot_of_three_lineages_ends_as_one_battle() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.store import Store
 from tests.support import runfiles
+from videoautoarena.memory.store.store import Store
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from agents.ask import Asker
-from agents.clients import Received, Sending
-from agents.desk import Desk
-from agents.layout import Request
-from agents.models import Model
-from agents.prompts import PromptSet
-from memory.digests import digest
-from memory.records import CallRow, Frame, Frames, Intent, Nonce, Usage
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import CallRow, Frame, Frames, Intent, Nonce, Usage
 
 T = TypeVar("T")
 Line = str | Received | Exception

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memory.records import TIES, Battle, Judging
-from runs.audit_input import AuditInput
-from runs.findings import Finding, raise_alarms
 from tests.support.played import battle, manifest, slot, video
+from videoautoarena.memory.records.records import TIES, Battle, Judging
+from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.rating.finding import Finding, raise_alarms
 
 _PATTERN = battle(slot(video(), 0))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from scoring.cells import Floats, Ints
-from scoring.pairing import roster_pairs
+from videoautoarena.scoring.design.pairing import roster_pairs
+from videoautoarena.scoring.fitting.counts import Floats, Ints
 
 
 def draw_battles(seed: int, models: int, *, battles: int) -> tuple[Ints, Ints, Floats]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agents.contracts import FORMAT_LINE
-from agents.fences import open_fences
-from memory.digests import digest
-from memory.records import STANDARDS
+from videoautoarena.agents.prompting.contracts import FORMAT_LINE
+from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import STANDARDS
 
 Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
 VERDICTS = ("A", "B", "A", "B", "A", "B", "tie_good", "tie_bad")

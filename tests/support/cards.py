@@ -6,7 +6,7 @@ import io
 
 from PIL import Image
 
-from video.card import COLOURS
+from videoautoarena.video.synth.splice import COLOURS
 
 
 def colours_of(jpeg: bytes, stripes: int) -> list[str]:

@@ -8,13 +8,12 @@ from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from agents.layout import AS_USUAL, Look
-from agents.shelf import Shelf
-from agents.splice import Run, carrying, run_of
-from memory.records import Frames
 from tests.support.asking import run
 from tests.support.bodies import Book, Kept
 from tests.support.film import Film
+from videoautoarena.agents.prompting.layout import AS_USUAL, Look
+from videoautoarena.agents.transport.splice import Run, Shelf, carrying, run_of
+from videoautoarena.memory.records.records import Frames
 
 
 def plain_chat(provider: str, book: Book) -> Any:

@@ -14,8 +14,8 @@ import os
 import sys
 from pathlib import Path
 
-from memory.store import Store
 from tests.support.runfiles import battle, call, slot
+from videoautoarena.memory.store.store import Store
 
 
 def say(line: str) -> None:

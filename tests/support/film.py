@@ -8,10 +8,10 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.clients import ChatClient, Received, Sending
-from agents.models import Model
-from memory.records import Frame, Frames, Role
 from tests.support.bodies import Kept
+from videoautoarena.agents.calls.clients import ChatClient, Received, Sending
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import Frame, Frames, Role
 
 PROVIDERS = ("openai", "google_genai")
 

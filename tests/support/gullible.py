@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from agents.attacks import attacks, worded
 from tests.support.canned import judged
+from videoautoarena.agents.prompting.fences import attacks, worded
 
 QUESTION = "What is in the pan?"
 UNMOVED = "tie_bad"

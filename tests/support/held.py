@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runs.anchor_results import Anchored, Comparison, write_anchored
-from runs.benches import OpenBench
+from videoautoarena.runs.bench.format.anchor_results import Anchored, Comparison, write_anchored
+from videoautoarena.runs.bench.format.reader import OpenBench
 
 LABELS = {
     ">>": "much_better",

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runs.benches import OpenBench, open_bench
-from runs.freeze import freeze
-from runs.results import REFERENCES, Result, Ruling, write_result
 from tests.support.played import battle, play, slot, video
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.results import REFERENCES, Result, Ruling, write_result
+from videoautoarena.runs.bench.freeze.freeze import freeze
 
 
 def bench_of(place: Path, videos: int, *, each: int = 1, **changed: Any) -> OpenBench:

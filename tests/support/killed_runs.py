@@ -24,13 +24,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
-import memory.connection
-from memory.records import Battle, CallRow, Draw
-from memory.store import Store
+import videoautoarena.memory.store.connection
 from tests.support.clips import draw_folder
 from tests.support.faulty_disk import Disk, Op, recorded
 from tests.support.runfiles import battle, call, draw, frames, intent, slot, video
 from tests.support.whole_runs import battles
+from videoautoarena.memory.records.records import Battle, CallRow, Draw
+from videoautoarena.memory.store.store import Store
 
 ROOT = Path(__file__).parents[2]
 LIVES, CALLS = 2, 12
@@ -101,10 +101,10 @@ def main() -> None:
 
 def _import_all() -> None:
     for name in (
-        "agents.offline.cast",
-        "graph.tournament",
-        "runs.commands.simulate",
-        "scoring.mix",
+        "videoautoarena.agents.offline.players.model",
+        "videoautoarena.graph.tournament",
+        "videoautoarena.runs.cli.simulate",
+        "videoautoarena.scoring.design.pairing",
     ):
         import_module(name)
 
@@ -131,19 +131,19 @@ def _work(told: dict[str, Any]) -> None:
 
 def _checkpoint_at(pages: int) -> None:
     """Let every connection put its log into the file so often."""
-    connect = memory.connection.connect
+    connect = videoautoarena.memory.store.connection.connect
 
     def connecting(path: Path, query: str) -> sqlite3.Connection:
         connection = connect(path, query)
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
         return connection
 
-    memory.connection.connect = connecting
+    videoautoarena.memory.store.connection.connect = connecting
 
 
 def _hear_promises(disk: Disk) -> None:
     """Note what was told to be kept, at the moment at which it was."""
-    from memory.journal import Journal
+    from videoautoarena.memory.store.journal import Journal
 
     record, put_battle, put_draw = Journal.record, Store.put_battle, Store.put_draw
 
@@ -163,7 +163,7 @@ def _hear_promises(disk: Disk) -> None:
 
 
 def _simulate(job: Job) -> int:
-    from runs.cli import simulate_main
+    from videoautoarena.runs.cli.main import simulate_main
 
     sys.argv = ["simulate", *job.arguments]
     try:

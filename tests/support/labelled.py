@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.evidence import Label
-from memory.records import Battle
-from memory.store import Store
 from tests.support.played import battle, play, slot, video
 from tests.support.votes import written
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.store.evidence import Label
+from videoautoarena.memory.store.store import Store
 
 NAMES = ("hawk", "owl", "mole")
 STRENGTH = {"hawk": 0.8, "owl": 0.0, "mole": -0.8}

@@ -79,7 +79,7 @@ class Ledger:
 @cache
 def offline_model(kind: str) -> Any:
     """Return the one offline model of a kind."""
-    from agents.offline import OfflineModel
+    from videoautoarena.agents.offline import OfflineModel
 
     return OfflineModel(kind=kind)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from email.utils import formatdate
 from typing import Any, Literal, get_args
 
-from memory.digests import unit_interval
+from videoautoarena.memory.records.digests import unit_interval
 
 Deed = Literal[
     # An answer of the model that is no use, or that is not the model's.

@@ -13,9 +13,9 @@ import numpy as np
 from langchain_core.messages import AIMessage, BaseMessage
 from PIL import Image
 
-from agents.fences import open_fences
 from tests.support.canned import judged
 from tests.support.wire import blocks
+from videoautoarena.agents.prompting.fences import open_fences
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 Pictures = list[tuple[float, np.ndarray]]

@@ -13,12 +13,11 @@ import numpy as np
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from PIL import Image
 
-from agents.contracts import CONTRACTS, SYSTEM, contract
-from agents.fences import fence, fence_code
-from agents.offline import OfflineModel
-from agents.offline.cast import KINDS
-from agents.offline.sent import Picture, picture
-from memory.records import Role
+from videoautoarena.agents.offline import KINDS, OfflineModel
+from videoautoarena.agents.offline.vision.request import Picture, picture
+from videoautoarena.agents.prompting.contracts import CONTRACTS, SYSTEM, contract
+from videoautoarena.agents.prompting.fences import fence, fence_code
+from videoautoarena.memory.records.records import Role
 
 RGB = {
     "red": (200, 30, 35),

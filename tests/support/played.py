@@ -9,8 +9,8 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from memory.digests import digest
-from memory.records import (
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import (
     Analyses,
     Battle,
     CallRow,
@@ -23,16 +23,16 @@ from memory.records import (
     Usage,
     Video,
 )
-from memory.store import Store
-from runs import console
-from runs.cli import arena
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.text import terminal
 
 CLIP_BYTES = b"no video, but its bytes are what counts"
 
 
 def invoke(*args: object, width: int = 80) -> Result:
     """Return what `arena` says to these arguments, as in a process of its own."""
-    console.out.cache_clear()
+    terminal.out.cache_clear()
     return CliRunner(env={"COLUMNS": str(width)}).invoke(arena, [str(arg) for arg in args])
 
 

@@ -1,7 +1,7 @@
 """Shares, agreements and their intervals, in plain Python: nothing of `scoring` is used.
 
-Of the packages outside, SciPy's quantile of Student's t alone. `scoring/shares.py` and
-`scoring/raters.py` name the sources.
+Of the packages outside, SciPy's quantile of Student's t alone. `scoring/intervals/proportions.py`
+and `scoring/agreement/rater_agreement.py` name the sources.
 """
 
 from __future__ import annotations

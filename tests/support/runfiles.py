@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memory.digests import digest
-from memory.records import (
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import (
     Battle,
     CallRow,
     Draw,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.contracts import (
+from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
     ComparerReply,
     EvolverReply,

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 
-from graph.state import PERSONAS, base_of, generation_of, is_guest, slot_id, superseding_id
-from memory.records import Slot, Video
-from runs.schedule import Visit
+from videoautoarena.graph.state import (
+    PERSONAS,
+    base_of,
+    generation_of,
+    is_guest,
+    slot_id,
+    superseding_id,
+)
+from videoautoarena.memory.records.records import Slot, Video
+from videoautoarena.runs.tournament.schedule import Visit
 
 
 class Lineup:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from memory.records import CallRow
-from memory.store import Store
-from runs.bench_calls import CALLS
-from runs.benches import open_bench
-from runs.cli import arena
-from runs.freeze import freeze
-from runs.results import Result as Played
-from runs.results import read_results
 from tests.support.clips import draw_folder
 from tests.support.small_runs import play
+from videoautoarena.memory.records.records import CallRow
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import Result as Played
+from videoautoarena.runs.bench.format.results import read_results
+from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.bench.play.calls import CALLS
+from videoautoarena.runs.cli.main import arena
 
 
 def freeze_ground(place: Path, *, seconds: int = 3) -> Path:

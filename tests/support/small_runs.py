@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memory.records import Battle
-from memory.store import Store
-from runs.commands.endings import run_async
-from runs.config import Flags
-from runs.reading import RUN_FILE
-from runs.replay import Replayed, replay
-from runs.simulate import Finished, simulate
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.tournament.replay import Replayed, replay
+from videoautoarena.runs.tournament.simulate import Finished, simulate
 
 TRIO = ("offline:hawk", "offline:mole", "offline:parrot")
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agents.clients import Sending
-from agents.fences import open_fences
-from graph.context import Arena, Rules
-from graph.guest import play_guest
-from graph.tournament import play
-from memory.errors import UnusableVideo
-from memory.records import Battle, Borrowed, Draw, Frames, Video
 from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
 from tests.support.canned import judged
+from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.graph.newcomer import play_guest
+from videoautoarena.graph.tournament import play
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.records import Battle, Borrowed, Draw, Frames, Video
 
 VIDEO = "0123456789ab"
 GRADE = dict.fromkeys(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from memory.records import Cue, Frames, Subtitles
+from videoautoarena.memory.records.records import Cue, Frames, Subtitles
 
 Kind = Literal["srt", "vtt"]
 

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
-from scoring.cells import Cells, Floats, count_cells
-from scoring.intervals import measure_spread, place_errors
+from videoautoarena.scoring.fitting.counts import Cells, Floats, count_cells
+from videoautoarena.scoring.intervals.sandwich import measure_spread, place_errors
 
 _BATTLE = re.compile(r"([A-Z])([>=])([A-Z])(?:\*(\d+))?(?:@(\d+))?")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runs import console
-from runs.cli import arena, guarded, load
+from videoautoarena.runs.cli.main import arena, guarded, load
+from videoautoarena.runs.text import terminal
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Terminal:
 
     def _run(self, command: object) -> Said:
         self._capture.readouterr()
-        console.out.cache_clear()
+        terminal.out.cache_clear()
         code = guarded(command)  # type: ignore[arg-type]
         said = self._capture.readouterr()
         return Said(code, said.out, said.err)

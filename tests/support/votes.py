@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from memory.errors import BadInput
-from runs.leaderboard_method import Method
-from runs.rate import rate_file
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.rate import rate_file
 
 HEADER = ("model_a", "model_b", "winner")
 

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.ask import Asker
-from agents.clients import Received, Sending
-from agents.layout import Request
-from agents.models import Model, parse_model
-from memory.errors import CallFailed
-from memory.records import Nonce, Usage
 from tests.support.asking import Pages, Status, load_bytes
 from tests.support.virtual import run_virtual
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.clients import Received, Sending
+from videoautoarena.agents.models.registry import Model, parse_model
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.memory.records.errors import CallFailed
+from videoautoarena.memory.records.records import Nonce, Usage
 
 REFUSING_S = 0.05
 """How long a server takes to say no."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agents.offline.cast import KINDS
 from tests.support.loopback import Loopback
+from videoautoarena.agents.offline import KINDS
 
 ROSTER = ("hawk", "owl", "mole", "terse")
 KEY = "loopback-key"

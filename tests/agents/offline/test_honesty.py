@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 
-import agents.offline
-from agents.offline import OfflineModel, hardness, pictures, sights
-from agents.offline.cast import KINDS
-from agents.offline.memo import Memo
+import videoautoarena.agents.offline
 from tests.support.pictures import Film, answer, battle, film, message, play, task, thinned
+from videoautoarena.agents.offline import KINDS, OfflineModel
+from videoautoarena.agents.offline.players import scoring
+from videoautoarena.agents.offline.vision import frame_features, sequence
+from videoautoarena.agents.offline.vision.frame_features import Memo
 
 QUESTIONS = (
     "When is the picture brightest, and how many shots are there?",
@@ -55,8 +56,8 @@ def test_an_answer_made_from_another_video_loses(
 
 def test_shuffled_frames_make_order_claims_false_and_the_judge_says_so(story: Film) -> None:
     times = [t for t, _ in story]
-    pictures = [jpeg for _, jpeg in story][::-1]
-    backwards = tuple(zip(times, pictures, strict=True))
+    frame_features = [jpeg for _, jpeg in story][::-1]
+    backwards = tuple(zip(times, frame_features, strict=True))
     question = "Where does the first cut fall, and at what point is the picture darkest?"
     straight, turned = answer("hawk", story, question), answer("hawk", backwards, question)
     judged = battle(story, question, turned, straight)
@@ -66,7 +67,7 @@ def test_shuffled_frames_make_order_claims_false_and_the_judge_says_so(story: Fi
 
 def forget(patch: pytest.MonkeyPatch) -> None:
     """Let nothing be remembered of what was seen, by digest or by question."""
-    for module in (pictures, sights, hardness):
+    for module in (frame_features, sequence, scoring):
         memos = [name for name, value in vars(module).items() if isinstance(value, Memo)]
         assert memos
         for name in memos:
@@ -110,7 +111,7 @@ def test_the_judge_is_told_neither_who_spoke_nor_from_how_many_frames(story: Fil
 
 
 def test_no_name_decides_how_well_anybody_sees() -> None:
-    folder = Path(agents.offline.__file__).parent
+    folder = Path(videoautoarena.agents.offline.__file__).parent
     named = {
         node.value
         for file in folder.glob("*.py")
@@ -122,7 +123,7 @@ def test_no_name_decides_how_well_anybody_sees() -> None:
 
 
 def test_the_offline_models_open_no_file_socket_or_store() -> None:
-    folder = Path(agents.offline.__file__).parent
+    folder = Path(videoautoarena.agents.offline.__file__).parent
     imported = {
         name.split(".")[0]
         for file in folder.glob("*.py")

@@ -5,17 +5,18 @@ import sys
 
 import pytest
 
-import agents.offline
-from agents.offline.cast import KINDS
-from agents.offline.dice import Dice
-from agents.offline.memo import Memo
-from agents.offline.sent import Picture, read
+import videoautoarena.agents.offline
 from tests.support.pictures import film, message, task
+from videoautoarena.agents.offline import KINDS
+from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.vision.frame_features import Memo
+from videoautoarena.agents.offline.vision.request import Picture, read
 
 
 def test_names_and_frame_limits_cost_no_heavy_import() -> None:
     code = (
-        "import sys; from agents.offline.cast import KINDS; assert KINDS['hawk'] == 64;"
+        "import sys; from videoautoarena.agents.offline import KINDS;"
+        "assert KINDS['hawk'] == 64;"
         "print([m for m in ('numpy', 'PIL', 'langchain_core', 'pydantic') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -28,7 +29,7 @@ def test_hawk_owl_and_mole_differ_in_their_frames() -> None:
 
 def test_nothing_else_is_offered() -> None:
     with pytest.raises(AttributeError):
-        _ = agents.offline.OnlineModel  # type: ignore[attr-defined]
+        _ = videoautoarena.agents.offline.OnlineModel  # type: ignore[attr-defined]
 
 
 def test_equal_words_throw_equal_dice() -> None:

@@ -13,11 +13,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import ConfigDict, Field, SecretStr, ValidationError
 
-from agents.clients import ChatClient, Sending
-from agents.models import build_chat_model, check_keys, parse_model
-from agents.providers import Declaration
-from memory.errors import BadInput
 from tests.support.asking import frames_of, load_bytes
+from videoautoarena.agents.calls.clients import ChatClient, Sending
+from videoautoarena.agents.models.registry import build_chat_model, check_keys, parse_model
+from videoautoarena.agents.providers import Declaration
+from videoautoarena.memory.records.errors import BadInput
 
 HERE = __name__
 

@@ -1,0 +1,345 @@
+"""The one way out to a model: every call has a key, is made once in effect, and leaves a row.
+
+A call that the journal knows is answered from it. Any other waits for its turn at the gate, is
+sent, tried again where that can help, and written down before its reply goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Literal, Protocol
+
+from videoautoarena.agents.calls.attempts import Listener, Tries
+from videoautoarena.agents.calls.clients import ChatClients, Client, Load
+from videoautoarena.agents.calls.rows import NO_USAGE, replied, row_of
+from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.limits.prices import Boundless, Hold, Purse
+from videoautoarena.agents.limits.scheduler import Turns
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import SYSTEM
+from videoautoarena.agents.prompting.layout import Request, fragment
+from videoautoarena.agents.transport.faults import Fault
+from videoautoarena.memory.records.digests import canonical_json
+from videoautoarena.memory.records.errors import JournalMiss
+from videoautoarena.memory.records.records import SCHEMA, Attempt, CallRow, Intent, Nonce, Usage
+
+_SYSTEM_JSON = canonical_json(SYSTEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a call; its texts may come from a model and are not escaped."""
+
+    kind: Literal["started", "retry", "finished", "recalled", "learnt"]
+    alias: str
+    nonce: Nonce
+    fault: str | None = None
+    """Machine word of what went wrong: of a try, or for good."""
+    seconds: float = 0.0
+    """The pause before the next try, or how long the last one took."""
+    usage: Usage = NO_USAGE
+    cost_usd: float | None = None
+    """What a finished call's last try cost; None where it is unknown, or was paid for earlier."""
+    attempts: tuple[Attempt, ...] = ()
+    """The tries of a finished call before the last one."""
+    text: str = ""
+    """The reply, or why there is none, of a call that is finished or recalled; of one that taught
+    something of its server, what that is, in a line."""
+
+
+class Journal(Protocol):
+    """What is kept of calls."""
+
+    def find(self, key: str) -> CallRow | None:
+        """Return the row of a finished call."""
+
+    async def record(self, row: CallRow) -> None:
+        """Return when the row is safe on disk."""
+
+    async def intend(self, intent: Intent) -> None:
+        """Return when it is safe on disk that a try is about to be sent."""
+
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Take back the intent of a try that cost nothing for sure."""
+
+    def has_answered(self, endpoint: str) -> bool:
+        """Return whether any finished call has a reply from an address."""
+
+
+def _ignore(_event: Event | Outage) -> None:
+    """Let an event pass."""
+
+
+@dataclass
+class Asker:
+    """Makes calls; one for a whole run, within one event loop."""
+
+    journal: Journal
+    load: Load
+    _: KW_ONLY
+    seed: int = 0
+    concurrency: int = 8
+    """Most tries under way at once; pauses between them hold no place."""
+    on_event: Callable[[Event], None] = _ignore
+    is_replay: bool = False
+    """Answer from the journal alone."""
+    make_client: Callable[[Model, Load], Client] = field(default_factory=ChatClients)
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    most_tries: int = sys.maxsize
+    """Tries of one call, however patient its faults would be met otherwise."""
+    patience_s: float | None = None
+    """How long an endpoint is waited for that cannot be reached and has answered before; then the
+    run drains, and `lost` tells why. None: each call fails for itself."""
+    purse: Purse = field(default_factory=Boundless)
+    """When it is empty the run drains, and `is_broke` tells why."""
+    estimates: Estimates = field(default_factory=Estimates)
+    """What tries may cost; learns from every call."""
+    on_outage: Callable[[Outage], None] = _ignore
+    is_broke: bool = field(default=False, init=False)
+    lost: Outage | None = field(default=None, init=False)
+    drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
+    """Set once `drain` was called and every call that was under way is recorded and told."""
+    _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
+    _recording: int = field(default=0, init=False, repr=False)
+    """Calls that have come back and are being written down."""
+    _turns: Turns = field(init=False, repr=False)
+    _tries: Tries = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Let the first turns begin."""
+        self._turns = Turns(
+            self.concurrency,
+            self.pause,
+            self.patience_s,
+            self.journal.has_answered,
+            self._hear_outage,
+        )
+        self._tries = Tries(
+            self._turns,
+            self.load,
+            self.make_client,
+            self.estimates,
+            seed=self.seed,
+            most_tries=self.most_tries,
+        )
+
+    async def ask(self, model: Model, request: Request) -> str:
+        """Return the model's reply, from the journal where it is there. At most one paid call.
+
+        Raises as `ask_row` does.
+        """
+        return (await self.ask_row(model, request)).reply or ""
+
+    async def ask_row(self, model: Model, request: Request) -> CallRow:
+        """Return the row of the model's reply, from the journal where it is there.
+
+        Raises:
+            EmptyReply: it said nothing.
+            Refusal: its provider says that it refused.
+            ProviderFailed: the call failed for good; recorded, so that it fails so ever after.
+            JournalMiss: a replay came to a call that was never recorded.
+            RuntimeError: a call with the same key is under way.
+        """
+        key = journal_key(model, request)
+        row = self.journal.find(key)
+        if row is not None:
+            self.on_event(_told("recalled", model, row))
+            return replied(row)
+        if self.is_replay:
+            nonce = request.nonce
+            place = f"{nonce.role} in {nonce.scope}"
+            raise JournalMiss(f"no call of {place} was recorded in these words with these frames")
+        if key in self._in_flight:
+            raise RuntimeError(f"two calls under way share the key of {request.nonce!r}")
+        self._in_flight.add(key)
+        try:
+            row = await self._make(key, model, request)
+        finally:
+            self._in_flight.discard(key)
+        return replied(row)
+
+    def recall(self, model: Model, request: Request) -> CallRow | None:
+        """Return what the journal holds of an ask; None where it failed or was never made."""
+        row = self.journal.find(journal_key(model, request))
+        if row is None or row.reply is None:
+            return None
+        self.on_event(_told("recalled", model, row))
+        return row
+
+    @property
+    def under_way(self) -> int:
+        """How many tries have been sent and have not come back."""
+        return self._turns.under_way
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether `drain` was called."""
+        return self._turns.is_closed
+
+    def drain(self) -> None:
+        """Send nothing more; calls under way are finished, all others wait until cancelled."""
+        self._turns.close()
+        self._look_whether_drained()
+
+    def _look_whether_drained(self) -> None:
+        if self.is_draining and not self.under_way and not self._recording:
+            self.drained.set()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._tries.aclose()
+
+    async def _make(self, key: str, model: Model, request: Request) -> CallRow:
+        fitted = self.estimates.limits.fitted(model, request)
+        hold = await self.purse.hold(model, fitted)
+        if hold is None:
+            await self._go_broke()
+        row = None
+        try:
+            listener = self._listener(key, model, request, hold)
+            ended = await self._tries.make(key, model, request, listener)
+            sent = replace(request, frames=ended.frames)
+            row = self._costed(model, sent, row_of(key, model, sent, ended))
+            return await self._record(model, row)
+        finally:
+            self.purse.settle(hold, row)
+            self._look_whether_drained()
+
+    async def _record(self, model: Model, row: CallRow) -> CallRow:
+        """Write a row down and tell of it."""
+        self._recording += 1
+        try:
+            await self.journal.record(row)
+            self.on_event(_told("finished", model, row))
+            return row
+        finally:
+            self._recording -= 1
+
+    def _hear_outage(self, outage: Outage) -> None:
+        """Tell of an outage, and drain where an endpoint was waited for long enough."""
+        # One that is given up while the last calls of others come in changes nothing any more.
+        is_end = outage.state == "given-up" and not self.is_draining
+        if is_end:
+            self.lost = outage
+        if is_end or not self.is_draining:
+            self.on_outage(outage)
+        if is_end:
+            self.drain()
+
+    async def _go_broke(self) -> None:
+        """Drain, since the cap is reached, and never come back."""
+        self.is_broke = True
+        self.drain()
+        await asyncio.get_running_loop().create_future()
+
+    def _costed(self, model: Model, request: Request, row: CallRow) -> CallRow:
+        """Return a row with the most it may have cost where nobody says what it did."""
+        self.estimates.learn(model, request.frames, row.usage)
+        if row.cost_usd is not None:
+            return row
+        most = self.estimates.most(model, request).usd
+        return row.model_copy(update={"may_have_cost_usd": most})
+
+    def _listener(self, key: str, model: Model, request: Request, hold: Hold) -> Listener:
+        """Return who hears of a call's tries: the journal, the console and the purse."""
+
+        def started() -> None:
+            self.on_event(Event("started", model.alias, request.nonce))
+
+        async def sending(attempt: int, sent: Request) -> None:
+            if not model.is_offline:
+                await self._intend(key, model, sent, attempt)
+
+        def unsent(attempt: int) -> None:
+            if not model.is_offline:
+                self.journal.withdraw(key, attempt)
+
+        def failed(attempt: int, fault: Fault, wait_s: float) -> None:
+            event = Event("retry", model.alias, request.nonce, fault=fault.kind, seconds=wait_s)
+            self.on_event(event)
+            if not may_be_charged(fault.kind):
+                unsent(attempt)
+            self._look_whether_drained()
+
+        async def renewed(attempt: Attempt) -> None:
+            if not await self.purse.renew(hold, attempt):
+                await self._go_broke()
+
+        def is_funded(sent: Request) -> bool:
+            return self.purse.is_enough(hold, model, sent)
+
+        async def funded(sent: Request) -> None:
+            if not is_funded(sent) and not await self.purse.enlarge(hold, model, sent):
+                await self._go_broke()
+
+        def learnt(line: str) -> None:
+            self.on_event(Event("learnt", model.alias, request.nonce, text=line))
+
+        rank = self.purse.rank(request.nonce)
+        return Listener(
+            started=started,
+            sending=sending,
+            unused=self._look_whether_drained,
+            unsent=unsent,
+            failed=failed,
+            renewed=renewed,
+            is_funded=is_funded,
+            funded=funded,
+            learnt=learnt,
+            rank=rank,
+        )
+
+    async def _intend(self, key: str, model: Model, request: Request, attempt: int) -> None:
+        """Write down what a try may cost, before it is sent."""
+        most = self.estimates.most(model, request)
+        intent = Intent(key, request.nonce, model.resolved, attempt, most.usd, most.tokens)
+        try:
+            await self.journal.intend(intent)
+        except asyncio.CancelledError:
+            # It may be on its way to the disk; what was never sent is not paid for.
+            self.journal.withdraw(key, attempt)
+            raise
+
+
+def journal_key(model: Model, request: Request) -> str:
+    """Return the sha256 of everything that makes this call what it is.
+
+    That is the canonical JSON of [schema, provider, model id, sampling parameters, system text,
+    frames as [(label, digest) ...], role text, nonce]. Where the model is served, time-outs,
+    retries and the roster's name for it are no part of it.
+    """
+    nonce = request.nonce
+    parts = (
+        str(SCHEMA),
+        canonical_json(model.provider),
+        canonical_json(model.name),
+        canonical_json(model.keyed(request.role)),
+        _SYSTEM_JSON,
+        fragment(request.frames),
+        canonical_json(request.text),
+        canonical_json([nonce.scope, nonce.role, nonce.generation, nonce.ordinal]),
+    )
+    return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
+
+
+def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:
+    """Return the event of a call that has ended; one from the journal took no time and no token."""
+    text, fault = row.reply or row.failure or "", row.failure_kind
+    if kind == "recalled":
+        return Event(kind, model.alias, row.nonce, fault=fault, text=text)
+    return Event(
+        kind,
+        model.alias,
+        row.nonce,
+        fault=fault,
+        seconds=row.latency_s,
+        usage=row.usage,
+        cost_usd=row.cost_usd,
+        attempts=row.attempts,
+        text=text,
+    )

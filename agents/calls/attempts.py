@@ -1,0 +1,366 @@
+"""The tries of one call: each in its turn, again where that can help, smaller where it must be."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple
+
+from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
+from videoautoarena.agents.calls.replies import was_cut
+from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
+from videoautoarena.agents.limits.estimates import (
+    OUTPUT_LIMITS,
+    Estimates,
+    frame_tokens,
+    limit_of,
+)
+from videoautoarena.agents.limits.outages import Contact
+from videoautoarena.agents.limits.prices import cost_of
+from videoautoarena.agents.limits.scheduler import Line, Turn, Turns, giving_back
+from videoautoarena.agents.limits.server_limits import Shaped
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import SYSTEM
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.agents.transport.faults import (
+    UNREACHED,
+    Fault,
+    Nature,
+    ending_word,
+    is_filtered,
+)
+from videoautoarena.agents.transport.redaction import told
+from videoautoarena.memory.records.errors import (
+    ArenaError,
+    BadInput,
+    FramesChanged,
+    UnusableVideo,
+)
+from videoautoarena.memory.records.records import Attempt, Frames, Usage
+
+TOKENS_OF_A_REPLY = 1000
+"""What a reply is taken to be, beforehand, where no parameter limits it."""
+_BROKEN_OFF = frozenset({"error"})
+"""How a reply ends that broke in the middle, as OpenRouter and others say it."""
+PART_BYTES = 160
+"""What stands around each frame in a body."""
+
+
+class Ended(NamedTuple):
+    """How a call ended after all its tries."""
+
+    received: Received | None
+    fault: Fault | None
+    attempts: tuple[Attempt, ...]
+    latency_s: float
+    """Of the last try."""
+    frames: Frames | None
+    """What the last try was sent with."""
+
+
+class Listener(NamedTuple):
+    """Who is told of a call's tries."""
+
+    started: Callable[[], None]
+    """Its first try goes out."""
+    sending: Callable[[int, Request], Awaitable[None]]
+    """Returns when the try of this number, counted from 1, may be sent."""
+    unused: Callable[[], None]
+    """A turn was given back without a try."""
+    unsent: Callable[[int], None]
+    """The try of this number never went out, and none will."""
+    failed: Callable[[int, Fault, float], None]
+    """The try of this number failed, and the next comes after so many seconds."""
+    renewed: Callable[[Attempt], Awaitable[None]]
+    """Returns when the next try may be paid for; takes the one before."""
+    is_funded: Callable[[Request], bool]
+    """Whether enough is set aside for a try, as far as is known now."""
+    funded: Callable[[Request], Awaitable[None]]
+    """Returns when enough is."""
+    learnt: Callable[[str], None]
+    """Takes a line about what its tries taught of the server."""
+    rank: int = 0
+    """Its tries go before those of a higher one."""
+
+
+@dataclass
+class Tries:
+    """Sends calls until each is answered or has failed for good."""
+
+    turns: Turns
+    load: Load
+    make_client: Callable[[Model, Load], Client]
+    estimates: Estimates
+    seed: int = 0
+    most_tries: int = sys.maxsize
+    """However patient a fault would be met otherwise."""
+    _clients: dict[Model, Client] = field(default_factory=dict)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        while self._clients:
+            await self._clients.popitem()[1].aclose()
+
+    async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
+        """Return how a call ended."""
+        with Shaped(self.estimates.limits, model, listener.learnt) as shaped:
+            return await self._make(key, request, listener, shaped)
+
+    async def _make(self, key: str, request: Request, listener: Listener, shaped: Shaped) -> Ended:
+        model = shaped.model
+        line = self.turns.line(model)
+        before = _Before()
+        for number in count(1):
+            with before.waiting():
+                turn = await self._turn(line, request, listener, shaped)
+            with giving_back(self.turns, turn):
+                if number == 1:
+                    listener.started()
+                request = shaped.fitted(request)
+                await listener.sending(number, request)
+                # Something may have been learnt while it waited.
+                request = shaped.fitted(request)
+                try:
+                    got, took_s = await self._once(turn, key, request, shaped)
+                except BadInput:
+                    # Its client cannot be set up, so nothing went out.
+                    listener.unsent(number)
+                    raise
+            received = got if isinstance(got, Received) else None
+            fault = got if isinstance(got, Fault) else useless(got)
+            if fault is None:
+                return Ended(received, None, before.attempts, took_s, request.frames)
+            if turn.found_nobody:
+                # Others of its model may hold what it waits for next.
+                shaped.let_go()
+                listener.failed(number, fault, self.turns.opens_in(line))
+                await listener.renewed(before.miss(self._attempt(model, request, fault, 0.0)))
+                continue
+            mended = None if received else shaped.mended(request, fault)
+            is_last = number >= self.most_tries or gives_up(fault, before.own)
+            if mended is None and is_last:
+                return Ended(received, fault, before.attempts, took_s, request.frames)
+            pause = _Pause(0.0, 0.0) if mended else self._pause(key, fault, len(before.own) + 1)
+            listener.failed(number, fault, pause.longest_s)
+            waited_s = await self._rest(line, fault, pause)
+            attempt = self._attempt(model, request, fault, waited_s, received)
+            await listener.renewed(before.add(attempt))
+            request = mended or request
+        raise AssertionError  # it is counted without an end
+
+    async def _turn(self, line: Line, request: Request, listener: Listener, shaped: Shaped) -> Turn:
+        """Return a turn of a try that is well funded, and of a size that is taken, once it comes.
+
+        It waits for either without a place, and without keeping others from what they wait for:
+        they might be those who make room for it.
+        """
+        while True:
+            if not listener.is_funded(request):
+                shaped.let_go()
+                await listener.funded(request)
+            await shaped.ready()
+            fitted = shaped.fitted(request)
+            tokens = tokens_of(shaped.model, fitted) if line.pacer else 0.0
+            turn = await self.turns.take(line, tokens, rank=listener.rank)
+            if listener.is_funded(fitted) and shaped.is_ready:
+                return turn
+            turn.tokens = 0.0
+            self.turns.give_back(turn)
+            listener.unused()
+
+    async def _once(
+        self, turn: Turn, key: str, request: Request, shaped: Shaped
+    ) -> tuple[Received | Fault, float]:
+        """Return what came back of one try, and after how many seconds."""
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        got = await self._send(key, request, shaped)
+        _note(turn, got)
+        if isinstance(got, Received):
+            shaped.took(request, got.usage, limit_of(shaped.model, request.role))
+        return got, loop.time() - began_s
+
+    async def _send(self, key: str, request: Request, shaped: Shaped) -> Received | Fault:
+        model = shaped.model
+        if model not in self._clients:
+            self._clients[model] = self.make_client(model, self.load)
+        by_name = shaped.token_field()
+        sending = Sending(key, request.role, request.text, request.frames, token_field=by_name)
+        try:
+            if fault := await self._oversize(model, request):
+                return fault
+            return await self._clients[model].send(sending)
+        except (FramesChanged, UnusableVideo) as lost:
+            return Fault("frames", told(str(lost)), is_local=True)
+        except ArenaError:
+            raise
+        except Exception as error:
+            key_env, is_foreign = model.key_env, model.is_foreign
+            fault = fault_of(error, key_env=key_env, is_foreign=is_foreign)
+            if model.is_offline or fault is None:
+                raise
+            return fault
+
+    async def _oversize(self, model: Model, request: Request) -> Fault | None:
+        """Return what is wrong with a request whose body is longer than its server takes."""
+        most, frames = model.limits.body_bytes, request.frames
+        if most is None:
+            return None
+        text = len(SYSTEM.encode()) + len(request.text.encode()) + PART_BYTES
+        count, pictures = len(frames.frames) if frames else 0, 0
+        if frames is not None and count:
+            jpegs = await self.load(frames.video, [frame.digest for frame in frames.frames])
+            pictures = sum(PART_BYTES + -(-len(jpeg) // 3) * 4 for jpeg in jpegs)
+        if text + pictures <= most:
+            return None
+        # A little less than would fit, since other frames may be larger.
+        fitting = count * max(0, most - text) * 95 // (max(1, pictures) * 100)
+        reason = f"the body would hold {text + pictures} bytes, and its server takes {most}"
+        return Fault("too-large", reason, "too-large", most_images=fitting, is_local=True)
+
+    def _pause(self, key: str, fault: Fault, tries: int) -> _Pause:
+        return _Pause(
+            pause_s(self.seed, key, tries=tries, hint_s=None),
+            pause_s(self.seed, key, tries=tries, hint_s=fault.hint_s),
+        )
+
+    async def _rest(self, line: Line, fault: Fault, pause: _Pause) -> float:
+        """Wait before the next try and return for how long."""
+        if fault.is_refusal:
+            return await self.turns.rest(line, pause.longest_s, at_least_s=pause.own_s)
+        if pause.longest_s:
+            await self.turns.pause(pause.longest_s)
+        return pause.longest_s
+
+    def _attempt(
+        self,
+        model: Model,
+        request: Request,
+        fault: Fault,
+        waited_s: float,
+        received: Received | None = None,
+    ) -> Attempt:
+        usage = received.usage if received else Usage()
+        cost = cost_of(model, usage, received.cost_usd).usd if received else None
+        risk = self.estimates.risk_usd(model, request, fault.kind) if cost is None else None
+        return Attempt(
+            kind=fault.kind,
+            reason=fault.reason,
+            waited_s=waited_s,
+            may_have_cost_usd=risk,
+            usage=usage,
+            cost_usd=cost,
+        )
+
+
+class _Pause(NamedTuple):
+    """How long to wait before the next try."""
+
+    own_s: float
+    """What it would be without a word from the server."""
+    longest_s: float
+
+
+class _Before:
+    """The tries of a call before the one under way."""
+
+    def __init__(self) -> None:
+        self.own: list[Attempt] = []
+        """Those that count: somebody was there."""
+        self._all: list[Attempt] = []
+        self._is_missed = False
+        """The last one found nobody."""
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """All of them, as they are written down."""
+        return tuple(self._all)
+
+    def add(self, attempt: Attempt) -> Attempt:
+        """Take one that somebody met."""
+        self.own.append(attempt)
+        self._all.append(attempt)
+        self._is_missed = False
+        return attempt
+
+    def miss(self, attempt: Attempt) -> Attempt:
+        """Take one that met nobody; of such in a row that surely cost nothing, one is kept."""
+        last = self._all[-1] if self._is_missed else None
+        self._is_missed = True
+        if last is None or {last.kind, attempt.kind} != {UNREACHED}:
+            self._all.append(attempt)
+        return attempt
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the time that passes to the pause behind a try that met nobody."""
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        yield
+        if self._is_missed:
+            last = self._all[-1]
+            waited_s = round(last.waited_s + loop.time() - began_s, 3)
+            self._all[-1] = last.model_copy(update={"waited_s": waited_s})
+
+
+def _note(turn: Turn, got: Received | Fault) -> None:
+    """Say in a turn what its try tells of the server."""
+    turn.contact = contact_of(got)
+    if isinstance(got, Fault):
+        turn.reason = got.reason
+    if isinstance(got, Received):
+        counted = (got.usage.input_tokens, got.usage.output_tokens)
+        turn.outcome = "taken"
+        turn.tokens = None if None in counted else float(sum(map(int, counted)))  # type: ignore[arg-type]
+    elif got.is_refusal:
+        turn.outcome, turn.tokens = "refused", 0.0
+
+
+def contact_of(got: Received | Fault) -> Contact:
+    """Return what came of a try as far as its endpoint goes."""
+    if isinstance(got, Received):
+        return "reached"
+    if got.kind == UNREACHED:
+        return "unreached"
+    if got.is_local:
+        return "unknown"
+    return "broken" if got.kind == "connection" else "reached"
+
+
+def useless(received: Received) -> Fault | None:
+    """Return what is wrong with what came back in due form and is no reply; None where it is one.
+
+    Silence may be an accident, and is worth another try, unless a filter or a limit made it. What
+    a provider says that it broke off may read like an answer and is none; a refusal is one.
+    """
+    ending = told(received.ending)
+    is_wordless = not received.text.strip()
+    is_refusal = is_wordless and bool(received.refusal.strip())
+    is_silent = is_wordless and not is_refusal
+    if is_silent and is_filtered(ending):
+        return Fault(
+            "content-filter",
+            f"the provider's filter kept the reply back ({ending})",
+            "content-filter",
+        )
+    if ending_word(ending) in _BROKEN_OFF and not is_refusal:
+        return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")
+    if not is_silent:
+        return None
+    because = f" ({ending})" if ending else ""
+    nature: Nature = "permanent" if was_cut(ending) else "transient"
+    return Fault("empty", f"the reply holds no text{because}", nature)
+
+
+def tokens_of(model: Model, request: Request) -> float:
+    """Return about how many tokens a server counts a request as, its reply included."""
+    characters = len(SYSTEM) + len(request.text)
+    frames = request.frames.frames if request.frames else ()
+    asked = model.sampling(request.role)
+    limits = (asked[name] for name in OUTPUT_LIMITS if isinstance(asked.get(name), int))
+    reply = next(limits, TOKENS_OF_A_REPLY)
+    return characters / 4 + len(frames) * frame_tokens(model).expected + reply

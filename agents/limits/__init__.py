@@ -1,0 +1,1 @@
+"""What calls may take of servers and of money: pacing, budgets, prices, estimates."""

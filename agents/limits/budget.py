@@ -1,0 +1,301 @@
+"""A cap on what a run spends, and in which order it is spent.
+
+Nobody wants a cap's worth of questions without answers. A battle is begun only when what is left
+would also pay for all that stand before it, and for the rest of those that are begun.
+
+Given true upper bounds the cap is never exceeded. Calls of the first battles are let through first
+(`agents/limits/budget.py`), else in the order in which they come; one that does not fit waits for
+those under way, since most cost less than they may.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import NamedTuple
+
+from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
+from videoautoarena.agents.limits.prices import NANO, NOTHING, REFUSED, Hold, Sum, summed
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.memory.records.records import Attempt, CallRow, Nonce
+
+ENOUGH = 3
+"""Once so many battles have ended, the dearest of them says what one comes to."""
+
+
+@dataclass
+class Course:
+    """The battles that are left, in their order, and what was spent on each that is begun."""
+
+    places: Mapping[str, int]
+    """Scope of a call to the place of the battle it is made for; from 0 on, without gaps."""
+    likely: Sum
+    """What a battle is expected to come to, before any has ended."""
+    begun: dict[int, Sum] = field(default_factory=dict, init=False)
+    """By place, what was spent; without those that have ended."""
+    _ended: array[int] = field(default_factory=lambda: array("i"), init=False, repr=False)
+    """Places, ascending."""
+    _dearest: Sum = field(default=NOTHING, init=False)
+    _paid_for: int = field(default=0, init=False)
+    """Battles that cost something and have ended."""
+
+    def place(self, scope: str) -> int:
+        """Return the place of the battle that a call is made for; -1, before all, where unknown."""
+        return self.places.get(scope, -1)
+
+    def is_new(self, place: int) -> bool:
+        """Return whether nothing was let through yet for the battle in a place."""
+        return place >= 0 and place not in self.begun and not self._has_ended(place)
+
+    def begin(self, place: int) -> None:
+        """Take note that a call of a battle is let through."""
+        if self.is_new(place):
+            self.begun[place] = NOTHING
+
+    def pay(self, place: int, cost: Sum) -> None:
+        """Count what a call of a battle came to."""
+        if place in self.begun:
+            self.begun[place] = self.begun[place].plus(cost)
+
+    def end(self, scope: str) -> None:
+        """Take note that a battle is settled."""
+        place = self.place(scope)
+        if place < 0 or self._has_ended(place):
+            return
+        insort(self._ended, place)
+        cost = self.begun.pop(place, NOTHING)
+        if cost != NOTHING:
+            self._paid_for += 1
+            self._dearest = self._dearest.most(cost)
+
+    def has_begun_before(self, place: int) -> bool:
+        """Return whether a battle before a place is begun and has not ended."""
+        return any(other < place for other in self.begun)
+
+    def need(self, place: int, size: Sum) -> Sum:
+        """Return what must be left for a new battle, whose first call may come to `size`.
+
+        That is enough for itself, for all before it, and for what is begun behind it.
+        """
+        each = self._each()
+        before = place - bisect_left(self._ended, place)
+        behind = sum(other > place for other in self.begun)
+        paid = NOTHING
+        for spent in self.begun.values():
+            paid = paid.plus(spent.least(each))
+        return each.times(before + behind).minus(paid).plus(each.most(size))
+
+    def _each(self) -> Sum:
+        if self._paid_for >= ENOUGH:
+            return self._dearest
+        return self._dearest.most(self.likely)
+
+    def _has_ended(self, place: int) -> bool:
+        found = bisect_left(self._ended, place)
+        return found < len(self._ended) and self._ended[found] == place
+
+
+class Caps(NamedTuple):
+    """How much may be spent on a run, over all its processes; None is no cap."""
+
+    usd: float | None = None
+    tokens: float | None = None
+    """Input and output of remote models together."""
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return self != Caps()
+
+
+@dataclass(eq=False)
+class Reserve:
+    """What one call holds."""
+
+    size: Sum
+    place: int = 0
+    """Of the battle that it is made for."""
+    let_through: asyncio.Future[bool] | None = None
+    """Set while it waits."""
+
+
+@dataclass
+class CappedPurse:
+    """A purse with a bottom. `spent` is what the run has come to before, in all its processes."""
+
+    caps: Caps
+    estimates: Estimates
+    _: KW_ONLY
+    spent: Sum = NOTHING
+    course: Course | None = None
+    """Which battles come first; None lets calls through as they come."""
+    on_empty: Callable[[], None] | None = None
+    """Called once, when the first call does not fit any more."""
+    held: Sum = field(default=NOTHING, init=False)
+    is_empty: bool = field(default=False, init=False)
+    """A call did not fit; since then none is let through."""
+    _refused: Sum = field(default=NOTHING, init=False, repr=False)
+    """What the first call that did not fit may have come to."""
+    _waiting: list[Reserve] = field(default_factory=list, init=False, repr=False)
+    """As they came."""
+
+    @property
+    def needed(self) -> Sum:
+        """What the cap has to be at least to let the call through that did not fit."""
+        return self.spent.plus(self._refused)
+
+    async def hold(self, model: Model, request: Request) -> Reserve | None:
+        """Set aside what a call may cost at most; None where the cap is reached."""
+        most = self.estimates.most(model, request)
+        hold = Reserve(summed(most.usd, most.tokens), self.rank(request.nonce))
+        return hold if await self._take(hold) else None
+
+    async def renew(self, hold: Hold, attempt: Attempt) -> bool:
+        """Count what a failed try cost, or may have, and set as much aside for the next one."""
+        if not may_be_charged(attempt.kind) or not isinstance(hold, Reserve):
+            return True
+        size = hold.size
+        self._spend(hold, _cost_of(attempt, size))
+        return await self._retake(hold, size)
+
+    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Return whether a call may be sent with what is set aside for it.
+
+        It may not where its server was found meanwhile not to keep to limits of output.
+        """
+        if not isinstance(hold, Reserve) or not self.estimates.is_overrun(model, request):
+            return True
+        most = self.estimates.most(model, request)
+        size = summed(most.usd, most.tokens)
+        return size.nano <= hold.size.nano and size.tokens <= hold.size.tokens
+
+    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Set aside what a call may cost by what is known now, in place of what was."""
+        if not isinstance(hold, Reserve):
+            return True
+        most, held = self.estimates.most(model, request), hold.size
+        hold.size = Sum()
+        self._free(held)
+        return await self._retake(hold, summed(most.usd, most.tokens))
+
+    async def _retake(self, hold: Reserve, size: Sum) -> bool:
+        """Set aside so much for a call that holds nothing; False where the cap is reached."""
+        hold.size = Sum()
+        again = Reserve(size, hold.place)
+        if not await self._take(again):
+            return False
+        hold.size = again.size
+        return True
+
+    def settle(self, hold: Hold, row: CallRow | None) -> None:
+        """Count what a call did cost, or may have, and free what it held."""
+        if not isinstance(hold, Reserve):
+            raise TypeError("another purse gave out what is settled here")
+        self._spend(hold, _cost_of(row, hold.size) if row is not None else NOTHING)
+        hold.size = Sum()
+
+    def rank(self, nonce: Nonce) -> int:
+        """Return the place of the battle that a call is made for."""
+        return self.course.place(nonce.scope) if self.course else 0
+
+    def end(self, scope: str) -> None:
+        """Take note that the battle in whose scope calls were made is settled."""
+        if self.course:
+            self.course.end(scope)
+            self._wake()
+
+    def _spend(self, hold: Reserve, cost: Sum) -> None:
+        """Count a cost, and free all that was held for it."""
+        self.spent = self.spent.plus(cost)
+        if self.course:
+            self.course.pay(hold.place, cost)
+        self._free(hold.size)
+
+    async def _take(self, hold: Reserve) -> bool:
+        hold.let_through = asyncio.get_running_loop().create_future()
+        self._waiting.append(hold)
+        self._wake()
+        try:
+            return await hold.let_through
+        except asyncio.CancelledError:
+            self._leave(hold)
+            raise
+
+    def _leave(self, hold: Reserve) -> None:
+        """Let go of a call that was cancelled while it waited, or just when it was let through."""
+        if hold in self._waiting:
+            self._waiting.remove(hold)
+            self._wake()
+        elif hold.let_through and not hold.let_through.cancelled() and hold.let_through.result():
+            self._free(hold.size)
+
+    def _free(self, size: Sum) -> None:
+        self.held = self.held.minus(size)
+        self._wake()
+
+    def _wake(self) -> None:
+        """Let through whoever is first in line, as long as there is enough."""
+        while first := self._first():
+            if first.let_through is None or first.let_through.done():
+                self._waiting.remove(first)
+                continue
+            if not self.is_empty and self._comes_too_early(first):
+                return
+            # Nothing that is under way can make room for it any more.
+            if not self._under(self.spent.plus(first.size)):
+                self._close(first.size)
+            fits = self._fits(first.size)
+            if not fits and not self.is_empty:
+                return
+            self._waiting.remove(first)
+            if fits:
+                self.held = self.held.plus(first.size)
+                if self.course:
+                    self.course.begin(first.place)
+            first.let_through.set_result(fits)
+
+    def _first(self) -> Reserve | None:
+        """Return who is served next: calls of battles that are begun, then those of the first."""
+        course = self.course
+        if course is None:
+            return next(iter(self._waiting), None)
+        return min(self._waiting, key=lambda r: (course.is_new(r.place), r.place), default=None)
+
+    def _comes_too_early(self, hold: Reserve) -> bool:
+        """Return whether a call would begin a battle with money that others need."""
+        course = self.course
+        if course is None or not course.is_new(hold.place):
+            return False
+        # Where no earlier one is begun, nobody else may end and make room: those behind may wait
+        # for this battle, whose result says who meets in them.
+        if not course.has_begun_before(hold.place):
+            return False
+        return not self._under(self.spent.plus(course.need(hold.place, hold.size)))
+
+    def _close(self, refused: Sum) -> None:
+        if not self.is_empty:
+            self.is_empty, self._refused = True, refused
+            if self.on_empty is not None:
+                self.on_empty()
+
+    def _fits(self, size: Sum) -> bool:
+        return not self.is_empty and self._under(self.spent.plus(self.held).plus(size))
+
+    def _under(self, total: Sum) -> bool:
+        usd, tokens = self.caps
+        # Not math.ceil: a cap is rounded the other way.
+        has_money = usd is None or total.nano <= int(usd * NANO)
+        return has_money and (tokens is None or total.tokens <= tokens)
+
+
+def _cost_of(told: CallRow | Attempt, held: Sum) -> Sum:
+    """Return what one try came to; what nobody says counts as all that was held."""
+    tokens = told.usage.total
+    # Not by the kind: a filter that refuses costs nothing, one that ends a reply may cost all.
+    if tokens is None and isinstance(told, CallRow) and told.cost_from == REFUSED:
+        return Sum()
+    money = held.nano if told.cost_usd is None else summed(told.cost_usd, 0).nano
+    return Sum(money, held.tokens if tokens is None else tokens)

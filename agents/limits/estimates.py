@@ -1,0 +1,177 @@
+"""How many tokens a call may come to, before it is sent: at most, and as a rule.
+
+A server counts tokens by rules of its own, so figures for frames are stated here, may be set in
+arena.toml (`frame_tokens`), and give way to what a run has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from videoautoarena.agents.limits.prices import most_usd
+from videoautoarena.agents.limits.server_limits import OutputLimit, ServerLimits
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import SYSTEM
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.memory.records.records import Frames, Role, Usage
+
+OUTPUT_AT_MOST = 16_384
+"""Output tokens of a call for which no parameter sets a limit."""
+OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_REPLIES = ("n", "best_of")
+"""How many replies one call draws and pays for, of which one is read."""
+LABEL_TOKENS = 12
+"""At most this many for the time above a frame, such as `t=3599.96s`."""
+MESSAGE_TOKENS = 64
+"""What messages and parts are wrapped in."""
+UNCHARGED = frozenset(
+    {"frames", "unreachable", "http-503", "http-529", "quota", "content-filter", "too-large"}
+)
+"""Faults of a try that was not sent, or that the server says it could not take up."""
+SEEN_FRAMES = 4
+"""From so many frames on a call tells what a frame comes to; text weighs little then."""
+
+
+class FrameTokens(NamedTuple):
+    """What one frame of 512 pixels counts as."""
+
+    expected: int
+    most: int
+
+
+_LOW = {"gpt-4o-mini": FrameTokens(2_833, 2_833), "": FrameTokens(85, 85)}
+"""Of OpenAI's models, where `detail` is low."""
+_FRAMES = (
+    ("openai", "gpt-4o-mini", FrameTokens(8_500, 8_500)),
+    ("openai", "", FrameTokens(255, 765)),
+    ("google_genai", "gemini-2", FrameTokens(258, 1_120)),
+    ("google_genai", "", FrameTokens(1_120, 1_120)),
+    ("", "", FrameTokens(400, 1_536)),
+)
+"""By provider and beginning of the name, the first that fits; what is known of none comes last."""
+
+
+def frame_tokens(model: Model) -> FrameTokens:
+    """Return what one frame counts as for a model, by its own setting or what is known of it."""
+    if model.frame_tokens is not None:
+        return FrameTokens(model.frame_tokens, model.frame_tokens)
+    provider = "" if model.base_url else model.provider
+    if provider == "openai" and model.detail == "low":
+        return next(tokens for name, tokens in _LOW.items() if model.name.startswith(name))
+    return next(
+        tokens
+        for whose, name, tokens in _FRAMES
+        if whose in ("", provider) and model.name.startswith(name)
+    )
+
+
+def output_limit(model: Model, role: Role) -> int:
+    """Return the most output tokens of a call: what is asked for, else `OUTPUT_AT_MOST`.
+
+    What stands in `extra_body` counts as well: of several limits the highest, times the replies
+    that one call draws.
+    """
+    return limit_of(model, role).tokens
+
+
+def limit_of(model: Model, role: Role) -> OutputLimit:
+    """Return the same, and whether the server is told so."""
+    asked = model.sampling(role)
+    tables = (asked, extra_body(asked))
+    limits = [found for table in tables for found in _whole(table, OUTPUT_LIMITS)]
+    replies = [found for table in tables for found in _whole(table, _REPLIES)]
+    most = max(limits, default=OUTPUT_AT_MOST) * max(replies, default=1)
+    return OutputLimit(most, is_sent=bool(limits))
+
+
+def extra_body(asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what parameters put into a body besides those that are known by name."""
+    more = asked.get("extra_body")
+    return more if isinstance(more, Mapping) else {}
+
+
+def _whole(table: Mapping[str, Any], names: Iterable[str]) -> Iterator[int]:
+    """Yield the values of these names that are whole numbers from 1 on."""
+    for value in map(table.get, names):
+        if isinstance(value, int) and value >= 1:
+            yield int(value)
+
+
+def may_be_charged(kind: str) -> bool:
+    """Return whether a try that ended in this fault may be on the bill.
+
+    Providers charge for no answer of 4xx. After a time-out (408 among them), a broken connection,
+    a 500 or a gateway's word, a model may have done its work.
+    """
+    is_refused = kind.startswith("http-4") and kind != "http-408"
+    return not is_refused and kind not in UNCHARGED
+
+
+class Most(NamedTuple):
+    """The most that one try of a call may come to."""
+
+    tokens: int
+    usd: float | None
+    """None where no price is known."""
+
+
+@dataclass
+class Estimates:
+    """What calls may come to, as far as known: grows wiser with every call that comes back.
+
+    A frame counts as `Model.frame_tokens`; else as the most seen of that model in frames of that
+    size; else twice the most seen of it in any size; else what `frame_tokens` says.
+    """
+
+    seen: dict[str, float] = field(default_factory=dict)
+    """`provider:model` to the most input tokens for each frame of a call."""
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    """What servers turned out to take, and how little they keep to limits of output."""
+    _sized: dict[tuple[str, int, int], float] = field(default_factory=dict, repr=False)
+
+    def most(self, model: Model, request: Request) -> Most:
+        """Return the most that one try may come to. A token is at least a byte of text."""
+        if model.is_offline:
+            return Most(0, 0.0)
+        text = len(SYSTEM.encode()) + len(request.text.encode()) + _cue_bytes(request.frames)
+        input_tokens = MESSAGE_TOKENS + text + self._frames(model, request.frames)
+        output_tokens = max(output_limit(model, request.role), self.limits.output_tokens(model))
+        usd = most_usd(model, input_tokens=input_tokens, output_tokens=output_tokens)
+        return Most(input_tokens + output_tokens, usd)
+
+    def is_overrun(self, model: Model, request: Request) -> bool:
+        """Return whether a model's server is known not to keep to the limit of such a call."""
+        taken = self.limits.output_tokens(model)
+        return taken > 0 and taken > output_limit(model, request.role)
+
+    def risk_usd(self, model: Model, request: Request, kind: str) -> float | None:
+        """Return the most that a try which ended in this fault has cost; None: unknown."""
+        return self.most(model, request).usd if may_be_charged(kind) else 0.0
+
+    def learn(self, model: Model, frames: Frames | None, usage: Usage) -> None:
+        """Take in how many tokens the frames of a call came to."""
+        count = len(frames.frames) if frames else 0
+        if frames is None or count < SEEN_FRAMES or usage.input_tokens is None:
+            return
+        each = usage.input_tokens / count
+        size = (model.resolved, frames.width_px, frames.height_px)
+        self._sized[size] = max(each, self._sized.get(size, 0.0))
+        self.seen[model.resolved] = max(each, self.seen.get(model.resolved, 0.0))
+
+    def _frames(self, model: Model, frames: Frames | None) -> int:
+        if frames is None:
+            return 0
+        each = float(frame_tokens(model).most + LABEL_TOKENS)
+        if model.frame_tokens is None and model.resolved in self.seen:
+            size = (model.resolved, frames.width_px, frames.height_px)
+            each = self._sized.get(size, 2 * self.seen[model.resolved])
+        return int(len(frames.frames) * each) + 1
+
+
+def _cue_bytes(frames: Frames | None) -> int:
+    if frames is None or frames.subtitles is None:
+        return 0
+    # Around each stretch stand fences and times, too.
+    return sum(len(cue.text.encode()) + 80 for cue in frames.subtitles.cues)

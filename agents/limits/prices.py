@@ -1,0 +1,314 @@
+"""Money as calls see it: sums of it, and who says whether a call may be sent.
+
+A price stands in arena.toml, or in the table that comes with the genai-prices library. The table
+is only as new as that library; nothing is ever fetched.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Price, Usage
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
+
+
+TABLE = "genai-prices"
+OFFLINE = "offline"
+PROVIDER = "provider"
+REFUSED = "refused"
+"""Nothing was sent, or the server took nothing up."""
+_HOSTS = {
+    "api.openai.com": "openai",
+    "generativelanguage.googleapis.com": "google",
+    "api.anthropic.com": "anthropic",
+    "api.deepseek.com": "deepseek",
+    "api.fireworks.ai": "fireworks",
+    "api.groq.com": "groq",
+    "api.mistral.ai": "mistral",
+    "api.together.xyz": "together",
+    "api.x.ai": "x-ai",
+    "openrouter.ai": "openrouter",
+}
+"""Whose prices hold where. A server of one's own may charge what it likes for the same name."""
+_PROVIDERS = {"anthropic": "anthropic", "mistralai": "mistral", "groq": "groq", "xai": "x-ai"}
+"""Of models whose client alone knows where they are served."""
+_DATED = re.compile(r"-(?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4}|latest|(?:preview|exp)(?:[-\d]*))+")
+_FREE = Price(input_usd=0, output_usd=0, source=OFFLINE)
+_MILLION = 1_000_000
+
+
+class Cost(NamedTuple):
+    """What a call cost."""
+
+    usd: float | None
+    """None means unknown."""
+    source: str | None
+    """Who says so: "provider", or the source of the price."""
+
+
+def price_of(model: Model) -> Price | None:
+    """Return what a model's tokens cost; None where nobody knows.
+
+    Of a price that rises with the length of the input this is the lowest; `cost_of` and `most_usd`
+    take the right one.
+    """
+    if model.is_offline:
+        return _FREE
+    if is_own(model.price):
+        return model.price
+    found = _in_table(model)
+    return found.price if found else model.price
+
+
+def cost_of(model: Model, usage: Usage, reported: float | None = None) -> Cost:
+    """Return what a call of these tokens cost, by what the provider said where it said so."""
+    if model.is_offline:
+        return Cost(0.0, OFFLINE)
+    if reported is not None:
+        return Cost(reported, PROVIDER)
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return Cost(None, None)
+    price = price_of(model)
+    if price is None:
+        return Cost(None, None)
+    found = None if is_own(price) else _in_table(model)
+    if found is not None and not found.is_flat:
+        return Cost(found.cost_usd(usage), price.source)
+    return Cost(_by(price, usage), price.source)
+
+
+def most_usd(model: Model, *, input_tokens: int, output_tokens: int) -> float | None:
+    """Return the most that a call of these tokens may cost; None where no price is known."""
+    read, written = (
+        cost_of(model, Usage(input_tokens=input_tokens, output_tokens=output_tokens, **more)).usd
+        for more in ({}, {"written_tokens": input_tokens})
+    )
+    return None if read is None or written is None else max(read, written)
+
+
+def is_own(price: Price | None) -> bool:
+    """Return whether a price is the user's and not the table's; arena.toml lets none look so."""
+    return price is not None and not price.source.startswith(TABLE)
+
+
+def _by(price: Price, usage: Usage) -> float:
+    """Return what a call costs at one price; cached and written tokens are part of the input."""
+    total = usage.input_tokens or 0
+    cached = min(usage.cached_tokens or 0, total)
+    written = min(usage.written_tokens or 0, total - cached)
+    cached_usd = price.input_usd if price.cached_usd is None else price.cached_usd
+    written_usd = price.input_usd if price.written_usd is None else price.written_usd
+    # What a model thought is part of its output already.
+    sums = (total - cached - written) * price.input_usd + cached * cached_usd
+    sums += written * written_usd + (usage.output_tokens or 0) * price.output_usd
+    return sums / _MILLION
+
+
+class _Entry(NamedTuple):
+    """What the table says of a model."""
+
+    provider: str
+    name: str
+    price: Price
+    is_flat: bool
+    """A token costs the same whatever the length of the input, thought or not."""
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """Return what a call costs by all the table knows; slow, 1 ms."""
+        total, output = usage.input_tokens or 0, usage.output_tokens or 0
+        cached = min(usage.cached_tokens or 0, total)
+        found = _calculated(
+            self.provider,
+            self.name,
+            input_tokens=total,
+            cache_read_tokens=cached,
+            cache_write_tokens=min(usage.written_tokens or 0, total - cached),
+            output_tokens=output,
+            output_reasoning_tokens=min(usage.reasoning_tokens or 0, output),
+        )
+        return float(found.total_price) if found else None
+
+
+def _in_table(model: Model) -> _Entry | None:
+    """Return what the table says now; None where it does not know the model at that address."""
+    provider = _provider(model)
+    if provider is None:
+        return None
+    # Some prices hold for hours of a day only.
+    hour = datetime.now(UTC).strftime("%Y-%m-%d %H")
+    return _looked_up(provider, model.name.removeprefix("models/"), hour)
+
+
+def _provider(model: Model) -> str | None:
+    """Return what the table calls who serves a model; None where that is somebody else."""
+    if not model.url:
+        return _PROVIDERS.get(model.provider)
+    parts = urlsplit(model.url)
+    return _HOSTS.get(parts.hostname or "") if parts.scheme == "https" else None
+
+
+@lru_cache(maxsize=256)
+def _looked_up(provider: str, name: str, _hour: str) -> _Entry | None:
+    if not _is_meant(provider, name):
+        return None
+    found = _calculated(provider, name, input_tokens=1)
+    prices: dict[str, Any] = vars(found.model_price) if found else {}
+    told = {field: prices.get(name) for field, name in _FIELDS.items()}
+    if told["input_usd"] is None or told["output_usd"] is None:
+        return None
+    # A tier's lowest price is called its base.
+    lowest = {field: getattr(value, "base", value) for field, value in told.items()}
+    tiered = any(hasattr(value, "base") for value in told.values())
+    is_flat = not tiered and prices.get("output_reasoning_mtok") is None
+    price = Price(source=f"{TABLE} {version(TABLE)}", **lowest)
+    return _Entry(provider, name, price, is_flat)
+
+
+_FIELDS = {
+    "input_usd": "input_mtok",
+    "output_usd": "output_mtok",
+    "cached_usd": "cache_read_mtok",
+    "written_usd": "cache_write_mtok",
+}
+
+
+def _is_meant(provider: str, name: str) -> bool:
+    """Return whether the table means this very model by `name`.
+
+    Some of its entries match all names that begin with or hold another. A name may then only be
+    that of the entry with a date or a `-preview` behind it; a fine-tuned model costs otherwise.
+    """
+    entry = _id(provider, name)
+    if entry is None:
+        return False
+    is_loose = entry in (_id(provider, f"{name}-zz"), _id(provider, f"zz-{name}"))
+    if not is_loose or name == entry:
+        return True
+    rest = name.removeprefix(entry)
+    return rest != name and bool(_DATED.fullmatch(rest))
+
+
+def _id(provider: str, name: str) -> str | None:
+    found = _calculated(provider, name, input_tokens=1)
+    return found.model.id if found else None
+
+
+def _calculated(provider: str, name: str, **tokens: int) -> PriceCalculation | None:
+    # A quarter of a second and a megabyte of table; a run with offline models needs neither.
+    from genai_prices import Usage as Counted
+    from genai_prices import calc_price
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return calc_price(Counted(**tokens), name, provider_id=provider)
+    except (LookupError, ValueError):
+        return None
+
+
+NANO = 1_000_000_000
+
+
+class Sum(NamedTuple):
+    """Money in billionths of a dollar, since those add up exactly, and tokens."""
+
+    nano: int = 0
+    tokens: int = 0
+
+    def plus(self, other: Sum) -> Sum:
+        """Return both together."""
+        return Sum(self.nano + other.nano, self.tokens + other.tokens)
+
+    def minus(self, other: Sum) -> Sum:
+        """Return what is left."""
+        return Sum(self.nano - other.nano, self.tokens - other.tokens)
+
+    def times(self, count: int) -> Sum:
+        """Return it so many times."""
+        return Sum(self.nano * count, self.tokens * count)
+
+    def most(self, other: Sum) -> Sum:
+        """Return the more of either, money and tokens each for itself."""
+        return Sum(max(self.nano, other.nano), max(self.tokens, other.tokens))
+
+    def least(self, other: Sum) -> Sum:
+        """Return the less of either, money and tokens each for itself."""
+        return Sum(min(self.nano, other.nano), min(self.tokens, other.tokens))
+
+
+NOTHING = Sum()
+
+
+def summed(usd: float | None, tokens: int) -> Sum:
+    """Return money and tokens as a sum, rounded up; an unknown cost is left out."""
+    return Sum(math.ceil((usd or 0.0) * NANO), tokens)
+
+
+class Hold(Protocol):
+    """Money set aside for one call under way."""
+
+
+class Purse(Protocol):
+    """What may be spent, and on what first."""
+
+    async def hold(self, model: Model, request: Request) -> Hold | None:
+        """Set aside what a call may cost at most, once there is enough; None: the cap is reached.
+
+        Waits while calls under way hold what is missing, since most cost less than they may.
+        """
+
+    async def renew(self, hold: Hold, attempt: Attempt) -> bool:
+        """Set as much aside for another try, and count what the last one cost, or may have.
+
+        Waits like `hold`; False where the cap is reached.
+        """
+
+    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Return whether a call may be sent with what is set aside, as far as is known now."""
+
+    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
+        """Set aside what a call may cost by what is known now; waits and ends like `renew`."""
+
+    def settle(self, hold: Hold, row: CallRow | None) -> None:
+        """Take what a call did cost and free the rest; None: it was never sent, or cut off."""
+
+    def rank(self, nonce: Nonce) -> int:
+        """Return which calls go first: those of a lower rank, and of equal ones who came first."""
+
+
+class Boundless:
+    """A purse without a bottom."""
+
+    async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
+        """Return at once."""
+        return self
+
+    async def renew(self, hold: Hold, attempt: Attempt) -> bool:  # noqa: ARG002
+        """Return at once."""
+        return True
+
+    def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
+        """Return that it is."""
+        return True
+
+    async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
+        """Return at once."""
+        return True
+
+    def settle(self, hold: Hold, row: CallRow | None) -> None:
+        """Count nothing."""
+
+    def rank(self, nonce: Nonce) -> int:  # noqa: ARG002
+        """Return the same for all calls."""
+        return 0

@@ -1,0 +1,292 @@
+"""Whose turn it is to send, as far as servers and the run allow: by rank, then who came first."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from bisect import insort
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+
+from videoautoarena.agents.limits.adaptive_limit import Gate, Ticket
+from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
+from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Started
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import CallLimits
+
+Place = tuple[str, tuple[str, ...]]
+"""An endpoint: its host, and the variables that hold its key."""
+Pause = Callable[[float], Awaitable[None]]
+
+
+def _never(_address: str) -> bool:
+    """Say of every endpoint that it has not answered."""
+    return False
+
+
+def _ignore(_outage: Outage) -> None:
+    """Let an outage pass."""
+
+
+@dataclass(eq=False)
+class Waiter:
+    """A call that wants a place."""
+
+    rank: int
+    number: int
+    tokens: float
+    admitted: asyncio.Future[Turn]
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """What it is served by."""
+        return self.rank, self.number
+
+    def __lt__(self, other: Waiter) -> bool:
+        """Whether it is served first."""
+        return self.place < other.place
+
+
+@dataclass(eq=False)
+class Rest:
+    """A refused call that sits out its pause."""
+
+    since: int
+    """Number of the last turn that was given before it was refused."""
+    earliest_s: float
+    """It is not woken before."""
+    woken: asyncio.Future[None]
+
+
+@dataclass(eq=False)
+class Line:
+    """The calls of one model: its endpoint and that one's gate, its pacer, who waits, who rests."""
+
+    gate: Gate | None
+    pacer: Pacer | None
+    endpoint: Endpoint
+    waiting: deque[Waiter] = field(default_factory=deque)
+    resting: list[Rest] = field(default_factory=list)
+    proof: int = -1
+    """Number of the latest turn in which the server took a call."""
+
+    def ready_at(self, now_s: float) -> float:
+        """Return when its first waiter may go; infinity while it depends on a call's end."""
+        ready_s = self.gate.opens_at(now_s) if self.gate else now_s
+        if self.pacer and ready_s < math.inf:
+            ready_s = max(ready_s, self.pacer.ready_at(self.waiting[0].tokens, now_s))
+        return max(ready_s, self.endpoint.opens_at(now_s))
+
+
+@dataclass(eq=False)
+class Turn:
+    """One try's place, from when it may be sent until it has come back."""
+
+    number: int
+    line: Line
+    ticket: Ticket | None
+    started: Started | None
+    is_look: bool = False
+    """It looks whether an endpoint is back that was gone."""
+    outcome: Outcome = "unknown"
+    contact: Contact = "unknown"
+    reason: str = ""
+    """Why it came to nothing."""
+    tokens: float | None = None
+    """What it took, once that is known."""
+    found_nobody: bool = False
+    """Once it was given back: the endpoint is gone, and the call waits until it is back."""
+
+
+@dataclass
+class Turns:
+    """Gives places to tries, at most `ceiling` at once, and to nobody once it is closed."""
+
+    ceiling: int
+    pause: Pause = asyncio.sleep
+    patience_s: float | None = None
+    """How long an endpoint is waited for that cannot be reached; None: not at all."""
+    has_answered: Callable[[str], bool] = _never
+    """Whether an address ever has, in earlier processes."""
+    on_outage: Callable[[Outage], None] = _ignore
+    under_way: int = 0
+    is_closed: bool = False
+    _lines: dict[Hashable, Line] = field(default_factory=dict)
+    _gates: dict[Place, Gate] = field(default_factory=dict)
+    _endpoints: dict[str, Endpoint] = field(default_factory=dict)
+    _pacers: dict[Hashable, Pacer] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=count)
+    _last: int = -1
+    """Number of the turn that was given last."""
+    _coming: dict[int, int] = field(default_factory=dict)
+    """By gate: who was woken and has not queued up yet."""
+    _alarm: asyncio.TimerHandle | None = None
+
+    def line(self, model: Model) -> Line:
+        """Return the line in which calls of a model wait.
+
+        Models behind one address and key share a gate. Those of them that state the same rates
+        share a pacer: it is their server's. Where each states its own, they are the models'.
+        """
+        place = (model.endpoint, model.key_names)
+        spot = (*place, model.resolved, model.limits)
+        if spot not in self._lines:
+            gate = None if model.is_offline else self._gate(place, model.limits.concurrency)
+            pacer = self._pacer(place, model.limits)
+            self._lines[spot] = Line(gate, pacer, self._endpoint(model.endpoint))
+        return self._lines[spot]
+
+    def _endpoint(self, address: str) -> Endpoint:
+        if address not in self._endpoints:
+            self._endpoints[address] = Endpoint(
+                address, self.patience_s, self.has_answered, lambda outage: self.on_outage(outage)
+            )
+        return self._endpoints[address]
+
+    def _gate(self, place: Place, limit: int | None) -> Gate:
+        ceiling = min(self.ceiling, limit or self.ceiling)
+        gate = self._gates.setdefault(place, Gate(ceiling))
+        gate.ceiling = min(gate.ceiling, ceiling)
+        return gate
+
+    def _pacer(self, place: Place, limits: CallLimits) -> Pacer | None:
+        rates = (limits.requests_per_minute, limits.tokens_per_minute)
+        return self._pacers.setdefault((place, rates), Pacer(*rates)) if any(rates) else None
+
+    def close(self) -> None:
+        """Let nobody in any more; those who wait go on waiting until they are cancelled."""
+        self.is_closed = True
+
+    async def take(self, line: Line, tokens: float, *, rank: int = 0) -> Turn:
+        """Wait for a place and take it, before all of a higher rank; `give_back` must follow."""
+        loop = asyncio.get_running_loop()
+        waiter = Waiter(rank, next(self._numbers), tokens, loop.create_future())
+        insort(line.waiting, waiter)
+        self._serve()
+        try:
+            return await waiter.admitted
+        except asyncio.CancelledError:
+            if waiter.admitted.done() and not waiter.admitted.cancelled():
+                self.give_back(waiter.admitted.result())
+            elif waiter in line.waiting:
+                line.waiting.remove(waiter)
+            raise
+
+    def give_back(self, turn: Turn) -> None:
+        """Free a place and learn from how its call ended."""
+        now_s = asyncio.get_running_loop().time()
+        line = turn.line
+        self.under_way -= 1
+        if line.gate and turn.ticket:
+            line.gate.leave(turn.ticket, turn.outcome, now_s)
+        if turn.outcome == "taken":
+            line.proof = max(line.proof, turn.number)
+        if line.pacer and turn.started and turn.tokens is not None:
+            line.pacer.correct(turn.started, turn.tokens)
+        turn.found_nobody = line.endpoint.leave(
+            turn.contact, now_s, is_look=turn.is_look, reason=turn.reason
+        )
+        self._serve()
+
+    def opens_in(self, line: Line) -> float:
+        """Return in how many seconds the endpoint of a line is looked at again; 0 while it is."""
+        now_s = asyncio.get_running_loop().time()
+        opens_s = line.endpoint.opens_at(now_s)
+        return opens_s - now_s if opens_s < math.inf else 0.0
+
+    async def rest(self, line: Line, pause_s: float, *, at_least_s: float) -> float:
+        """Wait out a pause after a refusal and return its seconds.
+
+        It ends early, though not before `at_least_s`, when the server has taken a later call of
+        the same model and a place stands empty for which nobody else waits.
+        """
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        rest = Rest(self._last, began_s + at_least_s, loop.create_future())
+        line.resting.append(rest)
+        pause = asyncio.ensure_future(self.pause(pause_s))
+        self._serve()
+        try:
+            await asyncio.wait({pause, rest.woken}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            pause.cancel()
+            if rest in line.resting:
+                line.resting.remove(rest)
+            else:
+                self._coming[id(line.gate)] -= 1
+        return pause_s if not rest.woken.done() else round(loop.time() - began_s, 3)
+
+    def _serve(self) -> None:
+        """Give every place that is free to who is first, and set an alarm for the next."""
+        if self.is_closed:
+            return
+        now_s = asyncio.get_running_loop().time()
+        while self.under_way < self.ceiling and (line := self._next_line(now_s)):
+            self._admit(line, line.waiting.popleft(), now_s)
+        self._wake(now_s)
+        self._set_alarm(now_s)
+
+    def _next_line(self, now_s: float) -> Line | None:
+        for line in self._lines.values():
+            # One that was cancelled a moment ago has not heard of it yet.
+            while line.waiting and line.waiting[0].admitted.done():
+                line.waiting.popleft()
+        ready = [
+            line for line in self._lines.values() if line.waiting and line.ready_at(now_s) <= now_s
+        ]
+        return min(ready, key=lambda line: line.waiting[0].place, default=None)
+
+    def _admit(self, line: Line, waiter: Waiter, now_s: float) -> None:
+        self._last = next(self._numbers)
+        ticket = line.gate.enter(now_s) if line.gate else None
+        started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
+        self.under_way += 1
+        turn = Turn(self._last, line, ticket, started, line.endpoint.enter())
+        waiter.admitted.set_result(turn)
+
+    def _wake(self, now_s: float) -> None:
+        """Wake those who rest for places that nobody else wants."""
+        for line in self._lines.values():
+            while self._is_idle(line) and (rest := self._first_rested(line, now_s)):
+                line.resting.remove(rest)
+                self._coming[id(line.gate)] = self._coming.get(id(line.gate), 0) + 1
+                rest.woken.set_result(None)
+
+    @staticmethod
+    def _first_rested(line: Line, now_s: float) -> Rest | None:
+        rested = (r for r in line.resting if line.proof > r.since and r.earliest_s <= now_s)
+        return next(rested, None)
+
+    def _is_idle(self, line: Line) -> bool:
+        if not line.resting or line.gate is None or self.under_way >= self.ceiling:
+            return False
+        wanted = any(other.waiting for other in self._lines.values() if other.gate is line.gate)
+        return not wanted and line.gate.free > self._coming.get(id(line.gate), 0)
+
+    def _set_alarm(self, now_s: float) -> None:
+        if self._alarm:
+            self._alarm.cancel()
+            self._alarm = None
+        times = [line.ready_at(now_s) for line in self._lines.values() if line.waiting]
+        times += [
+            rest.earliest_s
+            for line in self._lines.values()
+            for rest in line.resting
+            if line.proof > rest.since
+        ]
+        coming = [time_s for time_s in times if now_s < time_s < math.inf]
+        if coming and self.under_way < self.ceiling:
+            loop = asyncio.get_running_loop()
+            self._alarm = loop.call_at(min(coming) + 1e-6, self._serve)
+
+
+@contextmanager
+def giving_back(turns: Turns, turn: Turn) -> Iterator[Turn]:
+    """Give a turn back when its try has ended in whatever way."""
+    try:
+        yield turn
+    finally:
+        turns.give_back(turn)

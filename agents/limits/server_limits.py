@@ -1,0 +1,325 @@
+"""What servers turn out to take, learnt from what they refuse, for all later calls of a model.
+
+A refusal that names a number of images binds at once. One that names none halves the frames until
+a request is taken, and binds from then on; one call finds that out, and others of its model wait.
+A size that was taken before and is refused without a number may be the fault of one call's text,
+and is halved for that call alone; the second time it binds as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, get_args
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.layout import Request, thinned
+from videoautoarena.agents.transport.faults import Fault
+from videoautoarena.memory.records.records import Learnt, TokenField, Usage
+
+Place = tuple[str, str]
+"""`provider:model`, and the host that serves it."""
+Keep = Callable[[list[Learnt]], None]
+
+
+class OutputLimit(NamedTuple):
+    """How many output tokens a call may take."""
+
+    tokens: int
+    is_sent: bool = True
+    """Whether its server is told so; else it is what is expected at most."""
+
+
+def _keep_nowhere(_learnt: list[Learnt]) -> None:
+    """Let everything be forgotten with the process."""
+
+
+@dataclass
+class ServerLimits:
+    """What is known of the servers of one run beyond what is declared."""
+
+    keep: Keep = _keep_nowhere
+    """Takes all that is known whenever some of it is new."""
+    _known: dict[Place, Learnt] = field(default_factory=dict)
+    _tried: dict[Place, int] = field(default_factory=dict)
+    """Images that requests are sent with at most, until the server has taken as many."""
+    _taken: dict[Place, int] = field(default_factory=dict)
+    """Most images that were taken."""
+    _doubted: set[Place] = field(default_factory=set)
+    """Servers that refused once what they had taken before."""
+    _trials: dict[Place, asyncio.Event] = field(default_factory=dict)
+    """Where a call is finding out how many images are taken; set once it has."""
+    _switched: set[tuple[str, str, str]] = field(default_factory=set)
+    """Which names of the limit of tokens were told as news, and of which server."""
+
+    @classmethod
+    def of(cls, known: Iterable[Learnt], keep: Keep = _keep_nowhere) -> ServerLimits:
+        """Return limits that begin with what is known."""
+        return cls(keep, {(one.model, one.endpoint): one for one in known})
+
+    def known(self, model: Model) -> Learnt | None:
+        """Return what was learnt of a model's server."""
+        return self._known.get(_place(model))
+
+    def most_images(self, model: Model) -> int | None:
+        """Return how many images a request of a model is sent with at most."""
+        place = _place(model)
+        tried, known = self._tried.get(place), self._known.get(place)
+        if tried is not None or known is None or known.images is None:
+            return tried
+        said = model.limits.images_per_request
+        # A number that was stated since, and is higher, has to be refused once itself.
+        is_newer = said is not None and said > known.images and said != known.stated_images
+        return None if is_newer else known.images
+
+    def fitted(self, model: Model, request: Request) -> Request:
+        """Return a request with no more frames than its server takes."""
+        frames, most = request.frames, self.most_images(model)
+        if frames is None or most is None or len(frames.frames) <= most:
+            return request
+        return replace(request, frames=thinned(frames, most))
+
+    def token_field(self, model: Model) -> TokenField | None:
+        """Return by which name a model's server is told the limit of tokens.
+
+        None leaves it to the provider's client: there is one name alone, or no limit of ours.
+        """
+        usual = model.token_field
+        known = self.known(model) if usual else None
+        return (known.token_limit_field if known else None) or usual
+
+    def output_tokens(self, model: Model) -> int:
+        """Return the most output tokens that a reply took past its limit; 0 where none did."""
+        known = self.known(model)
+        return known.output_tokens or 0 if known else 0
+
+    def take(self, model: Model, count: int) -> str | None:
+        """Note that a request with so many images was taken; return what that is news of."""
+        place = _place(model)
+        self._taken[place] = max(count, self._taken.get(place, 0))
+        if self._tried.get(place) != count:
+            return None
+        del self._tried[place]
+        said = model.limits.images_per_request
+        learnt = self._learn(model, images=count, stated_images=said)
+        return _sent_at_most(
+            model, count, f"{model.endpoint} refused {learnt.refused_images} and took {count}"
+        )
+
+    def begin_trial(self, model: Model) -> asyncio.Event | None:
+        """Let a call find out alone how many images are taken; None: another one does, or did."""
+        place = _place(model)
+        if place in self._trials or place not in self._tried:
+            return None
+        return self._trials.setdefault(place, asyncio.Event())
+
+    def end_trial(self, model: Model) -> None:
+        """Let others go on, with what is known by now."""
+        self._trials.pop(_place(model)).set()
+
+    def trial(self, model: Model) -> asyncio.Event | None:
+        """Return what is set once a call has found out how many images are taken."""
+        return self._trials.get(_place(model))
+
+    def state(self, model: Model, count: int, stated: int) -> str | None:
+        """Note that a server refused so many images and says how many it takes."""
+        self._tried.pop(_place(model), None)
+        known = self.most_images(model)
+        if known is not None and known <= stated:
+            return None
+        self._refuse(model, count)
+        self._learn(model, images=stated, stated_images=model.limits.images_per_request)
+        return _sent_at_most(model, stated, f"{model.endpoint} takes no more")
+
+    def halve(self, model: Model, count: int) -> int:
+        """Note that a server refused so many images without a number; return how many to try."""
+        most = self.most_images(model)
+        if most is not None and most < count:
+            return most
+        self._refuse(model, count)
+        self._tried[_place(model)] = count // 2
+        return count // 2
+
+    def is_doubtful(self, model: Model, count: int) -> bool:
+        """Return whether a size that is refused was taken before, and say so only once."""
+        place = _place(model)
+        is_new = count <= self._taken.get(place, 0) and place not in self._doubted
+        if is_new:
+            self._doubted.add(place)
+        return is_new
+
+    def acquit(self, model: Model) -> None:
+        """Forget what is being tried, since a single frame was refused as well."""
+        place = _place(model)
+        self._tried.pop(place, None)
+        known = self._known.get(place)
+        if known is not None and known.images is None:
+            self._known[place] = known.model_copy(update={"refused_images": None})
+
+    def switch(self, model: Model, refused: str) -> str | None:
+        """Note that a server refuses one name of the limit of tokens; the other holds now."""
+        other = next(name for name in get_args(TokenField) if name != refused)
+        self._learn(model, token_limit_field=other)
+        news = (*_place(model), other)
+        if news in self._switched:
+            return None
+        self._switched.add(news)
+        return f"{model.alias} is sent {other} from now on: {model.endpoint} refuses {refused}"
+
+    def overrun(self, model: Model, limit: OutputLimit, tokens: int) -> str | None:
+        """Note how many output tokens a reply took past its limit; say so the first time."""
+        known = self.known(model)
+        before = known.output_tokens if known else None
+        if before is None or tokens > before:
+            self._learn(model, output_limit=limit.tokens, output_tokens=tokens)
+        if before is not None:
+            return None
+        what = (
+            f"{model.endpoint} does not keep {model.alias} to the {limit.tokens:,} output tokens "
+            f"that it was allowed: a reply took {tokens:,}"
+            if limit.is_sent
+            else f"a reply of {model.alias} took {tokens:,} output tokens, and {limit.tokens:,} "
+            "were expected at most"
+        )
+        return f"{what}; from now on as many are set aside for each of its calls"
+
+    def _refuse(self, model: Model, count: int) -> None:
+        place = _place(model)
+        known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
+        is_first = known.refused_images is None or self.most_images(model) is None
+        fewest = count if is_first else min(count, known.refused_images or count)
+        self._known[place] = known.model_copy(update={"refused_images": fewest})
+
+    def _learn(self, model: Model, **news: object) -> Learnt:
+        place = _place(model)
+        known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
+        self._known[place] = known.model_copy(update=news)
+        self.keep([one for one in self._known.values() if _tells(one)])
+        return self._known[place]
+
+
+@dataclass
+class Shaped:
+    """One call, whose tries take the shape that its server accepts."""
+
+    limits: ServerLimits
+    model: Model
+    say: Callable[[str], None]
+    """Takes a line about what was learnt."""
+    _sent: TokenField | None = None
+    """By which name the last try told its limit of tokens."""
+    _refused: int = 0
+    """How often a name of it was refused in this call."""
+    _is_its_own: bool = False
+    """Whether it is too large by itself, and says nothing of others."""
+    _trial: asyncio.Event | None = None
+    """Set where it is this call that finds out how many images are taken."""
+
+    def __enter__(self) -> Shaped:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.let_go()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether no other call is finding out how many images are taken."""
+        return self.model.is_offline or self.limits.trial(self.model) is self._trial
+
+    async def ready(self) -> None:
+        """Return once that is so."""
+        while not self.is_ready:
+            if trial := self.limits.trial(self.model):
+                await trial.wait()
+
+    def fitted(self, request: Request) -> Request:
+        """Return a request with no more frames than its server takes."""
+        return request if self.model.is_offline else self.limits.fitted(self.model, request)
+
+    def token_field(self) -> TokenField | None:
+        """Return by which name the next try is to tell the limit of tokens."""
+        self._sent = None if self.model.is_offline else self.limits.token_field(self.model)
+        return self._sent
+
+    def took(self, request: Request, usage: Usage, limit: OutputLimit) -> None:
+        """Learn from a try that the server took; `limit` is what its output was to keep to."""
+        if self.model.is_offline:
+            return
+        self._tell(self.limits.take(self.model, _count(request)))
+        self.let_go()
+        if usage.output_tokens is not None and usage.output_tokens > limit.tokens:
+            self._tell(self.limits.overrun(self.model, limit, usage.output_tokens))
+
+    def mended(self, request: Request, fault: Fault) -> Request | None:
+        """Return a request to send at once instead of one that was refused; None: none is known.
+
+        Its frames are fewer, or the limit of tokens goes by its other name (see `token_field`).
+        """
+        if fault.nature == "too-large":
+            smaller = self._smaller(request, fault)
+            if smaller is None:
+                self.let_go()
+            return smaller
+        # What keeps this call waiting should keep no other one.
+        self.let_go()
+        return request if self._switches(fault) else None
+
+    def _smaller(self, request: Request, fault: Fault) -> Request | None:
+        frames, count, model = request.frames, _count(request), self.model
+        if frames is None or count < 2:
+            self.limits.acquit(model)
+            return None
+        stated = fault.most_images if 0 < (fault.most_images or 0) < count else None
+        if fault.is_local:
+            return replace(request, frames=thinned(frames, stated or count // 2))
+        if stated is not None:
+            self._tell(self.limits.state(model, count, stated))
+            return replace(request, frames=thinned(frames, stated))
+        self._is_its_own = self._is_its_own or self.limits.is_doubtful(model, count)
+        if self._is_its_own:
+            return replace(request, frames=thinned(frames, count // 2))
+        fewer = self.limits.halve(model, count)
+        self._trial = self._trial or self.limits.begin_trial(model)
+        return replace(request, frames=thinned(frames, fewer))
+
+    def let_go(self) -> None:
+        """Let other calls go on, if they wait for this one."""
+        if self._trial is not None:
+            self.limits.end_trial(self.model)
+            self._trial = None
+
+    def _switches(self, fault: Fault) -> bool:
+        """Return whether the limit of tokens may go by another name than was refused."""
+        sent = self._sent
+        if sent is None or sent not in fault.refused_fields:
+            return False
+        # Once more than there are names, since a server that was gone may come back as another.
+        if self._refused >= len(get_args(TokenField)):
+            return False
+        self._refused += 1
+        # Another call may have learnt it since this one was sent.
+        if self.limits.token_field(self.model) == sent:
+            self._tell(self.limits.switch(self.model, sent))
+        return True
+
+    def _tell(self, line: str | None) -> None:
+        if line is not None:
+            self.say(line)
+
+
+def _place(model: Model) -> Place:
+    return model.resolved, model.endpoint
+
+
+def _count(request: Request) -> int:
+    return len(request.frames.frames) if request.frames else 0
+
+
+def _tells(one: Learnt) -> bool:
+    return any((one.images, one.token_limit_field, one.output_tokens))
+
+
+def _sent_at_most(model: Model, count: int, because: str) -> str:
+    images = "1 image" if count == 1 else f"{count} images"
+    return f"{model.alias} is sent at most {images} a request from now on: {because}"

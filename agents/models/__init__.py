@@ -1,0 +1,1 @@
+"""Model names, where they lead, and what a model is asked with."""

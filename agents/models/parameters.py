@@ -1,0 +1,157 @@
+"""What a model is asked with: sampling parameters, prompt-cache hints, and embeddings of texts.
+
+The frames stand first and are the same for all roles of a video; see agents/prompting/layout.py.
+
+They are written down and travel with a bench, so nothing that holds a key or leads a client
+elsewhere is one of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from videoautoarena.agents.prompting.layout import BREAKPOINT, fragment
+from videoautoarena.agents.providers.base import ModelSettings
+from videoautoarena.agents.transport.redaction import told
+from videoautoarena.memory.records.digests import canonical_json
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Frames
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+
+_VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?(?!\w)")
+FIRST_WITH_BREAKPOINTS = (5, 6)
+"""The version of GPT from which OpenAI's cache matches at breakpoints alone."""
+
+
+def needs_breakpoint(model: ModelSettings) -> bool:
+    """Say whether a model is known to find nothing in its cache without a marked end of it.
+
+    A server of one's own is never sent the mark unasked: most refuse fields they do not know.
+    """
+    if not _is_openai_itself(model):
+        return False
+    name = model.name.lower()
+    versions = (found.groups(default="0") for found in _VERSION.finditer(name))
+    return any((int(major), int(minor)) >= FIRST_WITH_BREAKPOINTS for major, minor in versions)
+
+
+def cache_options(model: ModelSettings, frames: Frames | None) -> dict[str, Any]:
+    """Return what a call says of caching, besides the mark on its last frame.
+
+    OpenAI itself is told which calls begin alike, so that they come to the same machine.
+    """
+    if frames is None or not frames.frames or model.provider != "openai":
+        return {}
+    options: dict[str, Any] = {}
+    if _is_openai_itself(model):
+        material = f"{fragment(frames)} {model.detail}"
+        options["prompt_cache_key"] = hashlib.sha256(material.encode()).hexdigest()[:32]
+    if model.cache_breakpoint:
+        options["prompt_cache_options"] = dict(BREAKPOINT)
+    return options
+
+
+def _is_openai_itself(model: ModelSettings) -> bool:
+    return model.provider == "openai" and model.url.rstrip("/") == model.maker.home
+
+
+_SECRET = re.compile(
+    r"(?i)api[-_]?key|secret|passw|authorization|credential|bearer|cookie|(access|auth|hf)[-_]?token"
+)
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check_parameters(alias: str, known: tuple[str, ...], *, parameters: Mapping[str, Any]) -> None:
+    """Return if every parameter is one of `known` and may be sent and written down.
+
+    Raises:
+        BadInput: names the parameter, never its value.
+    """
+    for name in _names(parameters):
+        if _SECRET.search(name):
+            raise BadInput(f"{alias!a}: {name!a} is no parameter; put keys in a variable (key_env)")
+    for name in parameters:
+        if name not in known:
+            there = f"there are {', '.join(known)}" if known else "offline models take none"
+            raise BadInput(f"{alias!a} has the unknown parameter {name!a}; {there}")
+    try:
+        canonical_json(dict(parameters))
+    except (TypeError, ValueError):
+        raise BadInput(f"{alias!a} has a parameter that is no JSON value") from None
+
+
+def check_key_env(alias: str, name: str) -> None:
+    """Return if `name` can be that of a variable; BadInput, without it, where it may be a key."""
+    if not _VARIABLE.fullmatch(name) or name.startswith("AIza"):
+        raise BadInput(f"{alias!a}: key_env is the name of a variable, such as MY_KEY, not a key")
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield every name inside nested tables and lists."""
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _names(inner)
+
+
+KNOWN = {
+    "openai": "langchain_openai.OpenAIEmbeddings",
+    "google_genai": "langchain_google_genai.GoogleGenerativeAIEmbeddings",
+}
+SETTINGS: dict[str, dict[str, Any]] = {"openai": {"check_embedding_ctx_length": False}}
+"""Beside the model's name. OpenAI's would fetch a vocabulary from another host, to count tokens."""
+
+
+def embed(name: str, texts: Sequence[str]) -> list[list[float]]:
+    """Return a vector for each text, in the model's own batches; keys are in its usual variables.
+
+    Args:
+        name: `openai:model`, `google_genai:model`, or `package.Class:model` for any class of
+            LangChain embeddings that is installed.
+        texts: which go to the model as they are.
+
+    Raises:
+        BadInput: there is no such model, it fails, or what it returns are no vectors.
+    """
+    model = _build(name)
+    try:
+        vectors = model.embed_documents(list(texts))
+    # Whatever a package raises: the choice of model is the user's.
+    except Exception as wrong:  # noqa: BLE001
+        raise BadInput(f"{name!a} gave no embeddings: {_reason(wrong)}") from None
+    if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+        raise BadInput(f"{name!a} gave {len(vectors)} embeddings of {len(texts)} texts")
+    return [[float(number) for number in vector] for vector in vectors]
+
+
+def _build(name: str) -> Embeddings:
+    provider, _, model = name.partition(":")
+    place, _, kind = KNOWN.get(provider, provider).rpartition(".")
+    if not place or not model:
+        known = ", ".join(f"{provider}:MODEL" for provider in KNOWN)
+        raise BadInput(f"{name!a} names no embeddings; pass {known} or package.Class:MODEL")
+    from langchain_core.embeddings import Embeddings
+
+    try:
+        made: Any = getattr(importlib.import_module(place), kind)
+        if not (isinstance(made, type) and issubclass(made, Embeddings)):
+            raise TypeError("no class of LangChain embeddings")
+        make = cast("Callable[..., Embeddings]", made)
+        built = make(model=model, **SETTINGS.get(provider, {}))
+    except Exception as wrong:  # noqa: BLE001
+        raise BadInput(f"{name!a} cannot be used: {_reason(wrong)}") from None
+    return built
+
+
+def _reason(wrong: Exception) -> str:
+    return told(f"{type(wrong).__name__}: {wrong}")

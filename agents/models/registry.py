@@ -1,0 +1,281 @@
+"""Model names, where they lead, and the chat models behind them.
+
+Nothing here imports a provider's package before its model is built: each costs about two seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from videoautoarena.agents.models.parameters import (
+    check_key_env,
+    check_parameters,
+    needs_breakpoint,
+)
+from videoautoarena.agents.offline import KINDS
+from videoautoarena.agents.providers import (
+    BUILT_IN,
+    Declaration,
+    Provider,
+    declare,
+    find_provider,
+    provider_names,
+)
+from videoautoarena.agents.transport.redaction import KEY_NAMES, told
+from videoautoarena.agents.transport.transport import check_proxies
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CallLimits, Price, Role, TokenField
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+CONTESTANT_FRAMES = 64
+"""Most frames of a contestant that names no limit (VideoAutoArena, experimental settings)."""
+MOST_FRAMES = 1024
+_PROVIDER = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
+NO_LIMITS = CallLimits()
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model as a run uses it."""
+
+    alias: str
+    """What the roster calls it."""
+    provider: str
+    name: str
+    """What the provider calls it."""
+    max_frames: int | None = None
+    """Most frames it is sent; None leaves it to the role."""
+    base_url: str | None = None
+    key_env: str | None = None
+    """Environment variable that holds its key; None means the provider's own."""
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Sampling parameters by LangChain's names, such as temperature or max_tokens."""
+    timeout_s: float = 300.0
+    """Longest one try may take."""
+    detail: Literal["low", "high", "auto"] | None = None
+    """How closely the provider looks at each frame; None leaves it to the provider."""
+    cache_breakpoint: bool = False
+    """Mark the last frame as the end of what the provider's cache should keep."""
+    limits: CallLimits = NO_LIMITS
+    price: Price | None = None
+    """None means unknown."""
+    frame_tokens: int | None = None
+    """Tokens one frame counts as; None leaves it to what is known of the provider."""
+    token_limit_field: TokenField | None = None
+    """By which name its server is told the limit of tokens; None leaves it to the address."""
+    declared: Declaration | None = None
+    """What its provider is, where that is neither built in nor installed by its name."""
+
+    @property
+    def resolved(self) -> str:
+        """`provider:name`, whatever the alias."""
+        return f"{self.provider}:{self.name}"
+
+    @cached_property
+    def maker(self) -> Provider:
+        """What its provider is.
+
+        Raises:
+            BadInput: it is not there.
+        """
+        if self.declared is not None:
+            return declare(self.provider, self.declared)
+        found = find_provider(self.provider)
+        if found is None:
+            raise BadInput(
+                f"{self.alias!a} needs the provider {self.provider!a}; install its package"
+            )
+        return found
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it runs inside the process."""
+        return self.provider == "offline"
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its chat model is none that is known here: whatever it raises is its own."""
+        return self.provider not in BUILT_IN
+
+    @property
+    def part_detail(self) -> str | None:
+        """What each image's part of a message says of detail; None where it says nothing."""
+        return self.detail if self.maker.has_part_detail else None
+
+    @cached_property
+    def url(self) -> str:
+        """Where its calls go, as its client is told; empty for an offline model."""
+        named = (os.environ.get(name) for name in self.maker.base_names)
+        url = self.base_url or next(filter(None, named), None)
+        return url or self.maker.home
+
+    @cached_property
+    def endpoint(self) -> str:
+        """The host its frames go to, without credentials; "in-process" for an offline model.
+
+        Where only the chat model knows its address, the provider's name stands for it.
+        """
+        if self.is_offline:
+            return "in-process"
+        parts = urlsplit(self.url)
+        host = parts.hostname or self.provider
+        return f"{host}:{parts.port}" if parts.port else host
+
+    def frame_limit(self, role: Role) -> int:
+        """Return the most frames it is sent in `role`."""
+        most = usual_frames(self.max_frames, role)
+        images = self.limits.images_per_request
+        return most if images is None else min(most, images)
+
+    def sampling(self, role: Role) -> dict[str, Any]:
+        """Return what decides how a reply in `role` is drawn, as it is sent."""
+        return self.maker.sampling(self, role)
+
+    def keyed(self, role: Role) -> dict[str, Any]:
+        """Return what of its sampling is part of the journal's key."""
+        return self.maker.keyed(self, role)
+
+    @cached_property
+    def token_field(self) -> TokenField | None:
+        """By which of two names its limit of tokens goes out; None where there is no choice."""
+        return self.maker.token_field(self)
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Variables that may hold its key; a provider's own key never goes to another server."""
+        if self.key_env:
+            return (self.key_env,)
+        return () if self.base_url else self.maker.key_names
+
+    def key(self) -> str | None:
+        """Return its key from the environment; None where there is none."""
+        names = self.key_names
+        KEY_NAMES.update(names)
+        found = (os.environ.get(name, "").strip() for name in names)
+        return next(filter(None, found), None)
+
+
+def usual_frames(max_frames: int | None, role: Role) -> int:
+    """Return the most frames a model is sent in `role`, whatever its server takes."""
+    if max_frames is not None:
+        return max_frames
+    return CONTESTANT_FRAMES if role == "contestant" else MOST_FRAMES
+
+
+def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
+    """Return the model that `provider:model` names.
+
+    Args:
+        name: split at its first colon.
+        settings: further fields of Model by name; an alias of its own among them.
+
+    Raises:
+        BadInput: no such provider, offline model, setting or sampling parameter.
+    """
+    provider, colon, model = name.partition(":")
+    declared = (settings or {}).get("declared")
+    if not colon or not model or not (declared or find_provider(provider)):
+        meant = f"offline:{name} if you mean the stand-in, else " if name in KINDS else ""
+        raise BadInput(
+            f"{name!a} is no model; write {meant}provider:model with a provider of "
+            f"{', '.join(provider_names())}, or give it a table in arena.toml"
+        )
+    if declared:
+        _check_declared(provider, declared)
+    if provider == "offline" and model not in KINDS:
+        raise BadInput(f"{name!a} is no offline model; there are {', '.join(KINDS)}")
+    chosen = {"alias": name, **(settings or {}), "provider": provider, "name": model}
+    if provider == "offline":
+        chosen.setdefault("max_frames", KINDS[model])
+    if unknown := sorted(set(chosen) - set(Model.__dataclass_fields__)):
+        raise BadInput(f"{name!a} has the unknown setting {unknown[0]!a}")
+    found = Model(**chosen)
+    check_parameters(found.alias, found.maker.parameters, parameters=found.parameters)
+    _check_looks(found)
+    _check_stream(found)
+    if "cache_breakpoint" not in chosen:
+        found = replace(found, cache_breakpoint=needs_breakpoint(found))
+    if found.key_env is not None:
+        check_key_env(found.alias, found.key_env)
+    return found
+
+
+def check_keys(models: Iterable[Model]) -> None:
+    """Return if every remote model's key is there.
+
+    Raises:
+        BadInput: one is missing or cannot be a key, named by its variable, never its value; or
+            there is a proxy on the way that cannot be used.
+    """
+    for model in models:
+        model.maker.check(model)
+        if model.maker.can_splice:
+            check_proxies()
+        names, key = model.key_names, model.key()
+        if key is None and names:
+            raise BadInput(f"{model.alias!a} needs a key; set {' or '.join(names)}")
+        if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
+            raise BadInput(f"{' or '.join(names)} holds a space or stray character")
+
+
+def build_chat_model(model: Model) -> BaseChatModel:
+    """Return a chat model that sends one request a call, with no retries of its own.
+
+    Raises:
+        BadInput: its key is missing, or its client refuses its settings.
+    """
+    check_keys([model])
+    try:
+        return model.maker.build(model)
+    except ValueError as error:
+        # The client's own error lists everything it was given, the key among it.
+        reason = told(str(error), key_env=model.key_env)
+        raise BadInput(f"{model.alias!a} cannot be set up: {reason}") from None
+
+
+def _check_declared(provider: str, declared: Declaration) -> None:
+    if provider in BUILT_IN:
+        raise BadInput(f"providers.{provider}: this one is built in; choose another name")
+    if not _PROVIDER.fullmatch(provider):
+        raise BadInput(f"{provider!a} is no name for a provider; use letters, digits, - and _")
+    if declared.key_env is not None:
+        check_key_env(f"providers.{provider}", declared.key_env)
+
+
+def _check_stream(model: Model) -> None:
+    """Refuse a reply in pieces that is asked for in a way in which it could not be read."""
+    said, more = model.parameters.get("stream", False), model.parameters.get("extra_body")
+    if not isinstance(said, bool):
+        raise BadInput(f"{model.alias!a}: stream must be true or false")
+    if isinstance(more, Mapping) and {"stream", "stream_options"} & more.keys():
+        raise BadInput(
+            f"{model.alias!a} has stream in its extra_body, where no reply could be read; "
+            "write parameters = { stream = true }"
+        )
+
+
+def _check_looks(model: Model) -> None:
+    """Refuse what cannot be said to its provider of its frames."""
+    known = model.maker.details
+    if model.detail is not None and model.detail not in known:
+        there = f"there are {', '.join(known)}" if known else f"{model.provider} has none"
+        raise BadInput(f"{model.alias!a} cannot have the detail {model.detail!a}; {there}")
+    if model.detail is not None and "media_resolution" in model.parameters:
+        raise BadInput(f"{model.alias!a} has a detail and a media_resolution; leave one out")
+    if model.token_limit_field and model.provider != "openai":
+        raise BadInput(
+            f"{model.alias!a} takes no token_limit_field, which is for servers that speak "
+            "OpenAI's protocol; leave it out"
+        )
+    if model.cache_breakpoint and model.provider != "openai":
+        raise BadInput(
+            f"{model.alias!a} takes no cache_breakpoint, which is OpenAI's; leave it out"
+        )

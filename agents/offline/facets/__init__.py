@@ -1,0 +1,1 @@
+"""Facts that can be measured in frames, asked for, claimed and checked."""

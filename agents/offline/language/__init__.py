@@ -1,0 +1,1 @@
+"""Prose of the offline models: phrased, and read again; measures no picture."""

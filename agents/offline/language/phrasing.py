@@ -1,0 +1,169 @@
+"""Questions and answers in prose: phrased from facets by phrase books, and understood again."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, get_args
+
+from videoautoarena.agents.offline.facets.facet import NEVER, Facet, Value, is_stretch, stretch
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.reader import topics
+from videoautoarena.agents.offline.language.values import (
+    NUMBER,
+    Dice,
+    TimeStyle,
+    clock,
+    counted,
+    number,
+)
+
+Format = Literal["table", "list", "json", "short"]
+BOOKS = ("plain", "brisk", "chatty", "report")
+
+
+@dataclass(frozen=True)
+class Book:
+    """One way of talking."""
+
+    time: TimeStyle
+    count: Literal["words", "digits"]
+    leads: list[str]
+    doubt: list[str]
+    no_cut: list[str]
+    says: dict[str, list[str]]
+    sides: dict[str, dict[str, list[str]]]
+
+
+@cache
+def book(name: str) -> Book:
+    """Return the phrase book of that name."""
+    file = resources.files("videoautoarena.agents.offline.language") / "books" / f"{name}.json"
+    return Book(**json.loads(file.read_text("utf-8")))
+
+
+def say(key: str, value: Value | None, *, style: Book, dice: Dice) -> str:
+    """Return a sentence that claims `value` for a facet, or admits that it is not known."""
+    facet = FACETS[key]
+    if value is None:
+        return dice.one(style.doubt).format(label=facet.label)
+    if value == NEVER:
+        return dice.one(style.no_cut).format(label=facet.label)
+    if facet.type == "choice":
+        return dice.one(style.sides[key][str(value)])
+    return dice.one(style.says[key]).format(**_slots(facet, value, style))
+
+
+def phrased(value: Value | None) -> str:
+    """Return the bare value, as it stands in a referee's remark."""
+    if value is None:
+        return "no telling"
+    if is_stretch(value):
+        start, end = stretch(value)
+        if start < 0:
+            return "no such cut"
+        return clock(start) if start == end else f"{clock(start)} to {clock(end)}"
+    return ", then ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def laid_out(sentences: list[tuple[str, str]], form: Format | None, *, lead: str) -> str:
+    """Return (label, sentence) pairs in the asked format."""
+    if form == "table":
+        rows = [f"| {label.capitalize()} | {said} |" for label, said in sentences]
+        return "\n".join(["| What was asked | What I saw |", "|---|---|", *rows])
+    if form == "list":
+        return "\n".join(f"- {said}" for _, said in sentences)
+    if form == "json":
+        return json.dumps(dict(sentences), indent=1)
+    said = " ".join(said for _, said in sentences)
+    return f"{lead} {said}" if lead and form is None else said
+
+
+def _slots(facet: Facet, value: Value, style: Book) -> dict[str, str]:
+    if is_stretch(value):
+        start, end = stretch(value)
+        a, b = clock(start, style=style.time), clock(end, style=style.time)
+        return {"t": a, "a": a, "b": b}
+    if isinstance(value, int):
+        return {"n": counted(value, style=style.count), "s": "" if value == 1 else "s"}
+    if isinstance(value, str):
+        return {"c": value}
+    if facet.type == "colours":
+        return {"cs": " to ".join(str(c) for c in value)}
+    return dict(zip("xyz", (str(name) for name in value), strict=True))
+
+
+SHORT_WORDS = 80
+"""How many words a short answer may have when we ask for one."""
+
+_STARTS = (
+    r"(?=(?:when|where|how|which|what|in what|in which|from when|does|do|did|is|are|at what)\b)"
+)
+_BETWEEN = re.compile(
+    rf"[?;]|\.(?=\s|$)|,\s+(?:and\s+)?{_STARTS}|\s+and\s+{_STARTS}", re.IGNORECASE
+)
+_FORMATS: dict[Format, re.Pattern[str]] = {
+    "table": re.compile(r"\btable\b", re.IGNORECASE),
+    "json": re.compile(r"\bJSON\b", re.IGNORECASE),
+    "short": re.compile(rf"(?:no more than|at most|within) {NUMBER} words", re.IGNORECASE),
+    "list": re.compile(r"\blist\b|\bbullet", re.IGNORECASE),
+}
+_FINE = re.compile(r"\btenths?\b|\bexact(ly)?\b|\bprecise", re.IGNORECASE)
+_FREELY = ("shots", "main_colour", "liveliest", "darkest")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question as understood."""
+
+    keys: tuple[str, ...]
+    fine: bool = False
+    """Whether times are wanted to the tenth of a second."""
+    form: Format | None = None
+    words: int = SHORT_WORDS
+    """At most so many, when the form is "short"."""
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """What a contestant speaks of: what was asked, or a little of everything."""
+        return self.keys or _FREELY
+
+
+def understand(question: str) -> Ask:
+    """Return the facets a question asks for, how fine, and in which form."""
+    keys: list[str] = []
+    question = " ".join(question.split())
+    for part in _BETWEEN.split(question):
+        keys += [key for key in topics(part) if key not in keys]
+    form = next((f for f in get_args(Format) if _FORMATS[f].search(question)), None)
+    limit = _FORMATS["short"].search(question)
+    words = number(limit[1]) if limit else SHORT_WORDS
+    return Ask(tuple(keys), bool(_FINE.search(question)), form, words)
+
+
+def phrase(ask: Ask, dice: Dice) -> str:
+    """Return a question that asks for exactly this."""
+    wording = _wording()
+    parts = [dice.one(wording["asks"][key]) for key in ask.keys]
+    joined = ", ".join(parts[:-1]) + ", and " + parts[-1] if len(parts) > 1 else parts[0]
+    said: str = dice.one(wording["leads"]).format(q=joined, Q=joined[0].upper() + joined[1:])
+    if ask.fine:
+        said += " " + dice.one(wording["fine"])
+    if ask.form:
+        said += " " + wording["formats"][ask.form].format(n=ask.words)
+    return said
+
+
+def is_timed(keys: tuple[str, ...]) -> bool:
+    """Return whether any of these facets is answered by a time."""
+    return any(FACETS[key].is_timed for key in keys)
+
+
+@cache
+def _wording() -> dict[str, Any]:
+    file = resources.files("videoautoarena.agents.offline.language") / "questions.json"
+    wording: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return wording

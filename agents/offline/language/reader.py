@@ -1,0 +1,286 @@
+"""Finds the claims in prose that anybody may have written. Knows no phrase book."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from videoautoarena.agents.offline.facets.facet import NEVER, Facet, Value
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.patterns import (
+    COVERS,
+    HEDGE,
+    LANDMARKS,
+    NO_CUT,
+    SIDES,
+    STEMS,
+    TOPICS,
+)
+from videoautoarena.agents.offline.language.values import (
+    NUMBER,
+    colours,
+    number,
+    stretches,
+    times,
+    without_times,
+)
+
+_NUMBER = re.compile(NUMBER, re.IGNORECASE)
+_PIECES = r"(shots?|scenes?|segments?|takes?|views|parts)\b"
+_CUTS = r"(cuts|cut|edits|transitions|changes of (?:shot|scene))\b"
+_COUNTS = tuple(
+    (re.compile(pattern, re.IGNORECASE), extra)
+    for pattern, extra in (
+        (rf"{NUMBER}\s+(?:\w+\s+){{0,3}}?{_PIECES}", 0),
+        (rf"{NUMBER}\s+(?:\w+\s+){{0,2}}?{_CUTS}", 1),
+        (rf"(?:number of|how many) (?:cuts|edits|transitions)\W+(?:\w+\W+){{0,2}}?{NUMBER}", 1),
+        (rf"(?:shots|scenes|segments|takes)\W+(?:\w+\W+){{0,2}}?{NUMBER}", 0),
+        (rf"cuts {NUMBER} times", 1),
+    )
+)
+_TIMES = re.compile(
+    rf"{NUMBER}\s+(?:times?|occasions?|(?:\w+\s+){{0,2}}?(?:pictures?|frames?|screens?))\b"
+    r"|(?P<often>\b(?:once|twice)\b)",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z“\"'*\d-])")
+_CLAUSE_END = re.compile(r"[,;]\s+|\s+(?:and|while|but|whereas|though)\s+")
+_BRACES = 20
+"""Where JSON may begin is tried so often; a text of braces would else take for ever."""
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+
+
+class Claim(NamedTuple):
+    """That a facet has a value, and which unit of the text says so."""
+
+    key: str
+    value: Value
+    unit: int
+
+
+class Heard(NamedTuple):
+    """What was understood of a text."""
+
+    units: list[str]
+    """Sentences, bullets, table rows, JSON pairs."""
+    claims: list[Claim]
+    hedged: frozenset[int]
+    """Units that admit not to know."""
+
+
+def hear(text: str, duration_s: float, asked: Sequence[str] = ()) -> Heard:
+    """Return the claims: exact wording first; what was asked also by hints and elimination."""
+    units = split_units(text)
+    hedged = frozenset(i for i, unit in enumerate(units) if HEDGE.search(unit))
+    claims = [
+        Claim(key, value, i)
+        for i, unit in enumerate(units)
+        if i not in hedged
+        for key, value in _exact(unit, duration_s)
+    ]
+    listener = _Listener(units, hedged, duration_s, claims, list(asked))
+    listener.take_hints()
+    listener.take_what_is_left()
+    return Heard(units, listener.claims, hedged)
+
+
+def topics(text: str) -> list[str]:
+    """Return the keys of the facets that the text names, the covered ones left out."""
+    named = [key for key, pattern in TOPICS.items() if pattern.search(text)]
+    covered = {other for key in named for other in COVERS.get(key, ())}
+    return [key for key in named if key not in covered]
+
+
+def carried(unit: str) -> str | None:
+    """Return which type of value a unit carries; None where it carries none, or several."""
+    if given := len(times(unit)):
+        return {1: "instant", 2: "stretch"}.get(given)
+    if named := len(colours(unit)):
+        return "colour" if named == 1 else "colours"
+    return "count" if _plain_number(unit) is not None else None
+
+
+def split_units(text: str) -> list[str]:
+    """Return sentences, bullets, table rows and JSON pairs, each by itself."""
+    pairs, rest = _json_pairs(text.replace("**", "").replace("__", ""))
+    units = [f"{label}: {said}" for label, said in pairs]
+    for line in rest.splitlines():
+        # runs of blanks are folded: the patterns' time grows with the square of their length
+        stripped = " ".join(line.split())
+        if not re.search(r"\w", stripped) or stripped.startswith("```"):
+            continue
+        if stripped.startswith("|"):
+            units.append(" : ".join(cell.strip() for cell in stripped.strip("|").split("|")))
+        else:
+            units += [u for u in _SENTENCE_END.split(_BULLET.sub("", stripped)) if u]
+    return units
+
+
+def _json_pairs(text: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the pairs of the first JSON object, and the text without it."""
+    for start in islice(re.finditer(r"\{", text), _BRACES):
+        try:
+            found, end = json.JSONDecoder().raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            pairs = [(str(key), _flat(value)) for key, value in found.items()]
+            return pairs, f"{text[: start.start()]}\n{text[end:]}"
+    return [], text
+
+
+def _flat(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _exact(unit: str, duration_s: float) -> list[tuple[str, Value]]:
+    keys = topics(unit)
+    # two times in one sentence are two moments, however they are strung together
+    if "sequence" in keys and len(times(unit)) > 1:
+        keys = [key for key in COVERS["sequence"] if TOPICS[key].search(unit)]
+    if "colour_order" not in keys and "shots" in keys and len(keys) > 1 and times(unit):
+        keys.remove("shots")
+    found = ((key, _value(key, _part(key, unit, keys, duration_s), duration_s)) for key in keys)
+    return [(key, value) for key, value in found if value is not None]
+
+
+def _part(key: str, unit: str, keys: list[str], duration_s: float) -> str:
+    """Return the clause of the unit that speaks of this facet, when it speaks of several."""
+    if len(keys) == 1:
+        return unit
+    clauses = _CLAUSE_END.split(unit)
+    own = [i for i, clause in enumerate(clauses) if TOPICS[key].search(clause)]
+    for i in own:
+        if _value(key, clauses[i], duration_s) is not None:
+            return clauses[i]
+    return " ".join(clauses[max(0, own[0] - 1) : own[0] + 2]) if own else unit
+
+
+def _value(key: str, text: str, duration_s: float) -> Value | None:
+    kind = FACETS[key].type
+    if kind == "choice":
+        return next((side for side, p in SIDES[key].items() if p.search(text)), None)
+    if key == "blanks":
+        return _times(without_times(text))
+    if kind == "count":
+        return _count(without_times(text))
+    if kind == "colour":
+        return next(iter(colours(text)), None)
+    if kind == "colours":
+        return colours(text) or None
+    if kind == "order":
+        return _order(text)
+    if key in ("first_cut", "last_cut") and NO_CUT.search(text):
+        return NEVER
+    given = times(text)
+    if kind == "stretch" and len(given) > 1:
+        return min(given[:2]), max(given[:2])
+    return stretches(text, duration_s)
+
+
+def _count(text: str) -> int | None:
+    for pattern, extra in _COUNTS:
+        if match := pattern.search(text):
+            return number(match[1]) + extra
+    return 1 if NO_CUT.search(text) else None
+
+
+def _times(text: str) -> int | None:
+    """Return how often something is said to be."""
+    found = _TIMES.search(text)
+    return number(found[1] or found["often"]) if found else None
+
+
+def _plain_number(text: str) -> int | None:
+    """Return the first number that is more than an article ("one", "no", "single")."""
+    for match in _NUMBER.finditer(text):
+        # "one" is as often a pronoun as a count
+        if match[1].isdigit() or number(match[1]) > 1:
+            return number(match[1])
+    return None
+
+
+def _order(text: str) -> tuple[str, ...] | None:
+    places = {
+        name: match.start()
+        for name, pattern in LANDMARKS.items()
+        if (match := re.search(pattern, text, re.IGNORECASE))
+    }
+    return tuple(sorted(places, key=lambda name: places[name])) if len(places) > 1 else None
+
+
+class _Listener:
+    """Looks for what was asked and not yet heard, in units that nobody has claimed."""
+
+    def __init__(
+        self,
+        units: list[str],
+        hedged: frozenset[int],
+        duration_s: float,
+        claims: list[Claim],
+        asked: list[str],
+    ) -> None:
+        self.units, self.duration_s, self.claims, self.asked = units, duration_s, claims, asked
+        self.taken = hedged | {claim.unit for claim in claims if claim.key in asked}
+
+    @property
+    def missing(self) -> list[str]:
+        """What was asked and not heard, in the order asked."""
+        have = {claim.key for claim in self.claims}
+        return [key for key in self.asked if key not in have]
+
+    @property
+    def free(self) -> list[int]:
+        """Units that hold no asked claim."""
+        return [i for i in range(len(self.units)) if i not in self.taken]
+
+    def take_hints(self) -> None:
+        """Claim a unit for a facet it hints at, the least ambiguous unit first."""
+        found = [
+            Claim(key, value, i)
+            for key in self.missing
+            for i in self.free
+            if (value := self._hinted(key, self.units[i])) is not None
+        ]
+        found.sort(key=lambda c: (sum(o.unit == c.unit for o in found), self._detour(c)))
+        for claim in found:
+            self._take(claim)
+
+    def take_what_is_left(self) -> None:
+        """Claim by elimination: as many values of one type as open questions of that type."""
+        for kind in ("instant", "stretch", "colour", "colours", "count"):
+            keys = [key for key in self.missing if FACETS[key].type == kind]
+            units = [i for i in self.free if carried(self.units[i]) == kind]
+            if keys and len(keys) == len(units):
+                for key, i in zip(keys, units, strict=True):
+                    value = self._typed(FACETS[key], self.units[i])
+                    if value is not None:
+                        self._take(Claim(key, value, i))
+
+    def _hinted(self, key: str, unit: str) -> Value | None:
+        kind = FACETS[key].type
+        if not STEMS[key].search(unit):
+            return None
+        if kind in ("choice", "order"):
+            return _value(key, unit, self.duration_s)
+        return self._typed(FACETS[key], unit) if carried(unit) == kind else None
+
+    def _typed(self, facet: Facet, unit: str) -> Value | None:
+        if facet.type == "count":
+            return _plain_number(without_times(unit))
+        return _value(facet.key, unit, self.duration_s)
+
+    def _detour(self, claim: Claim) -> float:
+        """How far a unit stands from where its question stood."""
+        asked_at = self.asked.index(claim.key) / len(self.asked)
+        return abs(asked_at - claim.unit / len(self.units))
+
+    def _take(self, claim: Claim) -> None:
+        if claim.unit in self.taken or claim.key not in self.missing:
+            return
+        self.claims = [o for o in self.claims if o.unit != claim.unit or o.key in self.asked]
+        self.claims.append(claim)
+        self.taken |= {claim.unit}

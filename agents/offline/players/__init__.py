@@ -1,0 +1,1 @@
+"""The offline models in their roles: examiner, personas, contestants, judge, evolver."""

@@ -1,0 +1,172 @@
+"""Makes a harder question out of the faults found, and grades questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean
+
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.phrasing import (
+    Ask,
+    Format,
+    is_timed,
+    phrase,
+    phrased,
+    understand,
+)
+from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.scoring import (
+    HARDEST,
+    Sheet,
+    askable,
+    difficulty,
+    graded,
+    hardness,
+    weigh,
+)
+from videoautoarena.agents.offline.players.viewers import tastes
+from videoautoarena.agents.offline.vision.request import Sent
+from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
+
+_STEP = 0.2
+"""How much harder the next question should be; steeper steps drown every coarse viewer."""
+_LEAST_STEP = 0.02
+_CANDIDATES = 16
+_MOST_FACTS = 5
+_FORMS: tuple[Format | None, ...] = ("table", "list", "json", "short", None, None)
+_WEAKNESS = {
+    "instant": "does not see short moments",
+    "stretch": "does not keep track of how long things last",
+    "count": "loses count",
+    "colour": "is unsure of colours",
+    "colours": "loses the order of colours",
+    "choice": "does not compare one part with another",
+    "order": "loses the order of events",
+}
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """What the next question is made for."""
+
+    seen: Sight
+    old: Ask
+    kinds: frozenset[str]
+    """Types of facts that somebody got wrong."""
+    taste: tuple[str, ...]
+    refused: frozenset[str]
+
+
+def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return faults, the weaknesses behind them, and a question one step harder."""
+    seen = sight_of(sent)
+    old = understand(blocks.get("question", ""))
+    sheets = {seat: weigh(blocks.get(f"answer_{seat}", ""), old, seen) for seat in "ab"}
+    failed = {seat: _failed(sheet) for seat, sheet in sheets.items()}
+    aim = _Aim(
+        seen,
+        old,
+        frozenset(FACETS[key].type for keys in failed.values() for key in keys),
+        tastes(blocks.get("persona", "")),
+        _refused(blocks.get("refused", "")) | {blocks.get("question", "")},
+    )
+    # not from the analyses: a run without them should make the same question
+    dice = Dice("evolver", *(f"{k}:{v}" for k, v in sorted(blocks.items()) if k != "analyses"))
+    return {
+        **{f"faults_{seat}": _faults(sheet, seen) for seat, sheet in sheets.items()},
+        **{f"weaknesses_{seat}": _weaknesses(keys) for seat, keys in failed.items()},
+        "question": _harder(aim, dice),
+    }
+
+
+def grade(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return both questions' grades, each from 1.0 to 5.0, by the same measure."""
+    seen = sight_of(sent)
+    return {
+        name: _grades(seen, understand(blocks.get(name, "")))
+        for name in ("question_1", "question_2")
+    }
+
+
+def _grades(seen: Sight, ask: Ask) -> dict[str, float]:
+    hard = [hardness(seen, key, fine=ask.fine) for key in ask.keys] or [0.0]
+    demands = len(ask.keys) + (ask.form is not None) + ask.fine
+    types = {FACETS[key].type for key in ask.keys}
+    return {
+        "instruction_following": graded(HARDEST * demands / 7),
+        "accuracy": graded(HARDEST * fmean(hard)),
+        "relevance": graded(HARDEST * len(types) / 5),
+        "helpfulness": graded(HARDEST * max(hard)),
+        "overall": graded(difficulty(seen, ask)),
+    }
+
+
+def _failed(sheet: Sheet) -> list[str]:
+    return [row.key for row in sheet.wrong] + list(sheet.missing)
+
+
+def _faults(sheet: Sheet, seen: Sight) -> list[str]:
+    wrong = [
+        f"puts {facet.label} at {phrased(row.value)} where it is {phrased(facet.measure(seen))}"
+        for row in sheet.wrong
+        for facet in (FACETS[row.key],)
+    ]
+    return wrong + [f"leaves out {FACETS[key].label}" for key in sheet.missing]
+
+
+def _weaknesses(failed: list[str]) -> list[str]:
+    return list(dict.fromkeys(_WEAKNESS[FACETS[key].type] for key in failed))
+
+
+def _refused(text: str) -> frozenset[str]:
+    try:
+        entries = json.loads(text or "[]")
+    except ValueError:
+        return frozenset()
+    listed = entries if isinstance(entries, list) else []
+    return frozenset(str(e["question"]) for e in listed if isinstance(e, dict) and "question" in e)
+
+
+def _harder(aim: _Aim, dice: Dice) -> str:
+    """Return the candidate nearest to one step above the old question."""
+    base = difficulty(aim.seen, aim.old)
+    rated = [(difficulty(aim.seen, ask), phrase(ask, dice)) for ask in _candidates(aim, dice)]
+    rated = [(hard, text) for hard, text in rated if text not in aim.refused]
+    harder = [(hard, text) for hard, text in rated if hard > base + _LEAST_STEP]
+    if harder:
+        return min(harder, key=lambda option: abs(option[0] - base - _STEP))[1]
+    if rated:
+        return max(rated)[1]
+    return phrase(Ask(aim.old.answered, form=dice.one(("list", "table"))), dice)
+
+
+def _candidates(aim: _Aim, dice: Dice) -> Iterator[Ask]:
+    """Questions that touch a proven weakness, where these frames hold one of its kind."""
+    for _ in range(_CANDIDATES):
+        fine = aim.old.fine or dice.below(2) == 0
+        pool = askable(aim.seen, fine=fine) or aim.old.answered
+        keys = _drawn(pool, aim, dice)
+        if aim.kinds & _kinds(pool) and not aim.kinds & _kinds(keys):
+            continue
+        form = dice.one(_FORMS) if len(keys) > 1 else None
+        ask = Ask(keys, fine and is_timed(keys), form)
+        if (set(ask.keys), ask.fine) != (set(aim.old.keys), aim.old.fine):
+            yield ask
+
+
+def _drawn(pool: tuple[str, ...], aim: _Aim, dice: Dice) -> tuple[str, ...]:
+    """Draw as many facts as were asked before, or one more; weak kinds and tastes weigh more."""
+    wanted = len(aim.old.answered) + dice.below(2)
+    tickets = [
+        key
+        for key in pool
+        for _ in range(1 + 2 * (FACETS[key].type in aim.kinds) + (key in aim.taste))
+    ]
+    drawn = dict.fromkeys(dice.shuffled(tickets))
+    return tuple(drawn)[: max(1, min(wanted, _MOST_FACTS))]
+
+
+def _kinds(keys: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(FACETS[key].type for key in keys)

@@ -1,0 +1,153 @@
+"""The referee: two answers, one verdict, and the reasons for it."""
+
+from __future__ import annotations
+
+from videoautoarena.agents.offline.facets.facet import is_stretch, stretch
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.phrasing import phrased, understand
+from videoautoarena.agents.offline.players.scoring import STANDARDS, Sheet, weigh
+from videoautoarena.agents.offline.vision.request import Sent
+from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
+
+_MARGIN = 0.035
+"""A smaller difference of the totals is a tie."""
+_FAR = 0.25
+"""From this difference of the totals on one answer is much better."""
+_GOOD = 0.55
+"""Both totals above this make a tie of good answers."""
+_AHEAD = 0.05
+
+
+def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return four analyses and a verdict; "abstain" where an asked fact could not be read.
+
+    That is so, too, where neither the question nor an answer speaks of anything that is known.
+    From contract 2 on with what the frames tell itself, and a verdict on each standard.
+    """
+    sheets, words, is_readable = _read(sent, blocks)
+    verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
+    if sent.contracts == 1:
+        return {**words, "verdict": verdict}
+    each = {
+        standard: {"analysis": said, "verdict": _by(standard, sheets, is_told=verdict != "abstain")}
+        for standard, said in words.items()
+    }
+    return {"own_answer": _own(sent, blocks.get("question", "")), **each, "verdict": verdict}
+
+
+def _by(standard: str, sheets: dict[str, Sheet], *, is_told: bool) -> str:
+    if not is_told:
+        return "abstain"
+    lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
+    return "tie" if abs(lead) <= _AHEAD else "A" if lead > 0 else "B"
+
+
+def compare(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return what `judge` does with a verdict in five degrees, and what the frames tell itself."""
+    sheets, words, is_readable = _read(sent, blocks)
+    degree = _degree(sheets["A"], sheets["B"]) if is_readable else "abstain"
+    return {"own_answer": _own(sent, blocks.get("question", "")), **words, "verdict": degree}
+
+
+def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[str, str], bool]:
+    """Weigh both answers; whether anything that is known is spoken of."""
+    seen = sight_of(sent)
+    ask = understand(blocks.get("question", ""))
+    sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
+    cites = sent.contracts > 1
+    words = {one: _analysis(one, sheets, seen, cites=cites) for one in STANDARDS}
+    return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
+
+
+def _degree(a: Sheet, b: Sheet) -> str:
+    if a.illegible or b.illegible:
+        return "abstain"
+    lead = a.total - b.total
+    if abs(lead) <= _MARGIN:
+        return "A=B"
+    sign = ">>" if abs(lead) >= _FAR else ">"
+    return f"A{sign}B" if lead > 0 else f"B{sign}A"
+
+
+def _own(sent: Sent, question: str) -> str:
+    seen = sight_of(sent)
+    found = [
+        f"for {FACETS[key].label}, {phrased(true)}"
+        for key in understand(question).keys
+        if (true := FACETS[key].measure(seen)) is not None
+    ]
+    return f"I find: {'; '.join(found)}." if found else "I find nothing that I could be asked for."
+
+
+def _verdict(a: Sheet, b: Sheet) -> str:
+    if a.illegible or b.illegible:
+        return "abstain"
+    lead = a.total - b.total
+    if abs(lead) > _MARGIN:
+        return "A" if lead > 0 else "B"
+    return "tie_good" if min(a.total, b.total) > _GOOD else "tie_bad"
+
+
+def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight, *, cites: bool) -> str:
+    say = {
+        "instruction_following": _on_instruction,
+        "accuracy": lambda seat, sheet: _on_accuracy(seat, sheet, seen, cites=cites),
+        "relevance": _on_relevance,
+        "helpfulness": _on_help,
+    }[standard]
+    ahead = _by(standard, sheets, is_told=True)
+    end = "Neither is ahead." if ahead == "tie" else f"{ahead} is better."
+    return " ".join([*(say(seat, sheet) for seat, sheet in sheets.items()), end])
+
+
+def _on_instruction(seat: str, sheet: Sheet) -> str:
+    if not sheet.missing:
+        return f"{seat} deals with everything that was asked."
+    names = ", ".join(FACETS[key].label for key in sheet.missing)
+    if sheet.illegible:
+        return f"{seat} gives something on {names} in words that I cannot read."
+    return f"{seat} says nothing usable about {names}."
+
+
+def _on_accuracy(seat: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
+    followed = f"I could follow {sheet.followed} of {sheet.statements} statements of {seat}."
+    right = [
+        FACETS[row.key].label + (_times(row.key, seen) if cites else "")
+        for row in sheet.rows
+        if row.score is not None and not row.is_wrong
+    ]
+    said = [followed] if sheet.statements else [f"{seat} makes no statement I could check."]
+    if right:
+        said.append(f"I find {seat} right on {', '.join(right)}.")
+    against = [_objection(seat, row.key, sheet, seen, cites=cites) for row in sheet.wrong[:4]]
+    return " ".join([*said, *against])
+
+
+def _objection(seat: str, key: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
+    facet = FACETS[key]
+    claimed = next(row.value for row in sheet.rows if row.key == key)
+    true = phrased(facet.measure(seen))
+    times = _times(key, seen) if cites else ""
+    return f"{seat} gives {phrased(claimed)} for {facet.label}; I find {true}{times}."
+
+
+def _times(key: str, seen: Sight) -> str:
+    """Cite the frame nearest to a moment that these frames show; nothing for other facts."""
+    value = FACETS[key].measure(seen)
+    if value is None or not is_stretch(value) or stretch(value)[0] < 0:
+        return ""
+    nearest = float(seen.times[abs(seen.times - stretch(value)[0]).argmin()])
+    return f" (t={nearest:.2f}s)"
+
+
+def _on_relevance(seat: str, sheet: Sheet) -> str:
+    kept = sheet.scores["relevance"]
+    if kept > 0.8:
+        return f"I find that {seat} keeps to the matter."
+    return f"I find that {seat} {'leaves gaps or wanders' if kept > 0.3 else 'hardly answers'}."
+
+
+def _on_help(seat: str, sheet: Sheet) -> str:
+    share = sheet.scores["helpfulness"]
+    amount = "most" if share > 0.7 else "some" if share > 0.3 else "little"
+    return f"I find that {seat} gives this viewer {amount} of what was wanted."

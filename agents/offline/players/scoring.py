@@ -1,0 +1,292 @@
+"""What one answer is worth to a viewer of these frames. Reads the answer, executes nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean
+
+from videoautoarena.agents.offline.facets.facet import Score, Value, is_stretch, stretch
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.patterns import STEMS
+from videoautoarena.agents.offline.language.phrasing import Ask, understand
+from videoautoarena.agents.offline.language.reader import Claim, Heard, carried, hear
+from videoautoarena.agents.offline.vision.frame_features import Memo
+from videoautoarena.agents.offline.vision.request import Picture
+from videoautoarena.agents.offline.vision.sequence import Sight, coarser, sight
+
+FAIR_FRAMES = 64
+"""A fact that so many frames do not show is no fair question."""
+_COARSE = (16, 8, 4)
+_FAIR = 0.8
+_EACH = 0.06
+_FORM = 0.05
+HARDEST = 1.25
+"""The difficulty that is graded 5.0."""
+
+_ASKABLE: Memo[tuple[bytes, bool], tuple[str, ...]] = Memo(512)
+_HARDNESS: Memo[tuple[bytes, str, bool], float] = Memo(16384)
+
+
+def askable(seen: Sight, *, fine: bool = False) -> tuple[str, ...]:
+    """Return the facets that are plain in these frames, and that 64 of them show right."""
+    return _ASKABLE.get(
+        (seen.key, fine),
+        lambda: tuple(
+            key
+            for key, facet in FACETS.items()
+            if facet.is_salient(seen) and _is_fair(seen, key, fine=fine)
+        ),
+    )
+
+
+def hardness(seen: Sight, key: str, *, fine: bool) -> float:
+    """Return the share that viewers of 16, 8 and 4 frames get wrong, 0 to 1."""
+    return _HARDNESS.get(
+        (seen.key, key, fine),
+        # said to the tenth and scored as an answer would be, so that grading and judging agree
+        lambda: fmean(1 - _right(_told(seen, key, n, fine=fine)) for n in _COARSE),
+    )
+
+
+def difficulty(seen: Sight, ask: Ask) -> float:
+    """Return the mean hardness of what is asked, and a little for each demand."""
+    if not ask.keys:
+        return 0.0
+    mean = fmean(hardness(seen, key, fine=ask.fine) for key in ask.keys)
+    return mean + _EACH * len(ask.keys) + _FORM * (ask.form is not None)
+
+
+def graded(difficulty: float) -> float:
+    """Return a difficulty as a grade from 1.0 to 5.0 with one decimal."""
+    return round(min(5.0, max(1.0, 1 + 4 * difficulty / HARDEST)), 1)
+
+
+def _is_fair(seen: Sight, key: str, *, fine: bool) -> bool:
+    score = _told(seen, key, FAIR_FRAMES, fine=fine)
+    return score is not None and score.right >= _FAIR and score.room >= 0.4
+
+
+def _told(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | None:
+    """Return the score of what a viewer of so many frames would say."""
+    value = FACETS[key].measure(coarser(seen, frames))
+    return None if value is None else FACETS[key].score(_rounded(value), seen, fine=fine)
+
+
+def _rounded(value: Value) -> Value:
+    """Return the value as it would be said: times to the tenth."""
+    if not is_stretch(value):
+        return value
+    start, end = stretch(value)
+    return round(start, 1), round(end, 1)
+
+
+def _right(score: Score | None) -> float:
+    return score.right if score else 0.0
+
+
+STANDARDS = {
+    "instruction_following": 1,
+    "accuracy": 2,
+    "relevance": 1,
+    "helpfulness": 2,
+}
+"""Each standard and its weight in the total."""
+RIGHT = 0.6
+"""From this score on a claim is called right."""
+_FREE_WORDS = 12
+"""So many words of courtesy cost no relevance."""
+_WORST = -0.4
+"""No lower, so that whoever says nothing at all still comes last."""
+_LEAST_ROOM = 0.2
+_UNKNOWN_ROOM = 0.8
+
+
+@dataclass(frozen=True)
+class Row:
+    """One facet as an answer put it."""
+
+    key: str
+    value: Value
+    score: Score | None
+    """None where these frames cannot tell."""
+    room: float
+    """What there is to know beyond chance, for somebody who knows it."""
+    asked: bool
+
+    @property
+    def credit(self) -> float:
+        """What the claim earns, below 0 where a guess would have done better."""
+        return self.score.credit if self.score else 0.0
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the claim fails the frames."""
+        return self.score is not None and self.score.right < RIGHT
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One answer, weighed."""
+
+    rows: tuple[Row, ...]
+    missing: tuple[str, ...]
+    """What was asked and not answered in words that could be read."""
+    illegible: tuple[str, ...]
+    """Those among `missing` of which the answer carries a value, in words that cannot be read."""
+    followed: int
+    statements: int
+    """How many statements there are, and how many could be followed."""
+    scores: dict[str, float]
+    """Standard to its score, up to 1; a little below 0 where guessing would have done better."""
+
+    @property
+    def total(self) -> float:
+        """The weighted mean of the four standards, up to 1."""
+        weighted = sum(self.scores[name] * weight for name, weight in STANDARDS.items())
+        return weighted / sum(STANDARDS.values())
+
+    @property
+    def wrong(self) -> list[Row]:
+        """The claims that fail the frames."""
+        return [row for row in self.rows if row.is_wrong]
+
+
+def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
+    """Return the answer's claims, each checked against these frames, and its four scores."""
+    heard = hear(answer, seen.duration_s, ask.keys)
+    rows = tuple(_rows(heard.claims, ask, seen))
+    have = {row.key for row in rows}
+    missing = tuple(key for key in ask.keys if key not in have)
+    followed, unread = _reading(heard, missing)
+    return Sheet(
+        rows=rows,
+        missing=missing,
+        illegible=_illegible(heard, missing),
+        followed=followed,
+        statements=followed + unread,
+        scores=_scores(answer, ask, heard, rows)
+        | {"accuracy": _accuracy(rows), "helpfulness": max(_WORST, _share_known(ask, seen, rows))},
+    )
+
+
+def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
+    """Return the share of the asked facts that these frames confirm, chance taken off.
+
+    At most 1; 0 is what guessing earns on average, so that a single guess may lie below.
+    """
+    ask = understand(question)
+    seen = sight(pictures)
+    return _share_known(
+        ask, seen, tuple(_rows(hear(answer, seen.duration_s, ask.keys).claims, ask, seen))
+    )
+
+
+def read_share(answer: str, question: str, *, duration_s: float) -> float:
+    """Return the share of an answer's statements that the reader could follow; 1 if it has none.
+
+    A statement is a unit with a claim, a time, a number, a colour, or an admission not to know;
+    also a plain one, for each asked fact of few answers that was not heard.
+    """
+    asked = understand(question).keys
+    heard = hear(answer, duration_s, asked)
+    have = {claim.key for claim in heard.claims}
+    followed, unread = _reading(heard, tuple(key for key in asked if key not in have))
+    return followed / (followed + unread) if followed + unread else 1.0
+
+
+def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
+    """One row a facet. Distinct values share one credit: saying everything is saying nothing."""
+    rows = []
+    for key, same in groupby(sorted(claims, key=lambda c: c.key), key=lambda c: c.key):
+        values = list(dict.fromkeys(claim.value for claim in same))
+        scores = [FACETS[key].score(value, seen, fine=ask.fine) for value in values]
+        known = [score for score in scores if score is not None]
+        score = None
+        if known:
+            right = sum(s.right for s in known) / len(known)
+            score = Score(right, min(s.chance for s in known))
+        rows.append(Row(key, values[0], score, _room(key, ask, seen), key in ask.keys))
+    return sorted(rows, key=lambda row: (*ask.keys, row.key).index(row.key))
+
+
+def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
+    """Return how many statements were followed, and how many were not."""
+    spoken = {claim.unit for claim in heard.claims} | heard.hedged
+    left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
+    valued = sum(carried(unit) is not None for unit in left)
+    # a fact of few answers carries no value that would show: an unread one hides in plain words
+    hidden = sum(FACETS[key].type in ("choice", "order") for key in missing)
+    return len(spoken), valued + min(max(0, hidden - len(heard.hedged)), len(left) - valued)
+
+
+def _illegible(heard: Heard, missing: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what may have been said in the units that are left: by type, or by a hint of it."""
+    spoken = {claim.unit for claim in heard.claims} | heard.hedged
+    left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
+    types = {carried(unit) for unit in left}
+    hinted = {
+        key
+        for key in missing
+        if FACETS[key].type in ("choice", "order") and not heard.hedged
+        if any(STEMS[key].search(unit) for unit in left)
+    }
+    return tuple(key for key in missing if key in hinted or FACETS[key].type in types)
+
+
+def _scores(answer: str, ask: Ask, heard: Heard, rows: tuple[Row, ...]) -> dict[str, float]:
+    used = {claim.unit for claim in heard.claims}
+    on_topic = sum(len(heard.units[i].split()) for i in used)
+    focus = min(1.0, (on_topic + _FREE_WORDS) / max(1, len(answer.split()))) ** 0.5
+    answered = sum(row.asked for row in rows) / len(ask.keys) if ask.keys else 1.0
+    return {
+        "instruction_following": answered * (0.75 + 0.25 * keeps_form(answer, ask)),
+        "relevance": answered * focus,
+    }
+
+
+def _accuracy(rows: tuple[Row, ...]) -> float:
+    """Credit per room, an extra claim at half weight. A little room is added against luck."""
+    weighted = [(row, 1.0 if row.asked else 0.5) for row in rows if row.score is not None]
+    if not weighted:
+        return 0.0
+    credit = sum(row.credit * weight for row, weight in weighted)
+    room = sum(row.room * weight for row, weight in weighted)
+    return min(1.0, max(_WORST, (credit + 0.05) / (room + 0.25)))
+
+
+def _share_known(ask: Ask, seen: Sight, rows: tuple[Row, ...]) -> float:
+    """Return the credit for what was asked, over the room there was."""
+    if not ask.keys:
+        return min(1.0, sum(row.credit for row in rows) / 3)
+    credit = sum(row.credit for row in rows if row.asked)
+    return min(1.0, credit / sum(_room(key, ask, seen) for key in ask.keys))
+
+
+def _room(key: str, ask: Ask, seen: Sight) -> float:
+    true = FACETS[key].measure(seen)
+    score = None if true is None else FACETS[key].score(true, seen, fine=ask.fine)
+    return max(_LEAST_ROOM, score.room) if score else _UNKNOWN_ROOM
+
+
+def keeps_form(answer: str, ask: Ask) -> bool:
+    """Return whether the answer has the form that was asked for."""
+    if ask.form == "table":
+        return len(re.findall(r"^\s*\|.*\|", answer, re.MULTILINE)) >= 2
+    if ask.form == "list":
+        items = re.findall(r"^\s*(?:[-*•]|\d+[.)])\s", answer, re.MULTILINE)
+        return len(items) >= max(1, len(ask.keys))
+    if ask.form == "json":
+        return _holds_json(answer)
+    return ask.form is None or len(answer.split()) <= ask.words
+
+
+def _holds_json(answer: str) -> bool:
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        return start >= 0 and isinstance(json.loads(answer[start : end + 1]), dict)
+    except (ValueError, RecursionError):
+        return False

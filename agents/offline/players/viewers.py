@@ -1,0 +1,186 @@
+"""Those who watch: examiner, personas with their questions, and contestants that answer."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.phrasing import (
+    BOOKS,
+    Ask,
+    book,
+    laid_out,
+    phrase,
+    phrased,
+    say,
+    understand,
+)
+from videoautoarena.agents.offline.language.values import Dice, counted
+from videoautoarena.agents.offline.players.scoring import askable, difficulty
+from videoautoarena.agents.offline.vision.frame_features import COLOURS
+from videoautoarena.agents.offline.vision.request import Sent
+from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
+from videoautoarena.agents.prompting.fences import Attack, attacked, attacks
+
+_SCENES = 40
+_FIRST_FACTS = 2
+_FIRST_DIFFICULTY = 0.35
+"""People begin with what anybody can see; what is hard comes by evolution."""
+_BAND = 0.2
+_FALLBACK = ("main_colour", "liveliest", "busiest", "plainest", "darkest", "brightest")
+
+
+class Profile(NamedTuple):
+    """A user, the words by which the text is known again, and the facets they care for."""
+
+    text: str
+    stem: str
+    taste: tuple[str, ...]
+
+
+def examine(sent: Sent) -> dict[str, object]:
+    """Return an account of what is measured, and the scenes between the cuts."""
+    seen = sight_of(sent)
+    shots = counted(len(seen.scenes), style="words")
+    facts = [
+        f"{FACETS[key].label}: {phrased(FACETS[key].measure(seen))}"
+        for key in askable(seen)
+        if key != "shots"
+    ]
+    plural = "" if len(seen.scenes) == 1 else "s"
+    account = f"It runs {seen.duration_s:.1f} seconds in {shots} shot{plural}."
+    if facts:
+        account += f" What stands out is {'; '.join(facts)}."
+    scenes = [_scene(scene) for scene in seen.scenes[:_SCENES]]
+    return {"account": account, "category": "other", "scenes": scenes}
+
+
+def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return three users: two whose tastes these frames feed best, and one with none."""
+    known = set(askable(sight_of(sent)))
+    dice = Dice("persona", blocks.get("brief", ""))
+    # shuffled before the stable sort, so that equal fits take turns from video to video
+    fed = sorted(dice.shuffled(profiles()), key=lambda p: -len(known.intersection(p.taste)))
+    second = fed[1 + dice.below(2)]
+    return {"personas": [fed[0].text, second.text, dice.one(_users()["unrelated"])]}
+
+
+def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return a question that this user has not asked yet, on facts that are plain to see."""
+    seen = sight_of(sent)
+    asked = _asked(blocks.get("asked", ""))
+    dice = Dice("questioner", *(f"{k}:{v}" for k, v in sorted(blocks.items())))
+    old = {frozenset(understand(question).keys) for question in asked}
+    candidates = _candidates(seen, blocks.get("persona", ""), dice)
+    fresh = [keys for keys in candidates if frozenset(keys) not in old] or candidates
+    for keys in fresh:
+        for _ in range(4):
+            question = phrase(Ask(keys), dice)
+            if question not in asked:
+                return {"question": question}
+    return {"question": phrase(Ask(candidates[0], form="list"), dice)}
+
+
+def tastes(persona: str) -> tuple[str, ...]:
+    """Return the facets a user cares for; none where the text is not known."""
+    return next((p.taste for p in profiles() if p.stem in persona.lower()), ())
+
+
+@cache
+def profiles() -> tuple[Profile, ...]:
+    """Return every user who cares for something in particular."""
+    return tuple(Profile(p["text"], p["stem"], tuple(p["taste"])) for p in _users()["close"])
+
+
+def _candidates(seen: Sight, persona: str, dice: Dice) -> list[tuple[str, ...]]:
+    """Sets of facts to ask for, those to this user's taste first."""
+    known = askable(seen) or _FALLBACK
+    taste = tastes(persona)
+    own = dice.shuffled([key for key in known if key in taste])
+    ranked = own + dice.shuffled([key for key in known if key not in taste])
+    pairs = list(combinations(ranked, min(_FIRST_FACTS, len(ranked))))
+    triples = list(combinations(ranked[:6], min(_FIRST_FACTS + 1, len(ranked))))
+    return [*sorted(pairs, key=lambda keys: _strangeness(seen, keys)), *triples]
+
+
+def _strangeness(seen: Sight, keys: tuple[str, ...]) -> int:
+    """Return how many bands of difficulty lie between these facts and a plain first question."""
+    return round(abs(difficulty(seen, Ask(keys)) - _FIRST_DIFFICULTY) / _BAND)
+
+
+def _asked(text: str) -> list[str]:
+    try:
+        asked = json.loads(text or "[]")
+    except ValueError:
+        return []
+    return [str(question) for question in asked] if isinstance(asked, list) else []
+
+
+def _scene(scene: Scene) -> dict[str, object]:
+    light = "bright" if scene.luma > 0.6 else "dark" if scene.luma < 0.25 else "plainly lit"
+    colour = COLOURS[int(scene.shares.argmax())]
+    start, end = round(scene.start_s, 2), round(scene.end_s, 2)
+    return {"start_s": start, "end_s": end, "what": f"a {light} shot, mostly {colour}"}
+
+
+@cache
+def _users() -> dict[str, list[dict[str, str]]]:
+    file = resources.files("videoautoarena.agents.offline.players") / "users.json"
+    users: dict[str, list[dict[str, str]]] = json.loads(file.read_text("utf-8"))
+    return users
+
+
+def answer(kind: str, sent: Sent) -> str:
+    """Return what a contestant of that kind says to what it was sent."""
+    if kind == "parrot":
+        return str(_data("manners")["parrot"])
+    plain = _plain_answer(sent)
+    if kind == "windbag":
+        return _padded(plain, Dice("padding", sent.question))
+    if kind == "trickster":
+        return attacked(plain, _attack_on(sent), question=sent.question, contracts=1)
+    return plain
+
+
+def _attack_on(sent: Sent) -> Attack:
+    """Return an attack of the kit; which one follows from all that was sent."""
+    return Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures)).one(attacks())
+
+
+def _plain_answer(sent: Sent) -> str:
+    """Speak of every frame that was sent; without any, of what is usual."""
+    ask = understand(sent.question)
+    dice = Dice("answer", sent.question)
+    style = book(dice.one(BOOKS))
+    lead = dice.one(style.leads)
+    if not sent.pictures:
+        return laid_out(_from_habit(ask), ask.form, lead=lead)
+    seen = sight_of(sent)
+    sentences = [
+        (facet.label, say(facet.key, facet.measure(seen), style=style, dice=dice))
+        for facet in (FACETS[key] for key in ask.answered)
+    ]
+    return laid_out(sentences, ask.form, lead=lead)
+
+
+def _from_habit(ask: Ask) -> list[tuple[str, str]]:
+    priors = _data("priors")
+    return [(FACETS[key].label, str(priors[key])) for key in ask.answered]
+
+
+def _padded(plain: str, dice: Dice) -> str:
+    """Return the same answer between sentences that say nothing."""
+    before, between, after, last, _ = dice.shuffled(_data("manners")["padding"])
+    gap = "\n\n" if plain[0] in "|-{" else " "
+    return f"{before} {between}{gap}{plain}{gap}{after} {last}"
+
+
+@cache
+def _data(name: str) -> dict[str, Any]:
+    file = resources.files("videoautoarena.agents.offline.players") / f"{name}.json"
+    data: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return data

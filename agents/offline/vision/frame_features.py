@@ -1,0 +1,196 @@
+"""What is seen in one frame and between two: pure functions of JPEGs, remembered by digest."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from typing import Generic, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from videoautoarena.agents.offline.vision.request import Picture
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Memo(Generic[K, V]):
+    """The last `size` results, least recently used forgotten first.
+
+    Only results of pure functions of the key belong here: then a forgotten result, made again,
+    is the same, and a full memory changes no answer.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: OrderedDict[K, V] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """Return the result kept for `key`, making it first where there is none."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        return made
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+Vector: TypeAlias = NDArray[np.float32]
+
+COLOURS = (
+    "black", "grey", "white", "red", "orange", "brown",
+    "yellow", "green", "teal", "blue", "purple", "pink",
+)  # fmt: skip
+_SIDE_PX = 128
+_THUMB_PX = 64
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_HUE_ENDS = (15, 42, 70, 160, 195, 255, 290, 340)
+_HUES = tuple(
+    COLOURS.index(name)
+    for name in ("red", "orange", "yellow", "green", "teal", "blue", "purple", "pink", "red")
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """One frame, measured. About 10 kB."""
+
+    luma: float
+    """Mean brightness, 0 to 1."""
+    edge: float
+    """Mean step between neighbouring pixels at 128 pixels, in grey levels."""
+    shares: Vector
+    """shape (12,): share of each of COLOURS."""
+    histogram: Vector
+    """shape (64,): share of each cell of 4 x 4 x 4 RGB."""
+    layout: Vector
+    """shape (192,): 8 x 8 mean colours."""
+    thumb: NDArray[np.float16]
+    """shape (64, 64): grey levels."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What changed from one frame to the next."""
+
+    recoloured: float
+    """Half the L1 distance of the histograms, 0 to 1."""
+    relaid: float
+    """1 - correlation of the colour layouts: light leaves it low, another scene does not."""
+    moved: float
+    """Mean difference of the thumbs, 0 to 1."""
+
+
+_GLANCES: Memo[bytes, Glance] = Memo(4096)
+_STEPS: Memo[tuple[bytes, bytes], Step] = Memo(32768)
+
+
+def glance(picture: Picture) -> Glance:
+    """Return what one frame shows. Decodes once per digest, about 1 ms."""
+    return _GLANCES.get(picture.digest, lambda: _look(base64.b64decode(picture.base64)))
+
+
+def step(before: Picture, after: Picture) -> Step:
+    """Return what changed between two frames."""
+    key = before.digest, after.digest
+    return _STEPS.get(key, lambda: _compare(glance(before), glance(after)))
+
+
+def likeness(one: Vector, other: Vector) -> float | None:
+    """Return the correlation of two colour layouts; None where they are too even to compare."""
+    a, b = one - one.mean(), other - other.mean()
+    size = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / size if size > 50 else None
+
+
+def apart(one: Vector, other: Vector) -> float:
+    """Return half the L1 distance of two histograms, 0 to 1."""
+    return float(0.5 * np.abs(one - other).sum())
+
+
+def _compare(one: Glance, other: Glance) -> Step:
+    recoloured = apart(one.histogram, other.histogram)
+    alike = likeness(one.layout, other.layout)
+    if alike is None:
+        alike = 1.0 if recoloured < 0.3 else 0.0
+    # thumbs are kept in half precision: at full a film in memory would cost twice as much
+    difference = one.thumb.astype(np.float32) - other.thumb.astype(np.float32)
+    return Step(recoloured, 1 - alike, float(np.abs(difference).mean() / 255))
+
+
+def _look(jpeg: bytes) -> Glance:
+    small = _shrunk(jpeg)
+    grey = np.asarray(small, np.float32) @ _LUMA
+    square = small.resize((_THUMB_PX, _THUMB_PX), Image.Resampling.BOX)
+    pixels = np.asarray(square).reshape(-1, 3)
+    cells = pixels >> 6
+    cell = cells[:, 0] * 16 + cells[:, 1] * 4 + cells[:, 2]
+    layout = small.resize((8, 8), Image.Resampling.BOX)
+    return Glance(
+        luma=float(grey.mean() / 255),
+        edge=_edge(grey),
+        shares=(np.bincount(_named(pixels), minlength=12) / len(pixels)).astype(np.float32),
+        histogram=(np.bincount(cell, minlength=64) / len(pixels)).astype(np.float32),
+        layout=np.asarray(layout, np.float32).ravel(),
+        thumb=(np.asarray(square, np.float32) @ _LUMA).astype(np.float16),
+    )
+
+
+def _edge(grey: Vector) -> float:
+    steps = [np.abs(np.diff(grey, axis=axis)) for axis in (0, 1) if grey.shape[axis] > 1]
+    return float(np.mean([s.mean() for s in steps])) if steps else 0.0
+
+
+def _shrunk(jpeg: bytes) -> Image.Image:
+    with Image.open(io.BytesIO(jpeg)) as picture:
+        scale = min(1.0, _SIDE_PX / max(picture.size))
+        box = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+        # the draft must keep the picture's aspect: a square box leaves a wide picture unshrunk
+        picture.draft("RGB", box)
+        whole = picture.convert("RGB")
+    return whole if max(whole.size) <= _SIDE_PX else whole.resize(box, Image.Resampling.BOX)
+
+
+def _named(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
+    cells = (pixels >> 3).astype(np.intp)
+    return _names()[(cells[:, 0] << 10) + (cells[:, 1] << 5) + cells[:, 2]]
+
+
+@cache
+def _names() -> NDArray[np.intp]:
+    """Shape (32768,): index into COLOURS of every 5-bit RGB value, by plain regions of HSV."""
+    rgb = (np.indices((32, 32, 32)).reshape(3, -1) * 8 + 4) / 255
+    high, low = rgb.max(0), rgb.min(0)
+    chroma = np.maximum(high - low, 1e-6)
+    red, green, blue = rgb
+    hue = 60 * np.where(
+        high == red,
+        ((green - blue) / chroma) % 6,
+        np.where(high == green, (blue - red) / chroma + 2, (red - green) / chroma + 4),
+    )
+    pale = (high - low) / high
+    # brown is a dark orange and pink a pale red: hue alone would call neither by its name
+    name = np.array(_HUES)[np.searchsorted(_HUE_ENDS, hue, side="right")]
+    index = COLOURS.index
+    name = np.where((name == index("orange")) & (high < 0.62), index("brown"), name)
+    is_red = name == index("red")
+    name = np.where(is_red & (high < 0.4) & (hue < 20), index("brown"), name)
+    name = np.where(is_red & (pale < 0.5) & (high > 0.7), index("pink"), name)
+    is_grey = (pale < 0.16) | ((high < 0.3) & (pale < 0.35))
+    name = np.where(is_grey, np.where(high > 0.8, index("white"), index("grey")), name)
+    return np.where(high < 0.17, index("black"), name).astype(np.intp)

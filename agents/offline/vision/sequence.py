@@ -1,0 +1,190 @@
+"""A sequence of frames as measured: curves over time, cuts and scenes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videoautoarena.agents.offline.vision.frame_features import (
+    Glance,
+    Memo,
+    Step,
+    Vector,
+    apart,
+    glance,
+    likeness,
+    step,
+)
+from videoautoarena.agents.offline.vision.request import Picture, Sent
+
+Curve = NDArray[np.float64]
+
+_STILL = 0.006
+"""Below this mean difference nothing moves; JPEG noise stays under it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What lies between two cuts."""
+
+    start_s: float
+    end_s: float
+    luma: float
+    shares: Vector
+    histogram: Vector
+    layout: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a viewer of these frames can know. Curves have one value a frame or a step."""
+
+    key: bytes
+    pictures: tuple[Picture, ...]
+    times: Curve
+    luma: Curve
+    edge: Curve
+    shares: NDArray[np.float32]
+    """shape (frames, 12)."""
+    mids: Curve
+    """Middle of each step, in seconds."""
+    motion: Curve
+    """Change in each step, cuts bridged over."""
+    cut_steps: tuple[int, ...]
+    scenes: tuple[Scene, ...]
+    duration_s: float
+    gap_s: float
+    """The usual distance of two frames."""
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """When each cut falls, in seconds."""
+        return tuple(scene.start_s for scene in self.scenes[1:])
+
+
+_SIGHTS: Memo[bytes, Sight] = Memo(192)
+
+
+def sight_of(sent: Sent) -> Sight:
+    """Return what the frames of a message show."""
+    return sight(sent.pictures)
+
+
+def sight(pictures: Sequence[Picture]) -> Sight:
+    """Return what these frames show; at least one is needed.
+
+    Remembered by digests and stamps of exactly these frames, so that nobody is handed what a viewer
+    of more frames has seen.
+    """
+    ordered = tuple(sorted(pictures, key=lambda picture: picture.time_s))
+    material = b"".join(p.digest + repr(p.time_s).encode() for p in ordered)
+    key = hashlib.sha256(material).digest()
+    return _SIGHTS.get(key, lambda: _assemble(key, ordered))
+
+
+def coarser(seen: Sight, frames: int) -> Sight:
+    """Return what a viewer of `frames` of these frames would have seen."""
+    last = len(seen.pictures) - 1
+    kept = sorted({round(i) for i in np.linspace(0, last, min(frames, last + 1))})
+    return sight([seen.pictures[i] for i in kept])
+
+
+def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
+    times = np.array([p.time_s for p in pictures]) - pictures[0].time_s
+    glances = [glance(p) for p in pictures]
+    steps = [step(a, b) for a, b in pairwise(pictures)]
+    cut_steps = _find_cuts(glances, steps)
+    mids = (times[:-1] + times[1:]) / 2
+    duration = max(float(times[-1]), 0.1)
+    bounds = [0.0, *(float(mids[i]) for i in cut_steps), duration]
+    parts = np.split(np.arange(len(pictures)), [i + 1 for i in cut_steps])
+    return Sight(
+        key=key,
+        pictures=pictures,
+        times=times,
+        luma=np.array([g.luma for g in glances]),
+        edge=np.array([g.edge for g in glances]),
+        shares=np.array([g.shares for g in glances]),
+        mids=mids,
+        motion=_bridged(mids, np.array([s.moved for s in steps]), cut_steps),
+        cut_steps=tuple(cut_steps),
+        scenes=tuple(
+            _scene(span, [glances[i] for i in part])
+            for span, part in zip(pairwise(bounds), parts, strict=True)
+        ),
+        duration_s=duration,
+        gap_s=float(np.median(np.diff(times))) if len(steps) else duration,
+    )
+
+
+def _find_cuts(glances: list[Glance], steps: list[Step]) -> list[int]:
+    """Return the steps that are cuts: far above what goes on around them."""
+    # A light change recolours without relaying, a moving thing relays a little without recolouring:
+    # only another scene does both.
+    raw = np.sqrt([max(0.0, s.recoloured * s.relaid) for s in steps])
+    cuts: list[int] = []
+    for i, change in enumerate(steps):
+        near = np.delete(raw[max(0, i - 4) : i + 5], min(i, 4))
+        usual = float(np.median(near)) if len(near) else 0.0
+        if raw[i] <= 0.28 + 0.9 * usual or change.relaid <= 0.15:
+            continue
+        if cuts and cuts[-1] == i - 1 and _is_flash(glances, i):
+            cuts.pop()
+        else:
+            cuts.append(i)
+    return cuts
+
+
+def _is_flash(glances: list[Glance], i: int) -> bool:
+    """Return whether frame i is one odd frame between two that are alike."""
+    return apart(glances[i - 1].histogram, glances[i + 1].histogram) < 0.12
+
+
+def _bridged(mids: Curve, moved: Curve, cut_steps: list[int]) -> Curve:
+    """Return the motion curve with each cut replaced by what its neighbours say."""
+    within = np.ones(len(moved), bool)
+    within[cut_steps] = False
+    if not within.any():
+        return np.zeros(len(moved))
+    return np.asarray(np.interp(mids, mids[within], moved[within]), np.float64)
+
+
+def _scene(span: tuple[float, float], glances: list[Glance]) -> Scene:
+    return Scene(
+        start_s=span[0],
+        end_s=span[1],
+        luma=float(np.mean([g.luma for g in glances])),
+        shares=np.mean([g.shares for g in glances], axis=0),
+        histogram=np.mean([g.histogram for g in glances], axis=0),
+        layout=np.mean([g.layout for g in glances], axis=0),
+    )
+
+
+def still_stretch(seen: Sight) -> tuple[float, float] | None:
+    """Return the longest stretch in which nothing moves and nothing is cut; None if short."""
+    best, start = (0.0, 0.0), 0.0
+    for i, b in enumerate(seen.times[1:]):
+        if seen.motion[i] >= _STILL or i in seen.cut_steps:
+            start = float(b)
+        elif b - start > best[1] - best[0]:
+            best = (start, float(b))
+    return best if best[1] - best[0] > 0.08 * seen.duration_s else None
+
+
+def comeback(seen: Sight) -> float:
+    """Return 1 where an earlier scene comes back, -1 where none does, 0 where one cannot tell."""
+    told = -1.0
+    for j, later in enumerate(seen.scenes):
+        for earlier in seen.scenes[: max(0, j - 1)]:
+            alike = likeness(earlier.layout, later.layout) or 0.0
+            distance = apart(earlier.histogram, later.histogram)
+            if alike > 0.96 and distance < 0.5:
+                return 1.0
+            if alike > 0.85 and distance < 0.75:
+                told = 0.0
+    return told

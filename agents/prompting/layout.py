@@ -1,0 +1,186 @@
+"""How a call is laid out: frames in the order of time, each behind its label, the task last.
+
+Where a video has subtitles, every stretch of them stands in a block of its own, behind the frame
+that is shown when it begins, fenced like all material. So did captions, text in the picture that
+was once read for offline models: none are sent any more, but the keys of those calls hold them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import weakref
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from videoautoarena.agents.prompting.fences import fence, fence_code
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import Cue, Frame, Frames, Nonce, Role, Subtitles
+from videoautoarena.video.sampling.sampler import thin
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+
+BREAKPOINT = {"mode": "explicit"}
+"""What marks a part as the end of what OpenAI's cache should keep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One deliberate ask."""
+
+    role: Role
+    text: str
+    frames: Frames | None
+    nonce: Nonce
+    prompt: str = ""
+    """Digest of the prompt file."""
+
+
+class Look(NamedTuple):
+    """What a provider is told of the images beside their bytes."""
+
+    detail: str | None = None
+    """What each image's part says of how closely to look; None says nothing."""
+    is_marked: bool = False
+    """Whether the last image ends what the provider's cache should keep."""
+
+
+AS_USUAL = Look()
+
+
+def label(frame: Frame) -> str:
+    """Return the line a frame follows: its time in seconds from the first frame."""
+    return f"t={frame.time_s:.2f}s"
+
+
+def cue_blocks(frames: Sequence[Frame], subtitles: Subtitles | None) -> dict[int, str]:
+    """Return the blocks of cues by the place of the frame that each follows.
+
+    It is the last frame at or before the cue's start. Cues without any frame are nowhere.
+    """
+    return _blocks("subtitles", frames, subtitles.cues, subtitles.code) if subtitles else {}
+
+
+def caption_blocks(frames: Sequence[Frame], captions: Sequence[Cue]) -> dict[int, str]:
+    """Return the blocks that captions stood in, by the place of the frame, like `cue_blocks`.
+
+    Their code follows from the captions, none of which holds it.
+    """
+    texts = {f"{place}": cue.text for place, cue in enumerate(captions)}
+    return _blocks("captions", frames, captions, fence_code(0, "", "captions", texts))
+
+
+def _blocks(name: str, frames: Sequence[Frame], cues: Sequence[Cue], code: str) -> dict[int, str]:
+    lines: dict[int, list[str]] = {}
+    times = [frame.time_s for frame in frames]
+    for cue in cues if times else ():
+        place = max(0, bisect_right(times, cue.start_s) - 1)
+        line = f"{cue.start_s:.2f}s to {cue.end_s:.2f}s: {cue.text}"
+        lines.setdefault(place, []).append(line)
+    return {place: fence(name, code, "\n".join(said)) for place, said in lines.items()}
+
+
+def messages(
+    system: str,
+    text: str,
+    *,
+    frames: Sequence[Frame],
+    jpegs: Sequence[bytes],
+    subtitles: Subtitles | None = None,
+    look: Look = AS_USUAL,
+) -> list[BaseMessage]:
+    """Return the system message and one user message: label and image in turn, `text` last."""
+    content: list[str | dict[str, Any]] = []
+    blocks = cue_blocks(frames, subtitles)
+    for place, (frame, jpeg) in enumerate(zip(frames, jpegs, strict=True)):
+        content.append({"type": "text", "text": label(frame)})
+        content.append(_image(jpeg, look, is_last=place == len(frames) - 1))
+        if place in blocks:
+            content.append({"type": "text", "text": blocks[place]})
+    return _addressed(system, content, text)
+
+
+def short_messages(system: str, stand_in: str, text: str) -> list[BaseMessage]:
+    """Return the same messages with one text in the place of all frames and cues."""
+    return _addressed(system, [{"type": "text", "text": stand_in}], text)
+
+
+def _addressed(system: str, content: list[str | dict[str, Any]], text: str) -> list[BaseMessage]:
+    from langchain_core.messages import HumanMessage, SystemMessage
+
+    return [
+        SystemMessage(system),
+        HumanMessage(content=[*content, {"type": "text", "text": text}]),
+    ]
+
+
+def _image(jpeg: bytes, look: Look, *, is_last: bool) -> dict[str, Any]:
+    """Return an image's block; LangChain's own form has no place for the detail."""
+    encoded = base64.b64encode(jpeg).decode("ascii")
+    block: dict[str, Any] = {"type": "image", "base64": encoded, "mime_type": "image/jpeg"}
+    if look.detail is not None:
+        url = {"url": f"data:image/jpeg;base64,{encoded}", "detail": look.detail}
+        block = {"type": "image_url", "image_url": url}
+    if look.is_marked and is_last:
+        block["prompt_cache_breakpoint"] = BREAKPOINT
+    return block
+
+
+def thinned(frames: Frames, limit: int) -> Frames:
+    """Return `frames`, or the same object each time for at most `limit` of them."""
+    if len(frames.frames) <= limit:
+        return frames
+    kept: dict[int, Frames] = _remember(_thinned, frames)
+    if limit not in kept:
+        kept[limit] = thin(frames, limit)
+    return kept[limit]
+
+
+def uncaptioned(frames: Frames) -> Frames:
+    """Return `frames`, or the same object each time without the captions they have."""
+    if not frames.captions:
+        return frames
+    bare: dict[int, Frames] = _remember(_bare, frames)
+    if 0 not in bare:
+        bare[0] = frames.model_copy(update={"captions": ()})
+    return bare[0]
+
+
+def fragment(frames: Frames | None) -> str:
+    """Return the frames' part of a journal key: the canonical JSON of [(label, digest) ...].
+
+    A block of cues stands behind its frame as ("subtitles", digest) or ("captions", digest).
+    """
+    if frames is None:
+        return "[]"
+    held: dict[int, str] = _remember(_fragments, frames)
+    if 0 not in held:
+        spoken = (
+            ("captions", caption_blocks(frames.frames, frames.captions)),
+            ("subtitles", cue_blocks(frames.frames, frames.subtitles)),
+        )
+        pairs = []
+        for place, frame in enumerate(frames.frames):
+            pairs.append([label(frame), frame.digest])
+            pairs += [[kind, digest(said[place])] for kind, said in spoken if place in said]
+        held[0] = json.dumps(pairs, separators=(",", ":"))
+    return held[0]
+
+
+# By identity, for as long as the record lives: hashing 128 frames would cost more than is saved.
+_thinned: dict[int, tuple[weakref.ref[Frames], dict[int, Frames]]] = {}
+_bare: dict[int, tuple[weakref.ref[Frames], dict[int, Frames]]] = {}
+_fragments: dict[int, tuple[weakref.ref[Frames], dict[int, str]]] = {}
+
+
+def _remember(memory: dict[int, tuple[weakref.ref[Frames], dict[int, Any]]], of: Frames) -> Any:
+    place = id(of)
+    held = memory.get(place)
+    if held is None:
+        held = weakref.ref(of, lambda _: memory.pop(place, None)), {}
+        memory[place] = held
+    return held[1]

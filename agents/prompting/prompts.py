@@ -1,0 +1,162 @@
+"""The prompts: one text file a role, whose slots are filled with fenced blocks by code.
+
+A file is a `string.Template`; `$persona` on a line of its own is where the persona's block goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from string import Template
+
+from videoautoarena.agents.prompting.contracts import CONTRACTS
+from videoautoarena.agents.prompting.fences import fence
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.records.records import Role
+
+SLOTS: dict[str, tuple[str, ...]] = {
+    "examiner": (),
+    "persona": ("brief",),
+    "questioner": ("brief", "persona", "asked"),
+    "contestant": (),
+    "judge": ("persona", "question", "answer_a", "answer_b"),
+    "evolver": ("persona", "question", "answer_a", "answer_b", "analyses", "refused"),
+    "grader": ("persona", "question_1", "question_2"),
+}
+"""Role to the slots that its file must have, each exactly once, on a line of its own."""
+BENCH_SLOTS: dict[str, tuple[str, ...]] = {
+    "comparer": ("persona", "question", "answer_a", "answer_b"),
+}
+"""The same of roles that no run has, only a bench."""
+_ALL_SLOTS = SLOTS | BENCH_SLOTS
+
+_OWN = Path(__file__).parents[1] / "roles"
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """What every role is told: its prompt, checked, and which contracts its reply is held to."""
+
+    texts: Mapping[str, str]
+    """Role to the text of its file."""
+    contracts: int = CONTRACTS
+    """Number of the contracts that follow them; see `agents.prompting.contracts`."""
+    given: frozenset[str] = frozenset()
+    """Roles whose text somebody gave in place of this project's."""
+
+    def __post_init__(self) -> None:
+        """Refuse a prompt that is missing, empty, or has other slots than its role.
+
+        Raises:
+            BadInput: there is one, or the contracts are of a newer version.
+            StoreError: the contracts have a number that there never was.
+        """
+        if self.contracts < 1:
+            raise StoreError(f"contracts {self.contracts} cannot be: their numbers begin with 1")
+        if self.contracts > CONTRACTS:
+            raise BadInput(
+                f"contracts {self.contracts} are of a newer version; this one knows 1 to "
+                f"{CONTRACTS}, so update videoautoarena"
+            )
+        if unknown := sorted(set(self.texts) - set(_ALL_SLOTS)):
+            raise BadInput(f"{unknown[0]!a} is no role; prompts are for {', '.join(SLOTS)}")
+        for role in SLOTS:
+            if role not in self.texts:
+                raise BadInput(f"{role}.txt is missing; give every role its prompt")
+        for role, text in self.texts.items():
+            _check(role, text)
+
+    @classmethod
+    def load(cls, folder: Path | None = None, *, bench: bool = False) -> PromptSet:
+        """Return this project's prompts, with the files in `folder` in place of its own.
+
+        Args:
+            folder: files such as judge.txt; those of roles that only a bench has are known, and
+                without `bench` of no use.
+            bench: those of the roles that only a bench has, too.
+
+        Raises:
+            BadInput: no such folder, a file that is not a role's, or a prompt that cannot be used.
+        """
+        roles = _ALL_SLOTS if bench else SLOTS
+        texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
+        found = _overrides(folder) if folder is not None else {}
+        given = {role: text for role, text in found.items() if role in roles}
+        return cls(texts | given, given=frozenset(given))
+
+    @classmethod
+    def from_texts(cls, texts: Mapping[str, str], *, contracts: int = CONTRACTS) -> PromptSet:
+        """Return the prompts that a run has copied; BadInput where one cannot be used."""
+        return cls(dict(texts), contracts)
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """Role to the digest of its prompt file's text."""
+        return {role: digest(text) for role, text in self.texts.items()}
+
+    def fill(self, role: Role, texts: Mapping[str, str], *, code: str) -> str:
+        """Return the role's prompt with each slot filled by its fenced text."""
+        blocks = {name: fence(name, code, texts[name]) for name in _ALL_SLOTS[role]}
+        return self._templates[role].substitute(blocks)
+
+    @cached_property
+    def _templates(self) -> dict[str, Template]:
+        # A blank behind a slot would stand behind the fence's end, which then is none.
+        return {
+            role: Template("\n".join(line.rstrip() for line in text.strip().splitlines()))
+            for role, text in self.texts.items()
+        }
+
+
+def _overrides(folder: Path) -> dict[str, str]:
+    if not folder.is_dir():
+        raise BadInput(f"{str(folder)!a} is no folder; give one with files like judge.txt")
+    found = sorted(folder.glob("*.txt"))
+    for path in found:
+        if path.stem not in _ALL_SLOTS:
+            raise BadInput(
+                f"{path.name!a} is no role's prompt; name it after {', '.join(_ALL_SLOTS)}"
+            )
+    if not found:
+        raise BadInput(f"{str(folder)!a} holds no prompt; put files like judge.txt into it")
+    return {path.stem: _read(path) for path in found}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path.name!a} cannot be read as UTF-8 text: {error}") from None
+
+
+def _check(role: str, text: str) -> None:
+    name = f"{role}.txt"
+    if not text.strip():
+        raise BadInput(f"{name} is empty; write what the {role} is to do")
+    template = Template(text)
+    if not template.is_valid():
+        raise BadInput(f"{name} has a $ that starts no slot; write $$ for the sign itself")
+    found = template.get_identifiers()
+    for slot in found:
+        if slot not in _ALL_SLOTS[role]:
+            raise BadInput(f"{name} has the unknown slot ${slot}; {_known(role)}")
+    lines = [line.rstrip() for line in text.splitlines()]
+    for slot in _ALL_SLOTS[role]:
+        if slot not in found:
+            raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
+        standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")
+        if standing != 1 or _mentions(text, slot) != 1:
+            raise BadInput(f"{name} must have ${slot} once, on a line of its own")
+
+
+def _mentions(text: str, slot: str) -> int:
+    found = Template.pattern.finditer(text)
+    return sum((match["named"] or match["braced"]) == slot for match in found)
+
+
+def _known(role: str) -> str:
+    slots = " ".join(f"${slot}" for slot in _ALL_SLOTS[role])
+    return f"it takes {slots}" if slots else "it takes none"

@@ -1,0 +1,1 @@
+"""What each role is asked and what comes of its reply; how a call is made is decided below."""

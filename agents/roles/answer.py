@@ -1,0 +1,118 @@
+"""The role that answers, and the one small question that shows whether a model can.
+
+The frame shows three colours in an order of its own for each model, so that guessing helps little.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from typing import Literal
+
+from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import Reply
+from videoautoarena.agents.prompting.layout import Request, thinned
+from videoautoarena.agents.roles.prompter import Desk, Task
+from videoautoarena.memory.records.digests import digest, unit_interval
+from videoautoarena.memory.records.errors import EmptyReply
+from videoautoarena.memory.records.records import Answer, Frame, Frames, Nonce
+from videoautoarena.video.synth.splice import COLOURS, HEIGHT_PX, WIDTH_PX, draw_card
+
+
+async def answer(
+    desk: Desk, model: Model, *, frames: Frames, question: str, slot: str, seat: Literal[0, 1]
+) -> Answer:
+    """Return what `model` says from its own share of the frames. One model call.
+
+    Raises:
+        EmptyReply: it said nothing, or only thought aloud.
+        CallFailed: the call failed for good; either way the contestant forfeits.
+
+    Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
+    """
+    seen = thinned(frames, model.frame_limit("contestant"))
+    task = Task("contestant", seen, scope=slot, ask=seat, question=question)
+    row = await desk.ask_row(model, task)
+    text = without_reasoning(row.reply or "")
+    if not text.strip():
+        raise EmptyReply("the reply holds reasoning and no answer")
+    # Where the server found the request too large, it was sent with fewer of them.
+    shown = seen if row.frames is None else thinned(seen, row.frames)
+    times = tuple(frame.time_s for frame in shown.frames)
+    return Answer(model=model.alias, text=text, frames=times)
+
+
+STRIPES = 3
+ENOUGH = 2
+"""Stripes that have to be named right, since a small model may take one for another."""
+SCOPE = "doctor"
+_ORDERS = tuple(permutations(COLOURS, STRIPES))
+_TEXT = (
+    f"The picture shows {STRIPES} upright stripes of equal width. Name their colours from left to "
+    f"right; each is one of {', '.join(COLOURS)}. Reply with one JSON object and nothing else, in "
+    'this form: {"stripes": ["...", "...", "..."]}'
+)
+_BLIND_TEXT = 'Reply with one JSON object and nothing else: {"stripes": ["red", "green", "blue"]}'
+_COLOUR = re.compile("|".join(COLOURS))
+
+
+class _Stripes(Reply):
+    stripes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EyeTest:
+    """What one model is shown and asked."""
+
+    model: Model
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the model is to be sent no frames, and so is shown none."""
+        return self.model.frame_limit("contestant") == 0
+
+    @cached_property
+    def colours(self) -> tuple[str, ...]:
+        """The stripes it is shown, from left to right."""
+        return _ORDERS[int(unit_interval(0, "card", self.model.resolved) * len(_ORDERS))]
+
+    @cached_property
+    def jpeg(self) -> bytes:
+        """The frame it is shown."""
+        return draw_card(self.colours)
+
+    @cached_property
+    def request(self) -> Request:
+        """The question as a contestant is asked it."""
+        return self.with_frames(1)
+
+    def with_frames(self, count: int) -> Request:
+        """Return the question with so many copies of the frame."""
+        shown = digest(self.jpeg)
+        copies = tuple(Frame(time_s=float(time_s), digest=shown) for time_s in range(count))
+        # The name says whose frame it is, so that clients which share frames tell them apart.
+        video = digest(self.model.resolved)[:12]
+        frames = Frames(video=video, width_px=WIDTH_PX, height_px=HEIGHT_PX, frames=copies)
+        nonce = Nonce(scope=f"{SCOPE} {self.model.alias}", role="contestant", ordinal=count - 1)
+        if self.is_blind:
+            return Request("contestant", _BLIND_TEXT, None, nonce)
+        return Request("contestant", _TEXT, frames, nonce)
+
+    def is_seen(self, reply: str) -> bool | None:
+        """Return whether a reply names enough of the stripes; None where none were shown."""
+        if self.is_blind:
+            return None
+        named = _COLOUR.findall(" ".join(stripes_of(reply) or [reply]).lower())[-STRIPES:]
+        pairs = zip(named, self.colours, strict=False)
+        return len([said for said, shown in pairs if said == shown]) >= ENOUGH
+
+
+def stripes_of(reply: str) -> list[str] | None:
+    """Return what stands in a reply that has the asked form; None where it has another."""
+    try:
+        return list(read_reply(reply, _Stripes).stripes)
+    except BadReply:
+        return None

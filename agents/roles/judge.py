@@ -1,0 +1,257 @@
+"""The judges: two anonymous answers on four standards, or which is how much better; panels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import (
+    ComparerReply,
+    FullJudgeReply,
+    JudgeReply,
+    StandardReply,
+)
+from videoautoarena.agents.roles.prompter import Desk, Task
+from videoautoarena.memory.records.errors import CallFailed
+from videoautoarena.memory.records.records import (
+    STANDARDS,
+    TIES,
+    Analyses,
+    Choice,
+    Frames,
+    Judging,
+    Seats,
+    Standard,
+    Verdict,
+)
+
+_CHOICES: dict[tuple[str, Seats], Literal["a", "b"]] = {
+    ("A", "ab"): "a",
+    ("B", "ab"): "b",
+    ("A", "ba"): "b",
+    ("B", "ba"): "a",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a judge is shown, and whether from both seatings."""
+
+    persona: str
+    question: str
+    answer_a: str
+    answer_b: str
+    swap: bool = False
+    """Judge a second time with the answers in each other's place."""
+
+    def texts(self, seats: Seats = "ab") -> dict[str, str]:
+        """Return the fenced texts of this case, answers in the order of `seats`."""
+        first, second = self.answer_a, self.answer_b
+        if seats == "ba":
+            first, second = second, first
+        return {
+            "persona": self.persona,
+            "question": self.question,
+            "answer_a": first,
+            "answer_b": second,
+        }
+
+
+class Place(NamedTuple):
+    """Where one judging stands."""
+
+    scope: str
+    """The slot's id; a trial has one of its own."""
+    panel: int
+    """Which of the judges it is, from 0."""
+    seats: Seats
+
+
+async def judge(
+    desk: Desk, judges: Sequence[Model], *, frames: Frames, case: Case, slot: str
+) -> tuple[Judging, ...]:
+    """Return every judge's view: from seats ab, then from ba where the case is swapped.
+
+    One model call per judge and seating, all at the same time; a call that fails becomes a
+    judging with verdict "failed" and its reason.
+
+    Source: VideoAutoArena, Automatic Judging (A.3); the second seating is our own.
+    """
+    seatings: tuple[Seats, ...] = ("ab", "ba") if case.swap else ("ab",)
+    judgings = [
+        judge_once(desk, model, frames=frames, case=case, place=Place(slot, panel, seats))
+        for panel, model in enumerate(judges)
+        for seats in seatings
+    ]
+    # Every call is waited for even if one raises: its sibling's reply is paid and must be kept.
+    done = await asyncio.gather(*judgings, return_exceptions=True)
+    for outcome in done:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return tuple(outcome for outcome in done if isinstance(outcome, Judging))
+
+
+async def judge_once(
+    desk: Desk, model: Model, *, frames: Frames, case: Case, place: Place
+) -> Judging:
+    """Return one judge's view from one seating, "failed" with its reason where its call failed.
+
+    One model call, two where the first reply must be mended.
+    """
+    ask = 2 * place.panel + (place.seats == "ba")
+    task = Task("judge", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
+    try:
+        if desk.prompts.contracts == 1:
+            reply = await desk.ask_json(model, task, JudgeReply)
+            return _judging(model.alias, place.seats, reply)
+        full = await desk.ask_json(model, task, FullJudgeReply)
+    except CallFailed as failure:
+        return Judging(judge=model.alias, seats=place.seats, verdict="failed", reason=str(failure))
+    said = {standard: full.of(standard) for standard in STANDARDS}
+    plain = JudgeReply(verdict=full.verdict, **{name: one.analysis for name, one in said.items()})
+    return _judging(model.alias, place.seats, plain).model_copy(
+        update={"own_answer": full.own_answer, "standards": _standards(place.seats, said)}
+    )
+
+
+def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
+    said = reply.verdict
+    verdict = _CHOICES[said, seats] if said == "A" or said == "B" else said
+    return Judging(
+        judge=alias,
+        seats=seats,
+        verdict=verdict,
+        analyses=Analyses(**reply.model_dump(exclude={"verdict"})),
+        reason="the judge could not tell" if said == "abstain" else None,
+    )
+
+
+def _standards(seats: Seats, said: Mapping[Standard, StandardReply]) -> dict[Standard, Choice]:
+    leads = {name: one.verdict for name, one in said.items() if one.verdict != "abstain"}
+    return {name: "tie" if lead == "tie" else _CHOICES[lead, seats] for name, lead in leads.items()}
+
+
+def settle_standard(
+    judgings: Sequence[Judging], standard: Standard, *, audit_only: bool
+) -> Verdict | None:
+    """Return the panel's verdict by one standard alone, as `settle_verdict` does over all.
+
+    A judge that could not tell by it abstained. None where no judge was asked for it.
+    """
+    if all(one.standards is None for one in judgings):
+        return None
+    return settle_verdict(_by_standard(judgings, standard), audit_only=audit_only)[0]
+
+
+def _by_standard(judgings: Sequence[Judging], standard: Standard) -> list[Judging]:
+    return [
+        one
+        if one.standards is None
+        else one.model_copy(
+            update={
+                "verdict": one.standards.get(standard, "abstain"),
+                "reason": None if standard in one.standards else "the judge could not tell",
+            }
+        )
+        for one in judgings
+        if one.standards is not None or one.verdict in ("abstain", "failed")
+    ]
+
+
+def first_analyses(judgings: Sequence[Judging]) -> Analyses | None:
+    """Return the first analyses that call the answers what the battle calls them, if any are."""
+    return next((j.analyses for j in judgings if j.analyses and j.seats == "ab"), None)
+
+
+def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Verdict, str | None]:
+    """Return the panel's verdict, and why when it is void.
+
+    The plurality of the judgings from seats ab decides; without one, it is "split". Judges that
+    abstained or failed do not vote. Unless the second seating is an audit only, it decides too:
+    where both seatings have a verdict and they differ, it is "split". Ties of both kinds are one
+    camp; it keeps its kind where its voters agree.
+    """
+    front = plurality([j.verdict for j in judgings if j.seats == "ab"])
+    back = None if audit_only else plurality([j.verdict for j in judgings if j.seats == "ba"])
+    if front is None and back is None:
+        return "void", _why_void(judgings)
+    if front is None or back is None:
+        return front or back or "void", None
+    return _agreed(front, back), None
+
+
+def plurality(verdicts: Sequence[str]) -> Verdict | None:
+    """Return what most voters chose, "split" where two camps are equally large, None of none.
+
+    Who abstained or failed does not vote. Ties of both kinds are one camp.
+    """
+    votes = [v for v in verdicts if v not in ("abstain", "failed")]
+    camps = Counter("tie" if v in TIES else v for v in votes)
+    if not camps:
+        return None
+    (winner, most), *rest = camps.most_common(2)
+    if rest and rest[0][1] == most:
+        return "split"
+    if winner == "tie":
+        return _kind_of_tie(votes)
+    return "a" if winner == "a" else "b"
+
+
+def _kind_of_tie(votes: Sequence[str]) -> Verdict:
+    kinds = {v for v in votes if v in TIES}
+    if kinds == {"tie_good"}:
+        return "tie_good"
+    return "tie_bad" if kinds == {"tie_bad"} else "tie"
+
+
+def _agreed(front: Verdict, back: Verdict) -> Verdict:
+    if front == back:
+        return front
+    both_tied = {front, back} <= TIES - {"split"}
+    return "tie" if both_tied else "split"
+
+
+def _why_void(judgings: Sequence[Judging]) -> str:
+    reasons = "; ".join(f"{j.judge} ({j.seats}): {j.reason}" for j in judgings)
+    return f"no judge decided: {reasons}" if reasons else "no judge was asked"
+
+
+LEADS = {"A>>B": -2, "A>B": -1, "A=B": 0, "B>A": 1, "B>>A": 2}
+"""Of the answer that is read second."""
+
+
+class Compared(NamedTuple):
+    """What came of one comparison."""
+
+    lead: int | None
+    """Of the case's second answer, -2 to 2, wherever it was seated; None where nothing is said."""
+    reply: ComparerReply | None
+    reason: str | None = None
+    """Why there is no lead."""
+    is_failed: bool = False
+    """The call failed for good, so that it may be made again."""
+
+
+async def compare_once(
+    desk: Desk, model: Model, *, frames: Frames, case: Case, place: Place
+) -> Compared:
+    """Return by how much one answer is better, read from one seating.
+
+    One model call, two where the first reply must be mended. A call that fails is no lead.
+
+    Source: VisionArena and arena-hard for the five degrees and the answer of one's own.
+    """
+    ask = 2 * place.panel + (place.seats == "ba")
+    task = Task("comparer", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
+    try:
+        reply = await desk.ask_json(model, task, ComparerReply)
+    except CallFailed as failure:
+        return Compared(None, None, str(failure), is_failed=True)
+    lead = LEADS.get(reply.verdict)
+    if lead is None:
+        return Compared(None, reply, "the judge could not tell")
+    return Compared(lead if place.seats == "ab" else -lead, reply)

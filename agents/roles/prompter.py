@@ -1,0 +1,145 @@
+"""What a role works with: the way out to the models, the prompts and the run's seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeVar
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.replies import BadReply, read_reply
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import QUESTION_LINE, Reply, contract
+from videoautoarena.agents.prompting.fences import fence, fence_code
+from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.transport.redaction import told
+from videoautoarena.memory.records.errors import UnusableReply
+from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
+
+R = TypeVar("R", bound=Reply)
+NO_REPAIR: Mapping[str, str] = MappingProxyType({})
+
+_MEND = (
+    "The reply block holds what came back for this task, and the error block says why it cannot "
+    "be used. Do the task again and reply in the form below."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one role is to do, before it is put into words."""
+
+    role: Role
+    frames: Frames
+    scope: str
+    """The video id for examiner and persona, else the slot id."""
+    ask: int = 0
+    """Which of this role's deliberate asks in this scope it is."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Fenced block name to text."""
+    question: str | None = None
+    """What a contestant is asked; stands unfenced behind its prompt."""
+
+
+def _read(row: CallRow, schema: type[R]) -> R:
+    return read_reply(row.reply or "", schema, ending=row.ending)
+
+
+def _only_once(_scope: str) -> Sequence[int]:
+    return (0,)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Everything a role needs besides its task and its model.
+
+    A scope that is played again, since a call of it had failed, asks in a new generation. What an
+    earlier one came to know stays known: only what failed there is asked again.
+    """
+
+    asker: Asker
+    prompts: PromptSet
+    seed: int = 0
+    generations: Callable[[str], Sequence[int]] = _only_once
+    """Scope to its generations, ascending; the last is the one that asks."""
+
+    async def ask_row(self, model: Model, task: Task) -> CallRow:
+        """Return the reply as it came, with what it was made from. One model call."""
+        *earlier, current = self.generations(task.scope)
+        for generation in earlier:
+            known = self.asker.recall(model, self._request(model, task, generation=generation))
+            if known is not None:
+                return known
+        return await self.asker.ask_row(model, self._request(model, task, generation=current))
+
+    async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
+        """Return the reply in the asked form. One model call, two where the first must be mended.
+
+        Raises:
+            UnusableReply: neither reply holds the asked form.
+            CallFailed: a call failed for good.
+        """
+        *earlier, current = self.generations(task.scope)
+        for generation in earlier:
+            known = self._recalled(model, task, schema, generation)
+            if known is not None:
+                return known
+        row = await self.asker.ask_row(model, self._request(model, task, generation=current))
+        try:
+            return _read(row, schema)
+        except BadReply as fault:
+            repair = {"reply": row.reply or "", "error": str(fault)}
+        again = self._request(model, task, generation=current, repair=repair)
+        row = await self.asker.ask_row(model, again)
+        try:
+            return _read(row, schema)
+        except BadReply as fault:
+            reason = told(f"{task.role} gave no usable reply twice: {fault}")
+            raise UnusableReply(reason) from None
+
+    def _recalled(self, model: Model, task: Task, schema: type[R], generation: int) -> R | None:
+        """Return what an earlier generation was told, mended or not; None where that is no use."""
+        repair: Mapping[str, str] = NO_REPAIR
+        for _ in range(2):
+            request = self._request(model, task, generation=generation, repair=repair)
+            row = self.asker.recall(model, request)
+            if row is None or row.reply is None:
+                return None
+            try:
+                return _read(row, schema)
+            except BadReply as fault:
+                repair = {"reply": row.reply, "error": str(fault)}
+        return None
+
+    def _request(
+        self, model: Model, task: Task, *, generation: int, repair: Mapping[str, str] = NO_REPAIR
+    ) -> Request:
+        nonce = Nonce(
+            scope=task.scope,
+            role=task.role,
+            generation=generation,
+            ordinal=2 * task.ask + bool(repair),
+        )
+        frames = task.frames if model.is_offline else uncaptioned(task.frames)
+        return Request(
+            role=task.role,
+            text=self._text(task, repair),
+            frames=thinned(frames, model.frame_limit(task.role)),
+            nonce=nonce,
+            prompt=self.prompts.digests[task.role],
+        )
+
+    def _text(self, task: Task, repair: Mapping[str, str]) -> str:
+        # One code for all blocks of a prompt, the repair's among them: the first block's binds.
+        code = fence_code(self.seed, task.scope, task.role, {**task.texts, **repair})
+        text = self.prompts.fill(task.role, task.texts, code=code)
+        if task.question is not None:
+            return f"{text}\n\n{QUESTION_LINE}\n{task.question}"
+        ending = contract(task.role, self.prompts.contracts)
+        text = f"{text}\n\n{ending}"
+        if not repair:
+            return text
+        blocks = [fence(name, code, block) for name, block in repair.items()]
+        return "\n\n".join([text, *blocks, _MEND, ending])

@@ -1,0 +1,161 @@
+"""What keeps secrets out of logs, errors and traces, and whether LangSmith listens.
+
+Their warnings quote servers, and their debug logs whole requests.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+NAMES = ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING")
+"""Variables that turn it on, in the order in which LangSmith's own client reads them."""
+_ADDRESSES = ("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT")
+_HOME = "api.smith.langchain.com"
+
+
+def is_traced() -> bool:
+    """Return whether every prompt, frame and reply also goes to LangSmith."""
+    return next(filter(str.strip, map(_value, NAMES)), "") == "true"
+
+
+def trace_host() -> str:
+    """Return the host that traces go to, without credentials."""
+    address = next(filter(str.strip, map(_value, _ADDRESSES)), "")
+    return urlsplit(address.strip(" \"'")).hostname or _HOME
+
+
+def _value(name: str) -> str:
+    return os.environ.get(name, "")
+
+
+LONGEST_REASON = 300
+SHORTEST_SECRET = 12
+LONGEST_WORDS = 32
+"""What is shorter and consists of words in one case is no secret; random letters are mixed."""
+
+KEY_NAMES = {"OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"}
+"""Variables that hold keys; one that a model names for itself joins them when it is looked up."""
+
+_SECRET = re.compile(
+    r"""(?ix)
+    (?<=://)[^\s/@]+(?=@)                                       # user:password in an address
+    | \b(?:bearer|basic)\s+[^\s"',;}]+
+    | \b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?[^\s"',;}]+
+    | \b(?:x-goog-api-key|api[-_ ]?key|key|token)["']?\s*[:=]\s*["']?[^\s"',;&}]+
+    | \bsk-[\w*.\-]{4,}
+    | \bAIza[\w\-*.]{8,}
+    """
+)
+_WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
+"""`not-needed`, `EMPTY`, `Any Word`."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
+
+
+def told(text: str, *, key_env: str | None = None) -> str:
+    """Return `text` on one printable line, shortened, every key in it replaced."""
+    text = without_keys(text, *([key_env] if key_env else []))
+    text = _CONTROL.sub(" ", _SECRET.sub("[key]", sound(text))).strip()
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def without_keys(text: str, *names: str) -> str:
+    """Return `text` with the value of every variable that holds a key replaced.
+
+    For what is told of errors, where too much may go: a key `k` takes every k with it.
+    """
+    return _replaced(text, _key_values(names))
+
+
+def reply_without_keys(reply: str, *names: str) -> str:
+    """Return a model's words with every key replaced that stands in no text by chance.
+
+    Servers that need no key are given any word, and models say words: those stay.
+    """
+    return _replaced(reply, {value for value in _key_values(names) if is_secret(value)})
+
+
+def is_secret(value: str) -> bool:
+    """Return whether the value of a key can be a secret: it is long, and no mere words.
+
+    `EMPTY`, `lm-studio` and `no-key-required` are none; what a provider gives out always is.
+    """
+    is_words = _WORDS.fullmatch(value) is not None and len(value) < LONGEST_WORDS
+    return len(value) >= SHORTEST_SECRET and not is_words
+
+
+def _key_values(names: Sequence[str]) -> set[str]:
+    values = {os.environ.get(name, "").strip() for name in KEY_NAMES.union(names)}
+    return values - {""}
+
+
+def _replaced(text: str, values: set[str]) -> str:
+    # The longest first, or what is left of a key that begins with another would stay.
+    for value in sorted(values, key=lambda value: (-len(value), value)):
+        text = text.replace(value, "[key]")
+    return text
+
+
+def trace_without_keys(trace: str) -> str:
+    """Return a traceback without keys; in its messages also without what looks like one."""
+    lines = without_keys(sound(trace)).splitlines()
+    # Lines of source are indented; `key = ...` is no secret there, and they are what is needed.
+    return "\n".join(
+        line if line.startswith("  ") else _SECRET.sub("[key]", line) for line in lines
+    )
+
+
+def sound(text: str) -> str:
+    """Return `text` as it can be stored: lone surrogates become replacement characters."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+LIBRARIES = (
+    "google_genai",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "langchain_core",
+    "langchain_google_genai",
+    "langchain_openai",
+    "openai",
+)
+
+
+def keep_keys_out_of_logs() -> None:
+    """Take keys out of every record that this process logs from now on; once is enough.
+
+    Where nobody set up logging, Python would print the libraries' warnings; it no longer does.
+    """
+    for name in LIBRARIES:
+        logging.getLogger(name).addHandler(logging.NullHandler())
+    make = logging.getLogRecordFactory()
+    if make is not _cleaned:
+        _Before.make = make
+        logging.setLogRecordFactory(_cleaned)
+
+
+class _Before:
+    """What made records before."""
+
+    make: Any = logging.LogRecord
+
+
+def _cleaned(*args: Any, **kwargs: Any) -> logging.LogRecord:
+    record: logging.LogRecord = _Before.make(*args, **kwargs)
+    try:
+        record.msg, record.args = trace_without_keys(record.getMessage()), None
+    except (TypeError, ValueError):
+        # Message and arguments do not fit; logging itself says so.
+        return record
+    if record.exc_info:
+        trace = logging.Formatter().formatException(record.exc_info)
+        record.exc_text = trace_without_keys(trace)
+    return record

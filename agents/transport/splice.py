@@ -1,0 +1,252 @@
+"""One text block stands for a run of frames; their bytes are kept once and written in its place.
+
+LangChain and the SDKs spend their time for each part of a message, not for each byte. So a call's
+frames, with their labels and cues, go through them as one short text, the run's key. The transport
+of `agents.transport.transport` finds that text in the finished body and sends the parts it stands
+for, made of base64 that all calls share. A key that would leave as text raises before anything is
+sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+from videoautoarena.agents.prompting.layout import BREAKPOINT, Look, cue_blocks, fragment, label
+from videoautoarena.memory.records.records import Frames
+
+# Unguessable, so that no text a model or a file brings along can name a run.
+_NONCE = secrets.token_hex(16)
+
+
+class Astray(RuntimeError):
+    """Frames that could not be put into the call they belong to; nothing was sent in their place.
+
+    Never holds the key or the frames.
+    """
+
+
+class Encoded:
+    """The base64 of one frame's JPEG, held once for all calls that send it."""
+
+    __slots__ = ("__weakref__", "base64")
+
+    def __init__(self, base64: bytes) -> None:
+        """Hold the bytes."""
+        self.base64 = base64
+
+
+class _Shot(NamedTuple):
+    label: str
+    image: Encoded
+    cues: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The frames of one call, in order, and the text that stands for them."""
+
+    key: str = field(repr=False)
+    """Equal for equal frames, cues and look within one process; means nothing outside it."""
+    shots: tuple[_Shot, ...] = field(repr=False)
+    look: Look
+
+
+def run_of(frames: Frames, images: Sequence[Encoded], look: Look) -> Run:
+    """Return the run of a video's frames; `images` are theirs, in the same order."""
+    blocks = cue_blocks(frames.frames, frames.subtitles)
+    paired = enumerate(zip(frames.frames, images, strict=True))
+    shots = (_Shot(label(frame), image, blocks.get(n)) for n, (frame, image) in paired)
+    material = f"{fragment(frames)} {look.detail} {look.is_marked}"
+    key = _NONCE + hashlib.sha256(material.encode()).hexdigest()
+    return Run(key, tuple(shots), look)
+
+
+class _Dialect(NamedTuple):
+    """How one API writes the parts of a message."""
+
+    text: bytes
+    """Before the text of a text part; its end is a brace."""
+    image: bytes
+    """Before an image's base64; behind it stands a quotation mark."""
+    has_extras: bool
+    """Whether detail and breakpoint have a place in an image's part."""
+
+
+_OPENAI = _Dialect(
+    text=b'{"type":"text","text":',
+    image=b'{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,',
+    has_extras=True,
+)
+_GEMINI = _Dialect(
+    text=b'{"text":',
+    image=b'{"inlineData":{"mimeType":"image/jpeg","data":"',
+    has_extras=False,
+)
+_PART = re.compile(
+    rb'\{(?P<type>"type": ?"text", ?)?"text": ?"(?P<key>%b[0-9a-f]{64})"\}' % _NONCE.encode()
+)
+
+
+def _written(run: Run, dialect: _Dialect) -> Iterator[bytes]:
+    """Yield the run's parts with commas between them; the base64 is passed on, never copied."""
+    glue = b""
+    for place, shot in enumerate(run.shots):
+        yield glue + _text(dialect, shot.label) + b"," + dialect.image
+        yield shot.image.base64
+        is_last = place == len(run.shots) - 1
+        glue = _image_end(run.look, dialect, is_last=is_last)
+        if shot.cues is not None:
+            glue += b"," + _text(dialect, shot.cues)
+        glue += b"" if is_last else b","
+    yield glue
+
+
+def _text(dialect: _Dialect, text: str) -> bytes:
+    return dialect.text + json.dumps(text, ensure_ascii=False).encode() + b"}"
+
+
+def _image_end(look: Look, dialect: _Dialect, *, is_last: bool) -> bytes:
+    detail = mark = ""
+    if dialect.has_extras and look.detail is not None:
+        detail = f',"detail":{json.dumps(look.detail)}'
+    if dialect.has_extras and look.is_marked and is_last:
+        mark = f',"prompt_cache_breakpoint":{json.dumps(BREAKPOINT, separators=(",", ":"))}'
+    return f'"{detail}}}{mark}}}'.encode()
+
+
+@dataclass(slots=True)
+class _Carried:
+    """A run under way in one call."""
+
+    run: Run
+    sent: int = 0
+    """Requests that took it along."""
+    refusal: Astray | None = None
+
+
+_CARRIED: ContextVar[_Carried | None] = ContextVar("carried", default=None)
+
+
+@contextmanager
+def carrying(run: Run | None) -> Iterator[None]:
+    """Let the one call that is made in the block take `run` along.
+
+    Raises:
+        Astray: the call would have sent the key as text, or was sent by another way.
+    """
+    if run is None:
+        yield
+        return
+    carried = _Carried(run)
+    token = _CARRIED.set(carried)
+    try:
+        yield
+    except Exception:
+        # The clients would tell of it as of a broken connection, which is tried again.
+        if carried.refusal is not None:
+            raise carried.refusal from None
+        raise
+    finally:
+        _CARRIED.reset(token)
+    if not carried.sent:
+        raise Astray("a call went out by another way than the one that takes its frames along")
+
+
+def spliced(body: bytes) -> list[bytes] | None:
+    """Return a request's body with the run of the call under way in its place, in pieces.
+
+    None means that the body holds no run and should hold none. Costs no copy of any image.
+
+    Raises:
+        Astray: the body holds another run, not exactly one, or one where no text part stands.
+    """
+    carried = _CARRIED.get()
+    found = body.count(_NONCE.encode())
+    if carried is None and not found:
+        return None
+    try:
+        pieces = _in_place(body, found, carried)
+    except Astray as refusal:
+        if carried is not None:
+            carried.refusal = refusal
+        raise
+    return pieces
+
+
+def _in_place(body: bytes, found: int, carried: _Carried | None) -> list[bytes]:
+    if carried is None:
+        raise Astray("a call holds frames that nobody gave it")
+    if found != 1:
+        raise Astray(f"a call holds its frames {found} times instead of once")
+    part = _PART.search(body)
+    if part is None:
+        raise Astray("a call holds its frames where no part of its own stands for them")
+    if part["key"] != carried.run.key.encode():
+        raise Astray("a call holds the frames of another")
+    written = _written(carried.run, _OPENAI if part["type"] else _GEMINI)
+    carried.sent += 1
+    return [body[: part.start()], *written, body[part.end() :]]
+
+
+Load = Callable[[str, list[str]], Awaitable[list[bytes]]]
+"""Video id and frame digests to the frames' JPEG bytes."""
+
+KEPT_BYTES = 256 * 1024 * 1024
+"""Most bytes that are kept for calls to come: 128 frames each of some 40 videos, two blocks."""
+
+
+class Shelf:
+    """The base64 of frames by digest; one for a whole run, within one event loop.
+
+    What calls under way hold is shared whether or not it is still kept, and is counted nowhere.
+    """
+
+    def __init__(self, load: Load, *, most_bytes: int = KEPT_BYTES) -> None:
+        """Begin empty; `load` is asked for a frame once as long as it is on the shelf."""
+        self._load = load
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[str, Encoded] = OrderedDict()
+        self._in_use: WeakValueDictionary[str, Encoded] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def images(self, video: str, digests: Iterable[str]) -> list[Encoded]:
+        """Return the frames of these digests, loading what is not there.
+
+        Raises:
+            FramesChanged, UnusableVideo: as the loader does.
+        """
+        wanted = list(digests)
+        lock = self._locks.setdefault(video, asyncio.Lock())
+        # Whoever comes while they are being read waits for them instead of reading them too.
+        async with lock:
+            found = {digest: self._in_use.get(digest) for digest in wanted}
+            missing = [digest for digest, image in found.items() if image is None]
+            jpegs = await self._load(video, missing) if missing else []
+            for digest, jpeg in zip(missing, jpegs, strict=True):
+                found[digest] = self._in_use[digest] = Encoded(base64.b64encode(jpeg))
+        images = [image for digest in wanted if (image := found[digest]) is not None]
+        self._keep(wanted, images)
+        return images
+
+    def _keep(self, digests: list[str], images: list[Encoded]) -> None:
+        for digest, image in zip(digests, images, strict=True):
+            if digest not in self._kept:
+                self._bytes += len(image.base64)
+            self._kept[digest] = image
+            self._kept.move_to_end(digest)
+        while self._bytes > self._most_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.base64)

@@ -1,0 +1,294 @@
+"""The transport that puts shared frames into bodies and reads no endless answer.
+
+Behind it stands a client of the same library as its user would have it, so that proxies, their
+exceptions, certificates and whatever else the environment says hold as without it: a client that is
+handed a bare transport would ignore the environment's proxies.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Iterator
+from functools import cache
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+from videoautoarena.agents.transport.faults import Garbled
+from videoautoarena.agents.transport.splice import spliced
+from videoautoarena.memory.records.errors import BadInput
+
+MOST_BYTES = 32_000_000
+"""Of one answer, whatever it was compressed to."""
+LONGEST_REPLY = 200_000
+"""Characters of a model's words; no role is asked for a hundredth of it."""
+
+
+def bounded(response: Any, library: Any) -> Any:
+    """Return a response of httpx or httpx2, unread, that is read so far and no further.
+
+    Reading more raises Garbled. What is compressed is counted as it comes out.
+    """
+    headers = response.headers.copy()
+    if "Content-Encoding" in headers:
+        for name in ("Content-Encoding", "Content-Length"):
+            headers.pop(name, None)
+    return library.Response(
+        response.status_code,
+        headers=headers,
+        stream=_stream_class(library)(response),
+        extensions=response.extensions,
+        request=response.request,
+    )
+
+
+class _Counter:
+    """Adds up what was read of one answer."""
+
+    def __init__(self) -> None:
+        self._read = 0
+
+    def passed(self, chunk: bytes) -> bytes:
+        """Return a chunk; raises Garbled where it is too much."""
+        self._read += len(chunk)
+        if self._read > MOST_BYTES:
+            raise Garbled(f"the answer is longer than {MOST_BYTES // 10**6} MB")
+        return chunk
+
+
+class _Stream:
+    """A response's bytes, for sync and async clients."""
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        return map(_Counter().passed, self._response.iter_bytes())
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        counter = _Counter()
+        async for chunk in self._response.aiter_bytes():
+            yield counter.passed(chunk)
+
+    def close(self) -> None:
+        """Close the response."""
+        self._response.close()
+
+    async def aclose(self) -> None:
+        """Close the response."""
+        await self._response.aclose()
+
+
+@cache
+def _stream_class(library: Any) -> type[_Stream]:
+    """Return what clients of one library take for a stream."""
+    return type("Bounded", (_Stream, library.SyncByteStream, library.AsyncByteStream), {})
+
+
+CHUNK = 256 * 1024
+"""Bytes that are handed to a socket at a time: fewer cost more turns, more cost memory."""
+
+CONNECT_S = 20.0
+"""How long a connection may take to be made: a host that takes none says so, or never answers."""
+
+MISDIRECTED = 421
+"""The status of an answer that comes from here and from no server."""
+
+_SOCKS = ("socks5", "socks5h")
+
+
+class SplicingTransport:
+    """Sends requests through a client of its own, with frames in the place of their key.
+
+    One object serves sync and async clients of both libraries; each request says which it is.
+    Connections are not limited here: how many calls are under way is decided elsewhere.
+
+    Clients follow redirects. One to another host is refused with a status of its own: frames and
+    keys go to the host that was named, and to no other. Of an answer no more is read than
+    `agents.transport.transport` allows.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Open nothing yet; `address` is where the model is served."""
+        self._address = address
+        self._clients: dict[tuple[str, str], Any] = {}
+
+    def handle_request(self, request: Any) -> Any:
+        """Send a request and return the response, unread.
+
+        Raises:
+            Astray: its body should hold frames and does not, or the other way round.
+            BadInput: the environment names hosts to call without a proxy in a way nobody can read.
+        """
+        if self._leads_away(request):
+            return _refusal(request)
+        _limit_connecting(request)
+        pieces = spliced(request.read()) if request.method == "POST" else None
+        filled = request if pieces is None else _filled(request, pieces, _Chunks(pieces))
+        client = self._client(request, "Client")
+        answer = client.send(filled, stream=True, follow_redirects=False)
+        return bounded(answer, _library(request))
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Do the same for an async client."""
+        if self._leads_away(request):
+            return _refusal(request)
+        _limit_connecting(request)
+        pieces = spliced(await request.aread()) if request.method == "POST" else None
+        filled = request if pieces is None else _filled(request, pieces, _AsyncChunks(pieces))
+        client = self._client(request, "AsyncClient")
+        answer = await client.send(filled, stream=True, follow_redirects=False)
+        return bounded(answer, _library(request))
+
+    def _client(self, request: Any, kind: str) -> Any:
+        library = _library(request)
+        name = library.__name__, kind
+        if name not in self._clients:
+            limits = library.Limits(max_connections=None, max_keepalive_connections=None)
+            try:
+                self._clients[name] = getattr(library, kind)(limits=limits)
+            except library.InvalidURL:
+                # What `check_proxies` lets pass; the library's words may hold half a password.
+                raise BadInput("NO_PROXY names something that is no host; mend it") from None
+        return self._clients[name]
+
+    def _leads_away(self, request: Any) -> bool:
+        """Return whether a request goes to another host, or to the same without its encryption."""
+        there, home = request.url, _library(request).URL(self._address)
+        if there.host != home.host:
+            return True
+        ways = [(url.scheme, url.port) for url in (home, there)]
+        return ways[0] != ways[1] and ways != [("http", None), ("https", None)]
+
+    def close(self) -> None:
+        """Close the connections of sync clients."""
+        for (_, kind), client in self._clients.items():
+            if kind == "Client":
+                client.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of async clients."""
+        for (_, kind), client in self._clients.items():
+            if kind == "AsyncClient":
+                await client.aclose()
+
+    def __enter__(self) -> SplicingTransport:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> SplicingTransport:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def check_proxies() -> None:
+    """Return if calls can go through the proxies that the environment names, if it names any.
+
+    Raises:
+        BadInput: one cannot be used; names its kind, never its address, which may hold a password.
+    """
+    # It brings half of the standard library's network with it, and most commands call nobody.
+    from urllib.request import getproxies
+
+    for kind, address in getproxies().items():
+        scheme = address.partition("://")[0].lower() if "://" in address else "http"
+        if kind not in ("http", "https", "all"):
+            continue
+        if not _is_readable(address):
+            raise BadInput(f"the {kind} proxy of the environment is no address; mend it")
+        if scheme not in ("http", "https", *_SOCKS):
+            raise BadInput(f"the {kind} proxy of the environment is no http, https or socks5 one")
+        if scheme in _SOCKS and importlib.util.find_spec("socksio") is None:
+            raise BadInput(
+                f"the {kind} proxy of the environment speaks SOCKS; pip install socksio for it"
+            )
+
+
+def _is_readable(address: str) -> bool:
+    """Return whether an address has a host and, if any, a number for its port."""
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        return address.isprintable() and (parts.port or 0) >= 0 and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def splices(chat: Any) -> bool:
+    """Say whether a chat model's async calls are known to go through a splicing transport."""
+    handed = (getattr(chat, "client_args", None) or {}).get("transport")
+    client = getattr(chat, "http_async_client", None)
+    return isinstance(handed or getattr(client, "_transport", None), SplicingTransport)
+
+
+def _library(request: Any) -> Any:
+    """Return httpx or httpx2, whichever made the request."""
+    return sys.modules[type(request).__module__.partition(".")[0]]
+
+
+def _refusal(request: Any) -> Any:
+    """Return what a client is answered instead of being led to another host."""
+    words = "the server sends calls on to another address; set base_url to the one that is meant"
+    return _library(request).Response(
+        MISDIRECTED, json={"error": {"message": words, "code": MISDIRECTED}}, request=request
+    )
+
+
+def _limit_connecting(request: Any) -> None:
+    """Let the connecting of a request take no longer than any may."""
+    limits = dict(request.extensions.get("timeout") or {})
+    if not 0 <= (limits.get("connect") or CONNECT_S + 1) <= CONNECT_S:
+        limits["connect"] = CONNECT_S
+    request.extensions = {**request.extensions, "timeout": limits}
+
+
+def _filled(request: Any, pieces: list[bytes], content: Any) -> Any:
+    headers = request.headers.copy()
+    headers["Content-Length"] = str(sum(map(len, pieces)))
+    return _library(request).Request(
+        request.method, request.url, headers=headers, content=content, extensions=request.extensions
+    )
+
+
+class _Chunks:
+    """Pieces joined to chunks, anew at each reading; one chunk is held at a time."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        held: list[bytes] = []
+        size = 0
+        for piece in self._pieces:
+            held.append(piece)
+            size += len(piece)
+            if size >= CHUNK:
+                yield b"".join(held)
+                held, size = [], 0
+        if held:
+            yield b"".join(held)
+
+
+class _AsyncChunks:
+    """The same for an async client."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._chunks = _Chunks(pieces)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self._chunks:
+            yield chunk

@@ -1,0 +1,163 @@
+"""A newcomer meets a stored answer: it answers the old question, the run's judges judge, no more.
+
+The slot has an id of its own; question, user and the other answer are those of a past battle.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from videoautoarena.agents.roles.answer import answer
+from videoautoarena.agents.roles.judge import Case, judge, settle_verdict
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.lineage import LOST
+from videoautoarena.graph.state import Settled, base_of
+from videoautoarena.memory.records.errors import CallFailed, FramesLost
+from videoautoarena.memory.records.records import Answer, Battle, Draw, Forfeit, Judging, Verdict
+
+Update = dict[str, Any]
+
+
+class GuestState(Settled, total=False):
+    """One slot of a newcomer."""
+
+    slot: str
+    source: Battle
+    """The battle whose question and answer are used again."""
+    draw: Draw
+    answer: Answer | Forfeit
+
+
+async def contestant(state: GuestState, runtime: Runtime[Arena]) -> Update:
+    """Let the newcomer answer; the other answer is there."""
+    arena, source = runtime.context, state["source"]
+    seat = _seat(state["draw"])
+    draw = state["draw"]
+    model = arena.cast[draw.model_a if seat == 0 else draw.model_b]
+    try:
+        said: Answer | Forfeit = await answer(
+            arena.desk,
+            model,
+            frames=await arena.frames(source.video),
+            question=source.question or "",
+            slot=base_of(state["slot"]),
+            seat=seat,
+        )
+    except LOST as failure:
+        is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
+        said = Forfeit(model=model.alias, reason=str(failure), is_ours=is_ours)
+    return {"answer": said}
+
+
+async def referee(state: GuestState, runtime: Runtime[Arena]) -> Update:
+    """Judge the battle as every other one of the run, and settle its slot."""
+    arena, said = runtime.context, state["answer"]
+    if isinstance(said, Forfeit):
+        return await _settled(arena, _unanswered(arena, state, said))
+    try:
+        verdicts = await judge(
+            arena.desk,
+            arena.judges,
+            frames=await arena.frames(state["source"].video),
+            case=_case(state, said),
+            slot=base_of(state["slot"]),
+        )
+    except LOST as failure:
+        why = f"no verdict: {failure}"
+        return await _settled(arena, _battle(arena, state, verdict="void", reason=why))
+    verdict, reason = settle_verdict(verdicts, audit_only=not arena.rules.seats_count)
+    battle = _battle(arena, state, verdict=verdict, reason=reason, verdicts=verdicts)
+    return await _settled(arena, battle)
+
+
+async def play_guest(arena: Arena, slot: str, source: Battle) -> str:
+    """Play a guest slot and return the id of its battle, now settled.
+
+    Costs a model call for the answer, and one a judge and seating.
+    """
+    draw = await arena.draw(slot)
+    start = GuestState(slot=slot, source=source, draw=draw, settled=[])
+    result = await guest.ainvoke(start, context=arena)
+    return str(result["settled"][0])
+
+
+async def _settled(arena: Arena, battle: Battle) -> Update:
+    await arena.settle(battle)
+    return {"settled": [battle.id]}
+
+
+def _seat(draw: Draw) -> Literal[0, 1]:
+    """Return the newcomer's seat: the one whose answer is not borrowed."""
+    if draw.borrowed is None:
+        raise RuntimeError("a guest was reached without an answer to meet")
+    return 1 if draw.borrowed.seat == "a" else 0
+
+
+def _answers(state: GuestState, said: Answer | None) -> tuple[Answer | None, Answer | None]:
+    """Return the answers in their seats; None for the newcomer's where it gave none."""
+    source, draw = state["source"], state["draw"]
+    if _seat(draw) == 0:
+        kept = Answer(model=draw.model_b, text=source.answer_b or "", frames=source.frames_b)
+        return said, kept
+    return Answer(model=draw.model_a, text=source.answer_a or "", frames=source.frames_a), said
+
+
+def _case(state: GuestState, said: Answer) -> Case:
+    a, b = _answers(state, said)
+    return Case(
+        persona=state["source"].persona_text or "",
+        question=state["source"].question or "",
+        answer_a=a.text if a else "",
+        answer_b=b.text if b else "",
+        swap=state["draw"].swap,
+    )
+
+
+def _unanswered(arena: Arena, state: GuestState, said: Forfeit) -> Battle:
+    if said.is_ours:
+        return _battle(arena, state, verdict="void", reason=f"no answer: {said.reason}")
+    lost: Verdict = "forfeit_a" if _seat(state["draw"]) == 0 else "forfeit_b"
+    return _battle(arena, state, verdict=lost, reason=said.reason)
+
+
+def _battle(
+    arena: Arena,
+    state: GuestState,
+    *,
+    verdict: Verdict,
+    reason: str | None,
+    verdicts: tuple[Judging, ...] = (),
+) -> Battle:
+    said, draw = state["answer"], state["draw"]
+    a, b = _answers(state, said if isinstance(said, Answer) else None)
+    return state["source"].model_copy(
+        update={
+            "id": state["slot"],
+            "model_a": draw.model_a,
+            "model_b": draw.model_b,
+            "answer_a": a.text if a else None,
+            "answer_b": b.text if b else None,
+            "frames_a": a.frames if a else (),
+            "frames_b": b.frames if b else (),
+            "verdict": verdict,
+            "reason": reason,
+            "verdicts": verdicts,
+            "evolution": (),
+            "prompts": dict(arena.prompts),
+            "propensity": draw.propensity,
+            "basis": None,
+            "borrowed": draw.borrowed,
+        }
+    )
+
+
+builder = StateGraph(GuestState, context_schema=Arena, output_schema=Settled)
+builder.add_node("contestant", contestant)
+builder.add_node("judge", referee)
+builder.add_edge(START, "contestant")
+builder.add_edge("contestant", "judge")
+builder.add_edge("judge", END)
+guest = builder.compile(name="guest")

@@ -1,0 +1,1 @@
+"""Frozen records, their digests and errors; touches no file."""

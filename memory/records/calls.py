@@ -1,0 +1,134 @@
+"""What is kept of model calls: what makes each one of its own, what came of it, what it cost."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from videoautoarena.memory.records.base import Record
+
+Role = Literal[
+    "examiner", "persona", "questioner", "contestant", "judge", "evolver", "grader", "comparer"
+]
+
+
+class Usage(Record):
+    """Tokens of one call as the provider counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    written_tokens: int | None = None
+    """Input tokens that the provider put into its cache."""
+
+    @property
+    def total(self) -> int | None:
+        """Return input and output together; None where either was not counted."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
+
+
+class Nonce(Record):
+    """What makes an ask one of its own, so that equal prompts stay independent samples."""
+
+    scope: str
+    """The video id for examiner and persona, else the slot id."""
+    role: Role
+    generation: int = 0
+    ordinal: int = 0
+    """Counts deliberate asks: 2 * ask + 1 for its repair round. Never transport retries."""
+
+
+class Attempt(Record):
+    """One try of a call that failed on the way, or came back with nothing that is a reply."""
+
+    kind: str
+    reason: str
+    waited_s: float
+    """Pause before the next try."""
+    may_have_cost_usd: float | None = None
+    """At most this much, where `cost_usd` is unknown; None: unknown as well."""
+    usage: Usage = Usage()
+    """Of what came back."""
+    cost_usd: float | None = None
+    """What it did cost, where something came back that says so; None: unknown."""
+
+
+class Intent(NamedTuple):
+    """One try of a call that is about to be sent, written down before it is.
+
+    While it stands, nobody knows whether the try was paid for: its reply is not there yet, or was
+    lost with the process that sent it.
+    """
+
+    key: str
+    """The call's journal key."""
+    nonce: Nonce
+    model: str
+    """`provider:model`"""
+    attempt: int
+    """Counted from 1, in each process anew."""
+    usd: float | None
+    """At most this much; None: unknown."""
+    tokens: int
+    is_left_over: bool = False
+    """The process that sent it is gone."""
+
+
+class Lost(NamedTuple):
+    """What tries that never had an answer may have been charged, at most."""
+
+    tries: int = 0
+    usd: float | None = 0.0
+    """None: unknown."""
+    tokens: int = 0
+
+
+class CallRow(Record):
+    """One finished model call as the journal keeps it: a reply, or a failure for good."""
+
+    key: str
+    nonce: Nonce
+    model: str
+    """`provider:model` as sent."""
+    alias: str
+    """The roster's name for it."""
+    endpoint: str
+    """Where it went, without credentials; "in-process" for offline models."""
+    prompt: str
+    """Digest of the prompt file; empty where a role has none."""
+    reply: str | None
+    failure: str | None = None
+    """Why it failed for good; None when `reply` is there."""
+    failure_kind: str | None = None
+    usage: Usage = Usage()
+    """Of the last try, as is the cost."""
+    cost_usd: float | None = None
+    """None means unknown, never free."""
+    cost_from: str | None = None
+    """Who says so: "provider", or the `source` of the price."""
+    may_have_cost_usd: float | None = None
+    """At most this much, where `cost_usd` is unknown and a price is not; earlier tries aside."""
+    served_by: str | None = None
+    """What the server called the model that answered, where it said so."""
+    ending: str | None = None
+    """Why the provider says the reply ended, such as "stop" or "length"; None where it did not."""
+    frames: int | None = None
+    """Frames the reply was made from; None where nothing was sent."""
+    text_chars: int = 0
+    """Length of the role text: what follows the frames."""
+    latency_s: float = 0.0
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def tries(self) -> tuple[Attempt | CallRow, ...]:
+        """Return what tells of each of its tries; the row itself tells of the last one."""
+        return (*self.attempts, self)
+
+    @property
+    def total_usd(self) -> float | None:
+        """Return what is known of the cost of all its tries; None where the last one's is not."""
+        if self.cost_usd is None:
+            return None
+        return self.cost_usd + sum(attempt.cost_usd or 0.0 for attempt in self.attempts)

@@ -1,0 +1,89 @@
+"""What makes two things the same: canonical JSON, rows, sha256, and chance from a seed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import Record
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def canonical_json(value: Any) -> str:
+    r"""Return the one JSON text of `value`: sorted keys, no spaces, characters as they are.
+
+    Lone surrogates, which stand for the bytes of file names that are no UTF-8, are written as
+    `\udcXX`, so that every canonical text can be encoded, and every file name comes back as it
+    was. Numbers that JSON does not know (NaN, infinities) raise ValueError.
+    """
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    if text.isascii():
+        return text
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def digest(content: str | bytes) -> str:
+    """Return the sha256 of `content` as 64 lower-case hex digits; text counts as its UTF-8."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(content).hexdigest()
+
+
+def derive(seed: int, *parts: str | int) -> str:
+    """Return 64 hex digits that follow from the seed and the parts; sort by them to shuffle."""
+    return digest(canonical_json([seed, *parts]))
+
+
+def unit_interval(seed: int, *parts: str | int) -> float:
+    """Return a number in [0, 1) that follows from the seed and the parts."""
+    # 53 bits, as many as a float holds: more could round up to 1.
+    return (int(derive(seed, *parts)[:16], 16) >> 11) / 2**53
+
+
+R = TypeVar("R", bound=Record)
+
+
+def write_body(
+    record: Record, *, without: frozenset[str] = frozenset(), defaults: bool = True
+) -> str:
+    """Return the record as canonical JSON.
+
+    Args:
+        record: what is to be kept.
+        without: fields that have columns of their own.
+        defaults: whether fields are written that say no more than when they are not there.
+    """
+    # Not model_dump_json: it refuses the surrogates of file names that are no UTF-8.
+    return canonical_json(
+        record.model_dump(
+            mode="json",
+            by_alias=True,
+            exclude=set(without) or None,
+            exclude_defaults=not defaults,
+        )
+    )
+
+
+def read_body(kind: type[R], body: str, **columns: object) -> R:
+    """Return the record that `write_body` wrote; raises StoreError for anything else."""
+    try:
+        return kind.model_validate({**read_json(body), **columns})
+    except ValidationError as error:
+        raise StoreError(f"the run holds a {kind.__name__} that cannot be read") from error
+
+
+def read_json(body: str) -> dict[str, Any]:
+    """Return the object that stands in a body; raises StoreError for anything else."""
+    try:
+        found: dict[str, Any] = json.loads(body)
+    except ValueError as error:
+        raise StoreError(f"the run holds a row that is no JSON ({error})") from error
+    return found

@@ -1,0 +1,332 @@
+"""The vocabulary: every word that travels between packages, as frozen pydantic records.
+
+Times are seconds from the first frame, digests are lower-case sha256 hex, `a` and `b` always mean
+the seat read first and second in the first judging of a battle.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from videoautoarena.memory.records.base import CallLimits as CallLimits
+from videoautoarena.memory.records.base import Learnt as Learnt
+from videoautoarena.memory.records.base import Lending
+from videoautoarena.memory.records.base import Price as Price
+from videoautoarena.memory.records.base import Record as Record
+from videoautoarena.memory.records.base import Sampling as Sampling
+from videoautoarena.memory.records.base import TokenField as TokenField
+from videoautoarena.memory.records.calls import Attempt as Attempt
+from videoautoarena.memory.records.calls import CallRow as CallRow
+from videoautoarena.memory.records.calls import Intent as Intent
+from videoautoarena.memory.records.calls import Lost as Lost
+from videoautoarena.memory.records.calls import Nonce as Nonce
+from videoautoarena.memory.records.calls import Role as Role
+from videoautoarena.memory.records.calls import Usage as Usage
+
+SCHEMA = 1
+"""Version of every shape that other programs rely on."""
+
+Origin = Literal["first", "evolved", "fresh"]
+Seats = Literal["ab", "ba"]
+Choice = Literal["a", "b", "tie", "tie_good", "tie_bad"]
+Standard = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
+STANDARDS: tuple[Standard, ...] = get_args(Standard)
+"""The four standards a battle is judged on, in their order."""
+Verdict = Literal["a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b"]
+DECIDED: frozenset[str] = frozenset({"a", "b", "tie", "tie_good", "tie_bad", "split"})
+"""Verdicts that enter the ratings."""
+TIES: frozenset[str] = frozenset({"tie", "tie_good", "tie_bad", "split"})
+"""Decided verdicts that count half a win to each side."""
+
+CATEGORIES = (
+    "Movies",
+    "Life Vlogs",
+    "Geography",
+    "History",
+    "News Programs",
+    "Art",
+    "STEM",
+    "Computer Science",
+    "Cooking Recipes",
+    "Travel Guides",
+    "other",
+)
+"""The closed list of categories: VideoAutoArena's ten, plus "other"."""
+
+
+class Video(Record):
+    """One usable video file, known by its content."""
+
+    id: str
+    """First 12 hex digits of `sha256`."""
+    sha256: str
+    path: str
+    """Relative to the folder that was given; bytes that are no UTF-8 stand as surrogates."""
+    size_bytes: int
+    duration_s: float
+    width_px: int
+    height_px: int
+    """Size as displayed: after rotation."""
+    fps: float
+    codec: str
+    rotation: int = 0
+    """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with it though it can be used, a clause each."""
+
+
+class Skipped(Record):
+    """One file that was not used, and why."""
+
+    path: str
+    reason: str
+
+
+class Frame(Record):
+    """One frame as the models see it: its time and the digest of its JPEG bytes."""
+
+    time_s: float
+    digest: str
+
+
+class Cue(Record):
+    """One subtitle, in one line; an instant where both times are equal."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+
+class Subtitles(Record):
+    """What stands beside one video as text, in the order of time, on the clock of its frames."""
+
+    path: str
+    """Relative to the folder of videos, like that of a video."""
+    sha256: str
+    """Of the file's bytes."""
+    code: str
+    """Of the fences around each stretch of it: from seed, video and all the cues."""
+    cues: tuple[Cue, ...]
+
+
+class Frames(Record):
+    """The frames of one video that a run uses, in time order."""
+
+    video: str
+    width_px: int
+    height_px: int
+    frames: tuple[Frame, ...]
+    damaged: int = 0
+    """How many frames stand behind damage that was told of, or show a neighbour instead."""
+    approximate: int = 0
+    """How many frames are shown that may not be the very ones of their times."""
+    captions: tuple[Cue, ...] = ()
+    """Text drawn into the picture, in runs that were begun when it was read; else empty."""
+    subtitles: Subtitles | None = None
+    """Cues of the stretches these frames stand for; they count as part of the frames."""
+
+
+class Slot(Record):
+    """One place for a battle: a lineage's round."""
+
+    id: str
+    """`<video>-p<persona>-r<round>`, with `~g` behind it for a superseding generation."""
+    generation: int
+    ordinal: int
+    """Place in the stored order of all slots, from 0."""
+    video: str
+    persona: int
+    round: int
+    block: int
+
+
+class Scene(Record):
+    """A stretch of a video."""
+
+    start_s: float
+    end_s: float
+    what: str
+
+
+class Brief(Record):
+    """What the examiner tells persona and questioner about a video."""
+
+    account: str
+    category: str
+    """One of CATEGORIES."""
+    scenes: tuple[Scene, ...] = ()
+
+
+class Persona(Record):
+    """One invented user of a video."""
+
+    index: int = Field(ge=1, le=3)
+    """1 close to the content, 2 less close, 3 unrelated."""
+    text: str
+
+
+class Grade(Record):
+    """How hard a question is, 1.0 to 5.0 with one decimal, on each standard and overall."""
+
+    instruction_following: float
+    accuracy: float
+    relevance: float
+    helpfulness: float
+    overall: float
+
+    @property
+    def total(self) -> float:
+        """The sum of the four scores, 4.0 to 20.0."""
+        return round(
+            self.instruction_following + self.accuracy + self.relevance + self.helpfulness, 1
+        )
+
+
+class Evolution(Record):
+    """One attempt of the evolver to make a harder question, and what the grader said of it."""
+
+    battle: str
+    """Id of the battle whose faults were found."""
+    pair: tuple[str, str]
+    """model_a and model_b of that battle."""
+    faults_a: tuple[str, ...]
+    faults_b: tuple[str, ...]
+    weaknesses_a: tuple[str, ...]
+    weaknesses_b: tuple[str, ...]
+    question: str
+    old: Grade
+    new: Grade
+    accepted: bool
+
+
+class Question(Record):
+    """A question as it was put to both contestants."""
+
+    text: str
+    origin: Origin
+    pair: tuple[str, str] | None = None
+    """For an evolved question the pair whose faults it was made from."""
+    difficulty: float | None = None
+    """The overall grade of an evolved question; None when none was given."""
+
+
+class Borrowed(Record):
+    """A stored answer that a newcomer meets, instead of one that is given for the battle."""
+
+    battle: str
+    """Id of the battle it was given in."""
+    seat: Literal["a", "b"]
+    """Where it stands, in that battle and in this one."""
+
+
+class Draw(Lending):
+    """Who meets in a slot, decided before anybody answers."""
+
+    slot: str
+    model_a: str
+    model_b: str
+    propensity: float | None
+    """Probability of the unordered pair; None where the pair was dealt, not drawn."""
+    basis: int | None = None
+    """The latest wave whose results were looked at; None for rules that look at none."""
+    swap: bool = False
+    """Judge this battle from both seatings."""
+    borrowed: Borrowed | None = None
+    """The answer that is not asked for again; only where a newcomer meets stored answers."""
+
+
+class Answer(Record):
+    """What a contestant said."""
+
+    model: str
+    text: str
+    frames: tuple[float, ...]
+    """Times in seconds of the frames it was sent."""
+
+
+class Forfeit(Record):
+    """A contestant that gave no answer; a record, not a loss."""
+
+    model: str
+    reason: str
+    is_ours: bool = False
+    """Its frames could not be sent, so the battle is void and nobody's forfeit."""
+
+
+class Analyses(Record):
+    """The judge's words on the four standards, verbatim, in the judge's own seating (A, B)."""
+
+    instruction_following: str
+    accuracy: str
+    relevance: str
+    helpfulness: str
+
+
+class Judging(Record):
+    """One judge's view of one battle from one seating.
+
+    What the judge was not asked for does not stand in its JSON either.
+    """
+
+    judge: str
+    seats: Seats
+    """"ba" when the judge read model_b's answer first, as its answer A."""
+    verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
+    """Always in terms of model_a and model_b, whatever the seating."""
+    own_answer: str | None = None
+    """What it would have answered itself, written before it weighed the two, verbatim."""
+    analyses: Analyses | None = None
+    standards: dict[Standard, Choice] | None = None
+    """Who is better by each standard alone, in terms of model_a and model_b; those left out that
+    the frames did not let it tell. None where it was not asked."""
+    reason: str | None = None
+    """Why there is no verdict, when it abstained or failed."""
+
+    @model_serializer(mode="wrap")
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        for name in ("own_answer", "standards"):
+            if data.get(name) is None:
+                data.pop(name, None)
+        return data
+
+
+class Battle(Lending):
+    """One settled slot, with everything that decided it. Holds no clock, cost, path or call key."""
+
+    schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    id: str
+    video: str
+    duration_s: float
+    category: str | None
+    persona: int
+    persona_text: str | None
+    round: int
+    """0 for the first question of a lineage."""
+    origin: Origin | None
+    question: str | None
+    aimed_at: tuple[str, str] | None
+    """The pair whose faults the question was made from."""
+    difficulty: float | None
+    model_a: str | None
+    model_b: str | None
+    answer_a: str | None
+    answer_b: str | None
+    frames_a: tuple[float, ...]
+    frames_b: tuple[float, ...]
+    verdict: Verdict
+    reason: str | None
+    """Why it is void or forfeit; None when decided."""
+    verdicts: tuple[Judging, ...]
+    evolution: tuple[Evolution, ...]
+    """The attempts that led to this battle's question; empty for a first or unforced fresh one."""
+    prompts: dict[str, str]
+    """Role to digest of the prompt file that role was given."""
+    propensity: float | None
+    basis: int | None
+    borrowed: Borrowed | None = None
+    """Which of the answers is a stored one; only where a newcomer met it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

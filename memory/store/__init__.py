@@ -1,0 +1,1 @@
+"""The run's SQLite file: layout, lock, writing, journal; the only room that speaks SQL."""

@@ -1,0 +1,369 @@
+"""Opening a run file: for writing by the process that holds its lock, for reading by anybody."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+from urllib.parse import quote
+
+from sqlite_utils import Database
+
+from videoautoarena.memory.records.errors import RunLocked, StoreError
+from videoautoarena.memory.store.migrations import check_is_run, check_layout, fill_in, migrate
+
+
+class RunLock:
+    """The right to write one run, held from construction until `release`.
+
+    Raises:
+        RunLocked: somebody holds it; the message names the process.
+        StoreError: no lock file can be made there.
+    """
+
+    # A process is never refused its own POSIX lock, and loses it when it closes any descriptor of
+    # the file; so what this process holds is known before the file is opened. flock would be
+    # refused, but a forked child would go on holding it after its parent was killed.
+    _held: ClassVar[set[tuple[int, int]]] = set()
+
+    def __init__(self, path: Path) -> None:
+        self._refuse_own(path)
+        self._file = _take(path)
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        self._identity = _identity(os.fstat(self._file))
+        self._held.add(self._identity)
+        self._is_held = True
+
+    def release(self) -> None:
+        """Let the next process in; the file stays: removing it could split the lock in two."""
+        if self._is_held:
+            self._is_held = False
+            self._held.remove(self._identity)
+            os.close(self._file)
+
+    @classmethod
+    def _refuse_own(cls, path: Path) -> None:
+        try:
+            known = _identity(path.stat()) in cls._held
+        except FileNotFoundError:
+            return
+        if known:
+            raise _locked(path, str(os.getpid()))
+
+
+def _take(path: Path) -> int:
+    """Return a descriptor through which this process holds the lock."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.pread(file, 32, 0).decode("ascii", "replace").strip()
+        os.close(file)
+        raise _locked(path, holder) from error
+    except OSError as error:
+        reason = f"{path} cannot be locked ({error.strerror}); use a folder you may write"
+        raise StoreError(reason) from error
+    return file
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _locked(path: Path, holder: str) -> RunLocked:
+    who = f"process {holder}" if holder.isdigit() else "another process"
+    return RunLocked(f"{path.parent} is being run by {who}; wait for it to end, or stop it")
+
+
+_PATIENCE_S = 30.0
+"""How long to wait for somebody else's checkpoint."""
+_UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+"""How SQLite says that the index of a log can be neither made nor written beside it."""
+Seen = tuple[tuple[int, int, int] | None, ...]
+"""Inode, size and time of change, of a file and of its log."""
+
+
+def real_file(path: Path) -> Path:
+    """Return the file that a link leads to: SQLite keeps the log beside it, and so is the lock."""
+    return path.resolve() if path.is_symlink() else path
+
+
+def lock_of(path: Path) -> Path:
+    """Return the lock of a file."""
+    return path.with_name(f"{path.name}.lock")
+
+
+def wal_of(path: Path) -> Path:
+    """Return where SQLite keeps the write-ahead log of a file."""
+    return path.with_name(f"{path.name}-wal")
+
+
+@contextmanager
+def blaming(path: Path) -> Iterator[None]:
+    """Turn what SQLite or the system says inside into one line about the file."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(f"{path} cannot be used ({error}); {_remedy(error)}") from error
+
+
+def _remedy(error: Exception) -> str:
+    """Return what to do about an error; only a file that is no run calls for another --out."""
+    is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+    if is_full or getattr(error, "errno", None) == errno.ENOSPC:
+        return "make room on its disk, then go on with the same command"
+    return "pass the --out of a run"
+
+
+def connect(path: Path, query: str) -> sqlite3.Connection:
+    """Open an SQLite file; `query` is that of its URI, such as "mode=ro"."""
+    # quote() so that a `?` or `%` in a folder's name stays a part of the name.
+    uri = f"file:{quote(bytes(path.absolute()))}?{query}"
+    # Made here and used elsewhere: the writer has a thread of its own, readers may be shared.
+    return sqlite3.connect(
+        uri, uri=True, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+    )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A run file that is open for reading."""
+
+    connection: sqlite3.Connection
+    seen: Seen | None = None
+    """The file as it was, where SQLite does not look whether it changes."""
+    copy: tempfile.TemporaryDirectory[str] | None = None
+    """What is read in its place."""
+    is_immutable: bool = False
+    """SQLite takes no lock on it, so it may be written while a query reads it."""
+
+    def close(self) -> None:
+        """Let go of the file, and remove the copy."""
+        self.connection.close()
+        if self.copy:
+            self.copy.cleanup()
+
+
+def open_reading(path: Path, *, live: bool = False) -> Reading:
+    """Open a file with all that stands in its log; neither of the two is changed.
+
+    While a log holds something the file alone may be older than it says, and shorter: somebody was
+    killed inside a checkpoint, or ran out of disk. So it is `immutable` only where the log is
+    empty. To read a log SQLite makes an index beside it. Where nothing can be written that fails,
+    and both are read from a private copy.
+
+    Args:
+        path: the file.
+        live: this process has it open for writing.
+    """
+    if live:
+        return Reading(_connected(path, "mode=ro"))
+    seen = _look_at(path)
+    # The last reader of a WAL file leaves an empty log behind, unless the file is said to be
+    # immutable; and that it is while it has no log, for then nobody has it open for writing.
+    if seen[1] is not None:
+        with suppress(_Unwritable):
+            return Reading(_connected(path, "mode=ro"))
+    if seen[1] is None or not seen[1][1]:
+        return Reading(_connected(path, "immutable=1"), seen, is_immutable=True)
+    return _copied(path, seen)
+
+
+class _Unwritable(sqlite3.OperationalError):
+    """SQLite needs a file beside another one, and cannot make it."""
+
+
+def _connected(path: Path, query: str) -> sqlite3.Connection:
+    connection = connect(path, query)
+    try:
+        # The first look at the file; until then it might not even be there.
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if error.sqlite_errorcode & 0xFF in _UNWRITABLE:
+            raise _Unwritable(*error.args) from error
+        raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _copied(path: Path, seen: Seen) -> Reading:
+    folder = tempfile.TemporaryDirectory(prefix="arena-")
+    try:
+        twin = Path(folder.name) / path.name
+        shutil.copyfile(path, twin)
+        shutil.copyfile(wal_of(path), wal_of(twin))
+        return Reading(_connected(twin, "mode=ro"), seen, folder)
+    except BaseException:
+        folder.cleanup()
+        raise
+
+
+def _look_at(path: Path) -> Seen:
+    return tuple(map(_status_of, (path, wal_of(path))))
+
+
+def _status_of(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(file)
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def refuse_stranger(path: Path) -> None:
+    """Make sure that the file is a run, before anything is done to it."""
+    # Never by open(): closing the file would drop the locks SQLite holds on it in this process.
+    with blaming(path), closing(open_reading(path)) as reading:
+        check_is_run(reading.connection, path.name)
+
+
+def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
+    """Open a run for writing, brought up to the newest layout.
+
+    NORMAL survives the death of the process, FULL (`fsync`) that of the machine as well.
+    """
+    with blaming(path):
+        connection = connect(path, "mode=rw")
+        try:
+            check_layout(connection, path.name, write=True)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if fsync else 'NORMAL'}")
+            migrate(connection)
+            connection.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+class Reader:
+    """Reads a run file, which it never changes; `live` says that this process writes it.
+
+    Raises:
+        StoreError: from every read of a file that is no run, or is damaged.
+    """
+
+    def __init__(self, path: Path, *, live: bool = False) -> None:
+        self._path = path
+        self._live = live
+        self._open()
+
+    def rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
+        """Return all rows that `sql` finds."""
+        while True:
+            if self._has_changed():
+                self.close()
+                self._open()
+            try:
+                found: list[tuple[str, ...]] = self._db.execute(sql, values).fetchall()
+            except sqlite3.Error:
+                if self._reading.is_immutable and self._has_changed():
+                    continue
+                with blaming(self._path):
+                    raise
+            if not (self._reading.is_immutable and self._has_changed()):
+                return found
+
+    def _has_changed(self) -> bool:
+        """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
+        return self._reading.seen is not None and self._reading.seen != _look_at(self._path)
+
+    def row(self, sql: str, *values: str | int) -> tuple[str, ...] | None:
+        """Return the first row that `sql` finds."""
+        found = self.rows(sql, *values)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._reading.close()
+
+    def _open(self) -> None:
+        with blaming(self._path):
+            seen = _look_at(self._path)
+            reading = open_reading(self._path, live=self._live)
+            try:
+                check_layout(reading.connection, self._path.name, write=False)
+                if fill_in(reading.connection):
+                    # What stands in for a table would hide the one that is made meanwhile.
+                    reading = replace(reading, seen=seen)
+                self._db = Database(reading.connection, execute_plugins=False)
+            except BaseException:
+                reading.close()
+                raise
+            self._reading = reading
+
+
+COPIES = 2
+"""SQLite writes everything once into a file of its own, and once into the log."""
+
+
+class Compacted(NamedTuple):
+    """How many bytes the run's file and its log took, and take now."""
+
+    before: int
+    after: int
+
+
+def compact(path: Path) -> Compacted:
+    """Write the run at `path` anew, without gaps and without a log; nothing it holds changes.
+
+    A kill at any moment leaves it as it was or as it will be.
+
+    Raises:
+        RunLocked: a process is running it.
+        StoreError: no run, or too little room on the disk.
+    """
+    if not path.is_file():
+        raise StoreError(f"{path} does not exist; pass the --out of a run")
+    path = real_file(path)
+    refuse_stranger(path)
+    lock = RunLock(lock_of(path))
+    try:
+        before = size_of(path)
+        refuse_full_disk(path, before)
+        with closing(open_writing(path, fsync=True)) as connection, blaming(path):
+            _check(connection, path)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return Compacted(before, size_of(path))
+    finally:
+        lock.release()
+
+
+def size_of(path: Path) -> int:
+    """Return how many bytes a run's file takes with its log."""
+    return sum(file.stat().st_size for file in (path, wal_of(path)) if file.exists())
+
+
+def refuse_full_disk(path: Path, size_bytes: int) -> None:
+    """Make sure that a file of so many bytes can be written anew; raises StoreError."""
+    needed = COPIES * size_bytes
+    # SQLite's own choice of where its file goes, as far as it can be known from here.
+    beside = Path(os.environ.get("SQLITE_TMPDIR") or tempfile.gettempdir())
+    for folder in {path.parent, beside if beside.is_dir() else path.parent}:
+        free = shutil.disk_usage(folder).free
+        if free < needed:
+            raise StoreError(
+                f"{folder} has {free} bytes free, and to write {path.name} anew takes up to "
+                f"{needed}; make room, or set SQLITE_TMPDIR to a folder that has some"
+            )
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a damaged file: to write it anew would make it harder to save."""
+    (word,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if word != "ok":
+        raise StoreError(f"{path} is damaged ({word}); it was left as it is")

@@ -1,0 +1,148 @@
+"""What is known of the judges of a run beside its battles: people's labels, and trials of a judge.
+
+None of it changes a battle: a label stands beside a verdict, and a trial is a judging of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Standard
+from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.writer import Writer
+
+TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
+
+TRIAL_SCOPE = "trial:"
+"""What the scope of every trial's calls begins with; no slot and no video has such an id."""
+
+
+class Label(Record):
+    """What one person says of one battle, in terms of its model_a and model_b."""
+
+    battle: str
+    labeller: str
+    verdict: Choice
+    standards: dict[Standard, Choice] = Field(default_factory=dict)
+    """Who is better by each standard; those that were not asked for are left out."""
+
+
+class Sample(Record):
+    """A random draw of battles that people are to label; labels of them speak for the rest."""
+
+    seed: int
+    of: tuple[str, ...]
+    """Ids of the battles it speaks for, those of earlier draws among them."""
+    chance: float = Field(gt=0, le=1)
+    """How likely it was to draw each of them that no earlier one had drawn."""
+    drawn: tuple[str, ...]
+    """Ids in the order in which they were drawn, so that the first of them are a draw, too."""
+
+
+class Trial(Record):
+    """One judging that decides no battle: a case put to a judge to learn about the judge.
+
+    "a" and "b" mean the answers of the case; of a case that was made from a battle, its model_a
+    and model_b.
+    """
+
+    id: str
+    """Tells kind, case, judge and seating; equal trials have equal ids."""
+    kind: TrialKind
+    """Another judge's word, the same judge's second one, an answer that attacks or says nothing
+    to the point, or a case whose right answer is known."""
+    name: str = ""
+    """Of the attack, the constant answer or the kind of known truth; empty for the others."""
+    battle: str | None = None
+    """Id of the battle that the case was made from."""
+    video: str
+    """Id of the video whose frames the judge saw, or were made into what it saw."""
+    model: str
+    """`provider:model` of the judge; its name in the roster stands in `judging`."""
+    right: Literal["a", "b"] | None = None
+    """Which answer is right by construction, or attacks without deserving to win: see `kind`."""
+    texts: dict[str, str] = Field(default_factory=dict)
+    """The case, where it is not a battle's own: persona, question, answer_a, answer_b."""
+    frames: tuple[Frame, ...] = ()
+    """What the judge was shown, where those are not the run's frames of the video."""
+    contracts: int = 1
+    """Number of the contracts by which it was judged; see `agents.prompting.contracts`."""
+    judging: Judging
+
+
+def trial_id(first: str, generation: int) -> str:
+    """Return the id of a trial that is held again, since a call had failed; 0 is the first one."""
+    return f"{first}~{generation}" if generation else first
+
+
+def generation_of(trial: str) -> tuple[str, int]:
+    """Return the id of the first trial in the place of one, and which one it is."""
+    first, mark, generation = trial.rpartition("~")
+    return (first, int(generation)) if mark and generation.isdecimal() else (trial, 0)
+
+
+def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials that count: of those in one place the last, in the order of their ids."""
+    latest: dict[str, tuple[int, Trial]] = {}
+    for trial in trials:
+        first, generation = generation_of(trial.id)
+        if first not in latest or latest[first][0] < generation:
+            latest[first] = (generation, trial)
+    return [trial for _, trial in latest.values()]
+
+
+class Evidence:
+    """Labels, draws for them and trials of one run; without a writer they can only be read.
+
+    What is there is never overwritten.
+    """
+
+    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def labels(self) -> list[Label]:
+        """Return all labels in the order in which they were added."""
+        found = self._reader.rows("SELECT body FROM labels ORDER BY place")
+        return [read_body(Label, body) for (body,) in found]
+
+    def add_labels(self, labels: Iterable[Label]) -> None:
+        """Append labels; one labeller's second word on a battle is passed over."""
+        self._writing_only.write_now(
+            "INSERT INTO labels (battle, labeller, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            *((label.battle, label.labeller, write_body(label)) for label in labels),
+        )
+
+    def samples(self) -> list[Sample]:
+        """Return all draws in the order in which they were made."""
+        found = self._reader.rows("SELECT body FROM samples ORDER BY place")
+        return [read_body(Sample, body) for (body,) in found]
+
+    def add_samples(self, samples: Iterable[Sample]) -> None:
+        """Append draws, all of them or none."""
+        self._writing_only.write_now(
+            "INSERT INTO samples (body) VALUES (?)", *((write_body(sample),) for sample in samples)
+        )
+
+    def trials(self) -> list[Trial]:
+        """Return all trials by their ids."""
+        found = self._reader.rows("SELECT body FROM trials ORDER BY id")
+        return [read_body(Trial, body) for (body,) in found]
+
+    async def put_trial(self, trial: Trial) -> None:
+        """Keep a trial, unless there is one with its id."""
+        await self._writing_only.write(
+            "INSERT INTO trials (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (trial.id, write_body(trial)),
+        )
+
+    @property
+    def _writing_only(self) -> Writer:
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; nothing can be written")
+        return self._writer

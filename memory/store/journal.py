@@ -1,0 +1,274 @@
+"""The journal: every model call that was paid for, found again by its key and never paid twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import CallRow, Intent, Lost, Nonce, Role
+from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.writer import Writer
+
+_COLUMNS = "key, scope, role, generation, ordinal, model, body"
+_IN_COLUMNS = frozenset({"key", "nonce", "model"})
+# Not INSERT OR IGNORE: that would also swallow a row that breaks any other rule.
+_RECORD = (
+    f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
+)
+# A call tells of its last try, and each of its attempts of one before.
+_SPENT = (
+    "WITH tries (is_last, told) AS (SELECT 1, body FROM calls WHERE model NOT GLOB ?1 UNION ALL "
+    "SELECT 0, each.value FROM calls, json_each(body, '$.attempts') AS each "
+    "WHERE model NOT GLOB ?1) "
+    "SELECT total(is_last), total(usd), total(is_last AND usd IS NULL), total(tokens_in), "
+    "total(tokens_out) FROM (SELECT is_last, json_extract(told, '$.cost_usd') AS usd, "
+    "json_extract(told, '$.usage.input_tokens') AS tokens_in, "
+    "json_extract(told, '$.usage.output_tokens') AS tokens_out FROM tries)"
+)
+_FRAMES = (
+    "SELECT model, max(json_extract(body, '$.usage.input_tokens') * 1.0 / "
+    "json_extract(body, '$.frames')) FROM calls WHERE json_extract(body, '$.frames') >= ? "
+    "AND json_extract(body, '$.usage.input_tokens') IS NOT NULL GROUP BY model"
+)
+_ANSWERS = (
+    "SELECT scope, ordinal, json_extract(body, '$.reply') IS NOT NULL, "
+    "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.reasoning_tokens'), "
+    "json_extract(body, '$.failure_kind') FROM calls WHERE role = 'contestant' ORDER BY place"
+)
+_ANSWERED = (
+    "SELECT place, scope, json_extract(body, '$.alias'), role FROM calls "
+    "WHERE place > ? AND json_extract(body, '$.reply') IS NOT NULL ORDER BY place LIMIT ?"
+)
+_SENT = (
+    "SELECT json_extract(body, '$.alias'), role, substr(scope, 1, 12), "
+    "json_extract(body, '$.frames') AS frames, count(*) FROM calls "
+    "WHERE frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3, 4"
+)
+_HAS_ANSWERED = (
+    "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
+    "AND json_extract(body, '$.reply') IS NOT NULL LIMIT 1"
+)
+_LOOSE = (
+    "json_extract(body, '$.cost_usd') IS NULL OR json_array_length(body, '$.attempts') > 0 OR "
+    "json_extract(body, '$.usage.input_tokens') IS NULL OR "
+    "json_extract(body, '$.usage.output_tokens') IS NULL"
+)
+_INTENT_COLUMNS = "key, scope, role, generation, ordinal, model, attempt, usd, tokens"
+_INTEND = f"INSERT INTO intents ({_INTENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ENDED = "DELETE FROM intents WHERE key = ? AND NOT is_left_over"
+_WITHDRAW = f"{_ENDED} AND attempt = ?"
+_LEAVE_OVER = "UPDATE intents SET is_left_over = 1 WHERE NOT is_left_over"
+_LEAVE_OVER_OF = f"{_LEAVE_OVER} AND key = ?"
+# Versions before 4 of the file kept in `lost` what calls that were stopped may have cost.
+_LOST = (
+    "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
+    "WHERE model NOT GLOB ?1 UNION ALL SELECT 1, usd, tokens FROM intents "
+    "WHERE model NOT GLOB ?1 AND (is_left_over OR ?2))"
+)
+_FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
+
+_AT_ONCE = 256
+"""Calls that are read in one go."""
+
+
+NOTHING_LOST = Lost()
+
+
+class Spent(NamedTuple):
+    """What all calls of a run came to, in all its processes."""
+
+    calls: int = 0
+    usd: float = 0.0
+    """Of the tries whose cost is known, those that came back with no reply among them."""
+    unknown: int = 0
+    """Calls whose last try is of unknown cost."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    lost: Lost = NOTHING_LOST
+    """In none of the figures above."""
+
+
+NOTHING_SPENT = Spent()
+
+
+class Said(NamedTuple):
+    """What came of a contestant's call, without its words."""
+
+    scope: str
+    ordinal: int
+    is_answered: bool
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    failure_kind: str | None
+
+
+class Sent(NamedTuple):
+    """How many answered calls of a model, in one role and for one video, had how many frames."""
+
+    alias: str
+    role: Role
+    video: str
+    """What its scope begins with: the video's id, but for trials."""
+    frames: int
+    calls: int
+
+
+class Journal:
+    """The calls of one run; without a writer it can only be read."""
+
+    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._intended: set[str] = set()
+        """Keys of calls that are under way."""
+        if writer is not None and self.intents():
+            # Whoever may write is alone, so nobody waits for what was sent before.
+            writer.write_now(_LEAVE_OVER, ())
+
+    def find(self, key: str) -> CallRow | None:
+        """Return the finished call with this key, be it a reply or a failure for good."""
+        row = self._reader.row(_FIND, key)
+        return _call(row) if row else None
+
+    async def record(self, row: CallRow) -> None:
+        """Keep a finished call: committed when this returns; a key that is there stays as it is.
+
+        Raises:
+            StoreError: it was not written, or the run was opened for reading.
+        """
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; no call can be recorded")
+        nonce = row.nonce
+        body = write_body(row, without=_IN_COLUMNS, defaults=False)
+        columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
+        record = _RECORD, [(*columns, body)]
+        if row.key in self._intended:
+            # The row tells of all tries of this process, so none of them stands open any more.
+            await self._writer.write_all(record, (_ENDED, [(row.key,)]))
+            self._intended.discard(row.key)
+        else:
+            await self._writer.write_all(record)
+
+    async def intend(self, intent: Intent) -> None:
+        """Keep that a try is about to be sent: committed when this returns.
+
+        It stands until its call is recorded or it is withdrawn. One that a process left over
+        stands for ever: its key is sent again, and both may be paid for.
+
+        Raises:
+            StoreError: it was not written, or the run was opened for reading.
+        """
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; no call can be sent")
+        nonce = intent.nonce
+        place = (intent.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal)
+        most = (intent.model, intent.attempt, intent.usd, intent.tokens)
+        # A call that begins again was cut off before: what it had sent has no reply to come.
+        again = intent.attempt == 1 and intent.key in self._intended
+        before = [(_LEAVE_OVER_OF, [(intent.key,)])] if again else []
+        self._intended.add(intent.key)
+        await self._writer.write_all(*before, (_INTEND, [(*place, *most)]))
+
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Take back the intent of a try that was not sent, or surely not paid; returns at once."""
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; no call can be sent")
+        self._writer.write_soon(_WITHDRAW, (key, attempt))
+
+    def intents(self) -> list[Intent]:
+        """Return the tries that have no reply, in the order in which they were to be sent."""
+        sql = f"SELECT {_INTENT_COLUMNS}, is_left_over FROM intents ORDER BY place"
+        return [_intent(row) for row in self._reader.rows(sql)]
+
+    def lost(self, *, besides: str = "", in_flight: bool = True) -> Lost:
+        """Return what all tries without a reply may have cost, as far as it is known of each.
+
+        Those to models that the pattern `besides` fits are left out, and on demand those that no
+        process has left over yet.
+        """
+        tries, usd, tokens = self._reader.row(_LOST, besides, int(in_flight)) or (0, None, 0)
+        known = None if usd is None else float(usd)
+        return Lost(int(tries), known, int(tokens)) if tries else NOTHING_LOST
+
+    def calls(self, scope: str | None = None) -> list[CallRow]:
+        """Return all calls, or those of one scope, in the order in which they were recorded."""
+        which, *values = ("",) if scope is None else ("WHERE scope = ?", scope)
+        sql = f"SELECT {_COLUMNS} FROM calls {which} ORDER BY place"
+        found = self._reader.rows(sql, *values)
+        return [_call(row) for row in found]
+
+    def each_call(self) -> Iterator[CallRow]:
+        """Give the same calls, a few in memory at a time."""
+        place, rows = self.after(0, most=_AT_ONCE)
+        while rows:
+            yield from rows
+            place, rows = self.after(place, most=_AT_ONCE)
+
+    def spent(self, *, besides: str = "") -> Spent:
+        """Return what all calls came to, without reading them into memory.
+
+        Those to models that the pattern `besides` fits, such as "offline:*", are left out.
+        """
+        row = self._reader.row(_SPENT, besides)
+        calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
+        counted = (int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
+        return Spent(*counted, self.lost(besides=besides))
+
+    def loose(self) -> list[CallRow]:
+        """Return the calls that `spent` does not tell all of: uncounted, or tried several times."""
+        found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls WHERE {_LOOSE} ORDER BY place")
+        return [_call(row) for row in found]
+
+    def has_answered(self, endpoint: str) -> bool:
+        """Return whether any finished call has a reply from an address."""
+        return self._reader.row(_HAS_ANSWERED, endpoint) is not None
+
+    def latest(self, count: int) -> list[CallRow]:
+        """Return the calls that were recorded last, at most so many, the last one first."""
+        sql = f"SELECT {_COLUMNS} FROM calls ORDER BY place DESC LIMIT ?"
+        return [_call(row) for row in self._reader.rows(sql, count)]
+
+    def each_answered(self) -> Iterator[tuple[str, str, str]]:
+        """Give scope, alias and role of every call that was answered, a few in memory at a time."""
+        found: list[Any] = self._reader.rows(_ANSWERED, 0, _AT_ONCE)
+        while found:
+            yield from ((scope, alias, role) for _, scope, alias, role in found)
+            found = self._reader.rows(_ANSWERED, found[-1][0], _AT_ONCE)
+
+    def answers(self) -> list[Said]:
+        """Return what came of every contestant's call, in the order in which they were recorded."""
+        found: list[Any] = self._reader.rows(_ANSWERS)
+        return [Said(scope, k, bool(reply), *rest) for scope, k, reply, *rest in found]
+
+    def frame_tokens(self, frames: int) -> dict[str, float]:
+        """Return each model's most input tokens a frame, over its calls of so many at least."""
+        found = self._reader.rows(_FRAMES, frames)
+        return {model: float(tokens) for model, tokens in found}
+
+    def sent_frames(self) -> list[Sent]:
+        """Return how many frames answered calls were made from."""
+        found: list[Any] = self._reader.rows(_SENT)
+        return [Sent(*row) for row in found]
+
+    def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
+        """Return calls recorded after a place, 0 for the first, and the place of the last of them.
+
+        `most` says how many there may be; without it all are returned.
+        """
+        sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"
+        found = self._reader.rows(sql, place, most)
+        return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]
+
+
+def _intent(row: tuple[Any, ...]) -> Intent:
+    key, scope, role, generation, ordinal, model, attempt, usd, tokens, is_left_over = row
+    nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
+    return Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over))
+
+
+def _call(row: tuple[str, ...]) -> CallRow:
+    key, scope, role, generation, ordinal, model, body = row
+    nonce = {"scope": scope, "role": role, "generation": generation, "ordinal": ordinal}
+    return read_body(CallRow, body, key=key, nonce=nonce, model=model)

@@ -1,0 +1,135 @@
+"""The layout of a run file: numbered steps, of which only the newest may still change.
+
+A step's number is its place in MIGRATIONS, counted from 1; the file keeps the number reached.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from sqlite_utils import Database
+
+from videoautoarena.memory.records.errors import StoreError, StoreTooNew
+
+Step = Callable[[Database], None]
+
+APPLICATION_ID = 0x56414121
+"""Marks a SQLite file as a run ("VAA!"), so that no other program's file is ever touched."""
+
+
+def _first(db: Database) -> None:
+    """Bodies are JSON; what has a column of its own is there to be searched or to bind."""
+    body = {"body": str}
+    db.create_table("manifest", {"id": int, **body}, pk="id", not_null={"body"})
+    db.create_table("files", {"name": str, "digest": str, "text": str}, pk="name")
+    videos = {"place": int, "id": str, "sha256": str, **body}
+    db.create_table("videos", videos, pk="place", not_null={"id", "sha256", "body"}).create_index(
+        ["id"], unique=True
+    )
+    db.create_table("skipped", {"place": int, **body}, pk="place").create_index(
+        ["body"], unique=True
+    )
+    of_video, of_slot = [("video", "videos", "id")], [("slot", "slots", "id")]
+    slots = {"ordinal": int, "id": str, "video": str, **body}
+    db.create_table("slots", slots, pk="ordinal", foreign_keys=of_video).create_index(
+        ["id"], unique=True
+    )
+    db.create_table("frames", {"video": str, **body}, pk="video", foreign_keys=of_video)
+    db.create_table("draws", {"slot": str, **body}, pk="slot", foreign_keys=of_slot)
+    of_slot = [("id", "slots", "id")]
+    db.create_table("battles", {"id": str, **body}, pk="id", foreign_keys=of_slot)
+    calls = {"place": int, "key": str, "scope": str, "role": str, "generation": int}
+    calls |= {"ordinal": int, "model": str, **body}
+    table = db.create_table("calls", calls, pk="place", not_null=set(calls) - {"place"})
+    table.create_index(["key"], unique=True).create_index(["scope"])
+
+
+def _second(db: Database) -> None:
+    """How long processes have worked on the run, and what may have been paid for nothing."""
+    sessions = {"place": int, "began_at_s": float, "worked_s": float}
+    db.create_table("sessions", sessions, pk="place", not_null=set(sessions) - {"place"})
+    lost = {"place": int, "model": str, "tries": int, "usd": float, "tokens": int}
+    db.create_table("lost", lost, pk="place", not_null=set(lost) - {"place", "usd"})
+
+
+def _third(db: Database) -> None:
+    """What people say of battles, and judgings that decide none."""
+    labels = {"place": int, "battle": str, "labeller": str, "body": str}
+    db.create_table("labels", labels, pk="place", not_null=set(labels) - {"place"}).create_index(
+        ["battle", "labeller"], unique=True
+    )
+    db.create_table("trials", {"id": str, "body": str}, pk="id", not_null={"body"})
+    db.create_table("samples", {"place": int, "body": str}, pk="place", not_null={"body"})
+
+
+_INTENTS = (
+    "intents (place INTEGER PRIMARY KEY, key TEXT NOT NULL, scope TEXT NOT NULL, "
+    "role TEXT NOT NULL, generation INTEGER NOT NULL, ordinal INTEGER NOT NULL, "
+    "model TEXT NOT NULL, attempt INTEGER NOT NULL, usd FLOAT, tokens INTEGER NOT NULL, "
+    "is_left_over INTEGER NOT NULL DEFAULT 0)"
+)
+
+
+def _fourth(db: Database) -> None:
+    """Tries that are about to be sent; what stands here when its process is gone may be paid."""
+    db.execute(f"CREATE TABLE {_INTENTS}")
+    db.execute("CREATE INDEX idx_intents_key ON intents (key)")
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth)
+READABLE = 3
+"""The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
+
+
+def check_is_run(connection: sqlite3.Connection, name: str) -> None:
+    """Make sure that the file was made by this program; raises StoreError if not."""
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise StoreError(f"{name} is no run of this program; pass another --out")
+
+
+def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
+    """Make sure that this version may use the run; changes nothing.
+
+    Raises:
+        StoreTooNew: a newer version wrote it.
+        StoreError: it is no run, or an older one that is only to be read.
+    """
+    check_is_run(connection, name)
+    layout, ours = _pragma(connection, "user_version"), len(MIGRATIONS)
+    if layout > ours:
+        raise StoreTooNew(
+            f"{name} has layout {layout}, this version knows {ours}; update videoautoarena"
+        )
+    if layout < (1 if write else READABLE):
+        raise StoreError(
+            f"{name} has the older layout {layout}; continue the run once to update it"
+        )
+
+
+def fill_in(connection: sqlite3.Connection) -> bool:
+    """Let queries find what an older layout lacks, empty, and return whether it lacks anything."""
+    is_older = _pragma(connection, "user_version") < len(MIGRATIONS)
+    if is_older:
+        connection.execute(f"CREATE TEMP TABLE {_INTENTS}")
+    return is_older
+
+
+def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:
+    """Bring the file up to the newest layout; each step is done whole or not at all."""
+    steps = MIGRATIONS if steps is None else steps
+    db = Database(connection, execute_plugins=False)
+    for number in range(_pragma(connection, "user_version") + 1, len(steps) + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            steps[number - 1](db)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -1,0 +1,137 @@
+"""Reading slots a few rows at a time, and how long processes have worked on a run."""
+
+from __future__ import annotations
+
+import json
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Kind, Slots
+from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.writer import Writer
+
+# A text for what slots about different videos have in common, so that each is read once only.
+_SLOTS = (
+    "SELECT ordinal, video, json_extract(body, '$.block'), "
+    "CASE WHEN substr(id, 1, length(video)) = video THEN substr(id, length(video) + 1) END "
+    "|| json_extract(body, '$.generation', '$.persona', '$.round') "
+    "FROM slots WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
+)
+# CROSS JOIN keeps the order: of a battle no more than its id is touched, which an index has.
+_SETTLED = (
+    "SELECT b.id, s.ordinal FROM battles b CROSS JOIN slots s ON s.id = b.id "
+    "WHERE b.id > ? ORDER BY b.id LIMIT ?"
+)
+_BATTLES_AT_ONCE = 256
+"""Battles that are read in one go."""
+_ROWS_AT_ONCE = 4096
+"""Rows that are read in one go where they are short."""
+
+
+class SlotRows:
+    """The slots of one run file; what was read of them is kept, since they only grow."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._slots = NO_SLOTS
+
+    def all(self) -> Slots:
+        """Return all slots by their ordinals."""
+        last = int(self._slots.columns.ordinal[-1]) if self._slots else -1
+        self._slots += Slots.read(self._pages(_SLOTS, last, column=0), kind_of=_kind_of)
+        return self._slots
+
+    def count(self) -> int:
+        """Return how many there are, without reading any."""
+        return self._number("SELECT count(*) FROM slots")
+
+    def count_settled(self) -> int:
+        """Return how many have a battle, likewise."""
+        return self._number("SELECT count(*) FROM battles b JOIN slots s ON s.id = b.id")
+
+    def superseding(self) -> list[str]:
+        """Return the ids of those that are played in place of others."""
+        return [row[0] for row in self._reader.rows("SELECT id FROM slots WHERE instr(id, '~')")]
+
+    def settled(self) -> Slots:
+        """Return those that have a battle, by their ordinals."""
+        # In this order: a slot that is added and settled meanwhile is then among them.
+        ordinals, slots = self._settled_ordinals(), self.all()
+        return slots.where(slots.rows_of(ordinals))
+
+    def _settled_ordinals(self) -> Ints:
+        pages = self._pages(_SETTLED, "", column=0)
+        found = array("i", (ordinal for page in pages for _, ordinal in page))
+        return np.sort(np.array(found, dtype=np.int32))
+
+    def _number(self, sql: str) -> int:
+        return int((self._reader.row(sql) or ("0",))[0])
+
+    def each_settled(self, *what: str) -> Iterator[tuple[str, ...]]:
+        """Give what SQL says of a battle `b`, for every battle by the ordinals of their slots."""
+        sql = (
+            f"SELECT {', '.join(what)} FROM slots s JOIN battles b ON b.id = s.id "
+            "WHERE s.ordinal BETWEEN ? AND ? ORDER BY s.ordinal"
+        )
+        ordinals = self._settled_ordinals()
+        for first in range(0, len(ordinals), _BATTLES_AT_ONCE):
+            part = ordinals[first : first + _BATTLES_AT_ONCE]
+            yield from self._reader.rows(sql, int(part[0]), int(part[-1]))
+
+    def _pages(self, sql: str, after: str | int, *, column: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Give the rows behind a value of one column, by which they are in order."""
+        found: list[tuple[Any, ...]] = self._reader.rows(sql, after, _ROWS_AT_ONCE)
+        while found:
+            yield found
+            found = self._reader.rows(sql, found[-1][column], _ROWS_AT_ONCE)
+
+
+def _kind_of(text: str | None) -> Kind:
+    """Return what a text of suffix and numbers tells; raises ValueError where it tells nothing."""
+    if text is None:
+        raise ValueError("its id does not begin with its video")
+    suffix, _, numbers = text.rpartition("[")
+    return Kind(suffix, *json.loads(f"[{numbers}"))
+
+
+_BEGIN = "INSERT INTO sessions (place, began_at_s, worked_s) VALUES (?, ?, 0)"
+_BEAT = "UPDATE sessions SET worked_s = ? WHERE place = ?"
+
+
+class Session(NamedTuple):
+    """One process's work on a run."""
+
+    began_at_s: float
+    """Seconds since 1970."""
+    worked_s: float
+    """From its beginning to its last commit."""
+
+
+class Sessions:
+    """The sessions of one run; without a writer they can only be read."""
+
+    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def begin(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Count from now on; every commit takes the time with it, so a kill loses none before it.
+
+        Raises:
+            StoreError: the run was opened for reading.
+        """
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; nobody can work on it")
+        place, began_s = len(self.all()) + 1, clock()
+        self._writer.write_now(_BEGIN, (place, time.time()))
+        self._writer.write_with_each(_BEAT, lambda: (round(clock() - began_s, 3), place))
+
+    def all(self) -> list[Session]:
+        """Return all sessions in the order in which they began."""
+        found = self._reader.rows("SELECT began_at_s, worked_s FROM sessions ORDER BY place")
+        return [Session(float(began_at_s), float(worked_s)) for began_at_s, worked_s in found]

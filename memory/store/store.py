@@ -1,0 +1,405 @@
+"""One run, one SQLite file: what was found, who met, what was said, how it was judged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self, TypeVar
+
+from videoautoarena.memory.records.digests import (
+    canonical_json,
+    digest,
+    read_body,
+    read_json,
+    write_body,
+)
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import (
+    Battle,
+    Draw,
+    Frames,
+    Record,
+    Skipped,
+    Slot,
+    Video,
+)
+from videoautoarena.memory.records.slots import Ids, Slots
+from videoautoarena.memory.store.connection import (
+    Reader,
+    RunLock,
+    blaming,
+    connect,
+    lock_of,
+    open_writing,
+    real_file,
+    refuse_stranger,
+    wal_of,
+)
+from videoautoarena.memory.store.evidence import Evidence
+from videoautoarena.memory.store.journal import Journal
+from videoautoarena.memory.store.migrations import migrate
+from videoautoarena.memory.store.slot_rows import Sessions, SlotRows
+from videoautoarena.memory.store.writer import Writer
+
+R = TypeVar("R", bound=Record)
+
+PAGE_BYTES = 8192
+"""A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
+
+
+class StoredFile(NamedTuple):
+    """A text that was copied into the run, such as a prompt."""
+
+    name: str
+    digest: str
+    text: str
+
+
+class Ending(NamedTuple):
+    """How a battle ended, without what was said in it; None where the file does not tell."""
+
+    id: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str | None
+
+
+class Store:
+    """A run that is open; make it with `create` or `open`, and close it.
+
+    Every write is committed when it returns, and what is there is never overwritten: to write a
+    thing again changes nothing. Reads go to the file each time, so that memory holds no more than
+    what is asked for.
+
+    Raises:
+        StoreError: from reads of a damaged file, from writes that failed, and from every write to a
+            run that was opened for reading.
+    """
+
+    def __init__(self, reader: Reader, writer: Writer | None, lock: RunLock | None) -> None:
+        self.journal = Journal(reader, writer)
+        self.sessions = Sessions(reader, writer)
+        self.evidence = Evidence(reader, writer)
+        self._reader = reader
+        self._writer = writer
+        self._lock = lock
+        self._rows = SlotRows(reader)
+
+    @classmethod
+    def create(cls, path: Path, manifest: dict[str, Any], *, fsync: bool = False) -> Self:
+        """Begin a run at `path`, whole from the first moment, and open it for writing.
+
+        Raises:
+            StoreError: there is something at `path`, or it cannot be written.
+            RunLocked: another process is at it.
+        """
+        body = canonical_json(manifest)
+        path = real_file(path)
+        _make_folder(path.parent, fsync=fsync)
+        return cls._writing(path, fsync=fsync, begin_with=body)
+
+    @classmethod
+    def open(cls, path: Path, *, write: bool, fsync: bool = False) -> Self:
+        """Open the run at `path`; for reading it takes no lock, changes nothing, leaves no file.
+
+        Raises:
+            StoreError: no run, a damaged one, or an older layout that is only to be read.
+            StoreTooNew: a newer version wrote it.
+            RunLocked: it is to be written, and another process is at it.
+        """
+        if not path.is_file():
+            raise StoreError(f"{path} does not exist; pass the --out of a run")
+        path = real_file(path)
+        if not write:
+            return cls(Reader(path), None, None)
+        refuse_stranger(path)
+        return cls._writing(path, fsync=fsync)
+
+    @classmethod
+    def _writing(cls, path: Path, *, fsync: bool, begin_with: str | None = None) -> Self:
+        with ExitStack() as undo:
+            lock = RunLock(lock_of(path))
+            undo.callback(lock.release)
+            if begin_with is not None:
+                _lay_out(path, begin_with, fsync=fsync)
+            connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
+            store = cls(Reader(path, live=True), Writer(connection), lock)
+            undo.pop_all()
+        return store
+
+    def close(self) -> None:
+        """Write what is under way, then let go of file and lock; again is harmless."""
+        self._reader.close()
+        if self._writer:
+            self._writer.close()
+        if self._lock:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what the run was begun with, or was last changed to."""
+        row = self._reader.row("SELECT body FROM manifest")
+        if row is None:
+            raise StoreError("the run file has no manifest; pass the --out of a run")
+        return read_json(row[0])
+
+    def put_manifest(self, manifest: dict[str, Any]) -> None:
+        """Replace the manifest; the one thing that may change, since rounds are added."""
+        self._writing_only.write_now("UPDATE manifest SET body = ?", (canonical_json(manifest),))
+
+    def add_videos(self, videos: Iterable[Video]) -> None:
+        """Append the videos that are not there yet; raises StoreError where two share an id."""
+        known = {video.id: video.sha256 for video in self.videos()}
+        rows = []
+        for video in videos:
+            if known.setdefault(video.id, video.sha256) != video.sha256:
+                raise StoreError(f"two different videos have the id {video.id}; leave one out")
+            rows.append((video.id, video.sha256, write_body(video)))
+        self._writing_only.write_now(
+            "INSERT INTO videos (id, sha256, body) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
+            *rows,
+        )
+
+    def videos(self) -> list[Video]:
+        """Return the videos in the order in which they were added."""
+        return self._all(Video, "SELECT body FROM videos ORDER BY place")
+
+    def add_skipped(self, skipped: Iterable[Skipped]) -> None:
+        """Append the files that were not used and are not there yet."""
+        self._writing_only.write_now(
+            "INSERT INTO skipped (body) VALUES (?) ON CONFLICT (body) DO NOTHING",
+            *((write_body(one),) for one in skipped),
+        )
+
+    def skipped(self) -> list[Skipped]:
+        """Return the files that were not used, in the order in which they were added."""
+        return self._all(Skipped, "SELECT body FROM skipped ORDER BY place")
+
+    def add_slots(self, slots: Iterable[Slot]) -> None:
+        """Append the slots that are not there yet, all or none; their videos must be.
+
+        They are gone through once and never held.
+        """
+        self._writing_only.write_each_now(
+            "INSERT INTO slots (id, ordinal, video, body) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (id) DO NOTHING",
+            ((slot.id, slot.ordinal, slot.video, write_body(slot)) for slot in slots),
+        )
+
+    def slots(self) -> Slots:
+        """Return all slots by their ordinals, which only ever grow: none is read twice."""
+        return self._rows.all()
+
+    def count_slots(self) -> int:
+        """Return how many slots there are, without reading any."""
+        return self._rows.count()
+
+    def count_settled(self) -> int:
+        """Return how many slots have a battle, likewise."""
+        return self._rows.count_settled()
+
+    def superseding(self) -> list[str]:
+        """Return the ids of the slots that are played in place of others, likewise."""
+        return self._rows.superseding()
+
+    def has_battle(self, battle: str) -> bool:
+        """Return whether there is a battle with this id."""
+        return self._reader.row("SELECT 1 FROM battles WHERE id = ?", battle) is not None
+
+    def settled(self) -> Slots:
+        """Return the slots that have a battle, by their ordinals."""
+        return self._rows.settled()
+
+    def put_file(self, name: str, text: str, *, replace: bool = False) -> None:
+        """Copy a text into the run, unless it has one of that name that is not to be replaced."""
+        again = (
+            "UPDATE SET digest = excluded.digest, text = excluded.text" if replace else "NOTHING"
+        )
+        self._writing_only.write_now(
+            "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) "
+            f"ON CONFLICT (name) DO {again}",
+            (name, digest(text), text),
+        )
+
+    def file(self, name: str) -> StoredFile | None:
+        """Return the text of that name as it was copied into the run."""
+        row = self._reader.row("SELECT name, digest, text FROM files WHERE name = ?", name)
+        return StoredFile(*row) if row else None
+
+    def files(self) -> list[StoredFile]:
+        """Return all texts that were copied into the run, by name."""
+        rows = self._reader.rows("SELECT name, digest, text FROM files ORDER BY name")
+        return [StoredFile(*row) for row in rows]
+
+    async def put_frames(self, frames: Frames) -> None:
+        """Keep times and digests of a video's frames; the video must be there."""
+        await self._put("INSERT INTO frames (video, body)", frames.video, frames)
+
+    def frames(self, video: str) -> Frames | None:
+        """Return the frames of the video with this id."""
+        return self._one(Frames, "SELECT body FROM frames WHERE video = ?", video)
+
+    def damaged(self) -> dict[str, int]:
+        """Return how many frames of each video are damaged; videos with none are left out."""
+        return self._frames_counted("damaged")
+
+    def approximate(self) -> dict[str, int]:
+        """Return how many frames of each video may be others than asked for; likewise."""
+        return self._frames_counted("approximate")
+
+    def frame_counts(self) -> dict[str, int]:
+        """Return how many frames of each video a run uses, as far as they were decoded."""
+        count = "json_array_length(body, '$.frames')"
+        return {
+            video: int(n) for video, n in self._reader.rows(f"SELECT video, {count} FROM frames")
+        }
+
+    def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
+        count = f"json_extract(body, '$.{what}')"
+        found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")
+        return {video: int(frames) for video, frames in found}
+
+    async def put_draw(self, draw: Draw) -> None:
+        """Keep who meets in a slot; the slot must be there."""
+        await self._put("INSERT INTO draws (slot, body)", draw.slot, draw)
+
+    def draw(self, slot: str) -> Draw | None:
+        """Return who meets in the slot with this id."""
+        return self._one(Draw, "SELECT body FROM draws WHERE slot = ?", slot)
+
+    async def put_battle(self, battle: Battle) -> None:
+        """Keep a settled slot; the slot must be there."""
+        await self._put("INSERT INTO battles (id, body)", battle.id, battle)
+
+    def battle(self, battle: str) -> Battle | None:
+        """Return the battle with this id."""
+        return self._one(Battle, "SELECT body FROM battles WHERE id = ?", battle)
+
+    def battle_bytes(self, battle: str) -> bytes | None:
+        """Return the battle's canonical JSON: what two equal runs have in common, byte for byte."""
+        row = self._reader.row("SELECT body FROM battles WHERE id = ?", battle)
+        return row[0].encode() if row else None
+
+    def battles(self) -> list[Battle]:
+        """Return all battles by the ordinals of their slots."""
+        return list(self.each_battle())
+
+    def each_battle(self) -> Iterator[Battle]:
+        """Give all battles by the ordinals of their slots, a few in memory at a time."""
+        return (read_body(Battle, body) for (body,) in self._rows.each_settled("b.body"))
+
+    def each_verdict(self) -> Iterator[tuple[str, str]]:
+        """Give id and verdict of every battle by the ordinals of their slots, likewise."""
+        return ((row[0], row[1]) for row in self._rows.each_settled("b.id", _field("verdict")))
+
+    def verdicts(self) -> dict[str, str]:
+        """Return the verdict of every battle by its id, without reading the battles into memory."""
+        return dict(self.each_verdict())
+
+    def each_ending(self) -> Iterator[Ending]:
+        """Give how all battles ended, by the ordinals of their slots; those hold no text.
+
+        One that cannot be read has ended in no way.
+        """
+        fields = (
+            f"CASE WHEN json_valid(b.body) THEN {_field(name)} END"
+            for name in ("model_a", "model_b", "verdict")
+        )
+        return (Ending(*row) for row in self._rows.each_settled("b.id", *fields))
+
+    def settled_ids(self) -> Ids:
+        """Return the ids of all battles."""
+        return self.settled().ids
+
+    def astray(self) -> list[str]:
+        """Return the ids of battles that have no slot, as only a file has that was changed."""
+        sql = "SELECT id FROM battles WHERE id NOT IN (SELECT id FROM slots) ORDER BY id"
+        return [row[0] for row in self._reader.rows(sql)]
+
+    def last_settled(self) -> int:
+        """Return the place of the battle that was settled last, 0 where there is none."""
+        return int((self._reader.row("SELECT max(rowid) FROM battles") or (None,))[0] or 0)
+
+    def settled_after(self, place: int) -> tuple[int, list[str]]:
+        """Return the ids of the battles settled after a place, and the place of the last of them.
+
+        The place before the first is 0.
+        """
+        sql = "SELECT rowid, id FROM battles WHERE rowid > ? ORDER BY rowid"
+        found = self._reader.rows(sql, place)
+        return int(found[-1][0]) if found else place, [id_ for _, id_ in found]
+
+    @property
+    def _writing_only(self) -> Writer:
+        if self._writer is None:
+            raise StoreError("the run was opened for reading; nothing can be written")
+        return self._writer
+
+    async def _put(self, insert: str, key: str, record: Record) -> None:
+        sql = f"{insert} VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await self._writing_only.write(sql, (key, write_body(record)))
+
+    def _one(self, kind: type[R], sql: str, key: str) -> R | None:
+        row = self._reader.row(sql, key)
+        return read_body(kind, row[0]) if row else None
+
+    def _all(self, kind: type[R], sql: str) -> list[R]:
+        return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
+
+
+def _field(name: str) -> str:
+    return f"json_extract(b.body, '$.{name}')"
+
+
+def _make_folder(folder: Path, *, fsync: bool) -> None:
+    try:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for made in missing if fsync else []:
+            _sync_folder(made.parent)
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be made ({error.strerror}); pass another --out"
+        ) from error
+
+
+def _lay_out(path: Path, manifest: str, *, fsync: bool) -> None:
+    """Make the file under another name first, so that a kill leaves a whole run or none."""
+    if path.exists():
+        raise StoreError(f"{path} exists already; continue it, or pass another --out")
+    draft = path.with_name(f"{path.name}.new")
+    with blaming(path):
+        # A log without its file would be taken for the log of the new one.
+        for left_over in (draft, wal_of(path)):
+            left_over.unlink(missing_ok=True)
+        with closing(connect(draft, "mode=rwc")) as connection:
+            # A journal on disk could outlive a kill, and be played back into the next draft.
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            migrate(connection)
+            connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
+        os.replace(draft, path)
+        if fsync:
+            _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder as well."""
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

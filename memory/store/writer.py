@@ -1,0 +1,215 @@
+"""The only hand that writes a run: one thread, which commits in one go whatever has gathered.
+
+A caller goes on when its COMMIT has returned, and not before. While one commit is under way the
+next writes gather, so that the busier the run, the fewer commits a row costs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from typing import NamedTuple
+
+from videoautoarena.memory.records.errors import StoreError
+
+Row = Sequence[str | int | float | bytes | None]
+Outcome = tuple["asyncio.Future[None] | Future[None]", StoreError | None]
+
+_REFUSALS = (sqlite3.Error, OverflowError, UnicodeError)
+"""What sqlite3 raises for a row that it will not take."""
+
+_MOST_AT_ONCE = 512
+
+
+Statement = tuple[str, Iterable[Row]]
+"""SQL, and the rows that it is applied to."""
+
+
+class _Write(NamedTuple):
+    statements: Sequence[Statement]
+    future: asyncio.Future[None] | Future[None]
+
+
+class Writer:
+    """Owns the writing connection from now on, and closes it.
+
+    Raises:
+        StoreError: from every write that did not reach the disk.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.commits = 0
+        self._connection = connection
+        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._closing = False
+        self._gate = threading.Lock()
+        self._batch: list[_Write] = []
+        self._with_each: tuple[str, Callable[[], Row]] | None = None
+        self._thread = threading.Thread(target=self._run, name="run-writer", daemon=True)
+        self._thread.start()
+
+    async def write(self, sql: str, *rows: Row) -> None:
+        """Apply `sql` to each row, all or none; they are committed when this returns.
+
+        A caller that is cancelled meanwhile stops waiting; its rows are written all the same.
+        """
+        await self.write_all((sql, rows))
+
+    async def write_all(self, *statements: Statement) -> None:
+        """Do as `write` with several statements, which are applied all or none."""
+        future = asyncio.get_running_loop().create_future()
+        self._submit(_Write(statements, future))
+        await future
+
+    def write_now(self, sql: str, *rows: Row) -> None:
+        """Do as `write`, and stand still until it is done; for the start of a run."""
+        self.write_each_now(sql, rows)
+
+    def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
+        """Do as `write_now` with rows that are made, in another thread, as they are written."""
+        future: Future[None] = Future()
+        self._submit(_Write([(sql, rows)], future))
+        future.result()
+
+    def write_soon(self, sql: str, *rows: Row) -> None:
+        """Do as `write`, and wait for nothing; for what a task leaves behind that is cancelled."""
+        self._submit(_Write([(sql, rows)], Future()))
+
+    def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:
+        """Write what `row` gives with every commit from now on, which makes none of its own."""
+        self._with_each = (sql, row)
+
+    def close(self) -> None:
+        """Write what has been handed in, then close the connection; again is harmless."""
+        with self._gate:
+            if not self._closing:
+                self._closing = True
+                self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _submit(self, write: _Write) -> None:
+        with self._gate:
+            if self._closing:
+                raise StoreError("the run file has been closed; nothing more can be written")
+            self._queue.put(write)
+
+    def _run(self) -> None:
+        try:
+            while self._gather():
+                self._commit()
+        finally:
+            self._give_up()
+
+    def _gather(self) -> bool:
+        """Wait for a write, take what else is there; False when the last one has been taken."""
+        self._batch = []
+        while len(self._batch) < _MOST_AT_ONCE:
+            try:
+                write = self._queue.get(block=not self._batch)
+            except queue.Empty:
+                break
+            if write is None:
+                self._queue.put(None)
+                break
+            self._batch.append(write)
+        return bool(self._batch)
+
+    def _commit(self) -> None:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            outcomes = [(write.future, self._apply(write)) for write in self._batch]
+            if self._with_each:
+                sql, row = self._with_each
+                self._connection.execute(sql, row())
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            outcomes = [(write.future, _not_written(error)) for write in self._batch]
+        self.commits += 1
+        self._batch = []
+        _deliver(outcomes)
+
+    def _apply(self, write: _Write) -> StoreError | None:
+        execute, statements = self._connection.execute, write.statements
+        if len(statements) == 1 and _is_one(statements[0][1]):
+            # SQLite undoes a failing statement by itself, so one row needs no savepoint.
+            return self._attempt(statements)
+        execute("SAVEPOINT several")
+        error = self._attempt(statements)
+        if error:
+            execute("ROLLBACK TO several")
+        execute("RELEASE several")
+        return error
+
+    def _attempt(self, statements: Sequence[Statement]) -> StoreError | None:
+        try:
+            for sql, rows in statements:
+                if _is_one(rows):
+                    self._connection.execute(sql, *rows)
+                else:
+                    self._connection.executemany(sql, rows)
+        except _REFUSALS as error:
+            if not self._connection.in_transaction:
+                # A full disk ends the whole transaction: nobody's row has been kept.
+                raise
+            return _not_written(error)
+        return None
+
+    def _give_up(self) -> None:
+        """Leave nobody waiting, also when a bug has ended the thread."""
+        with self._gate:
+            self._closing = True
+        left = [*self._batch, *self._rest()]
+        _deliver(
+            [(write.future, StoreError("the writer of the run file has stopped")) for write in left]
+        )
+
+    def _rest(self) -> list[_Write]:
+        rest = []
+        while not self._queue.empty():
+            write = self._queue.get()
+            if write:
+                rest.append(write)
+        return rest
+
+
+def _is_one(rows: Iterable[Row]) -> bool:
+    return isinstance(rows, Sequence) and len(rows) == 1
+
+
+def _not_written(error: Exception) -> StoreError:
+    refusal = StoreError(f"the run file was not written ({error}); check the disk, then continue")
+    refusal.__cause__ = error
+    return refusal
+
+
+def _deliver(outcomes: list[Outcome]) -> None:
+    """Tell every caller; one wake-up per event loop, since each costs a system call."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    for future, error in outcomes:
+        if isinstance(future, Future):
+            _settle([(future, error)])
+        else:
+            by_loop.setdefault(future.get_loop(), []).append((future, error))
+    for loop, theirs in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_settle, theirs)
+        except RuntimeError:
+            # The loop has been closed: nobody is waiting any more.
+            continue
+
+
+def _settle(outcomes: list[Outcome]) -> None:
+    for future, error in outcomes:
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)

@@ -1,0 +1,287 @@
+"""Biases of a judge: towards the answer read first, the longer one, and its own family.
+
+Long answers may be good ones, so none of this proves a bias; it tells how much of the ranking a
+judge that cannot read would have found. Lengths are in characters, which every script has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from videoautoarena.runs.audit.evidence import (
+    POINTS,
+    AuditInput,
+    Ballots,
+    Mask,
+    above,
+    family_of,
+    finding,
+    percent,
+    unknown,
+)
+from videoautoarena.runs.rating.finding import Crosses, Finding
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.intervals.proportions import Share, measure_excess, measure_share
+
+MOST_FLIPS = 0.2
+"""More verdicts that change with the seats are an alarm."""
+LEAST_LEANING = 0.05
+"""How far from half the first seat's share must lie, beside its interval, for an alarm."""
+_ONE_SEATING = (
+    "No battle was judged from both seatings, so nobody knows how often the judge changes its mind "
+    "with them; run with --swap 0.1 to learn it."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Twice:
+    """What one judge said of one battle from both seatings, row by row."""
+
+    ab: Ints
+    ba: Ints
+    judge: Ints
+    video: Ints
+
+    def share(self, hits: Floats | Mask, kept: Mask | None = None) -> Share:
+        here = slice(None) if kept is None else kept
+        return measure_share(hits[here].astype(float), self.video[here])
+
+
+def audit_seats(given: AuditInput) -> list[Finding]:
+    """Return what the seats are worth to the judges of a run."""
+    twice = _judged_twice(given)
+    if not len(twice.ab):
+        return [_first_read(given), unknown("swap.flips", _ONE_SEATING)]
+    told = [_first_read(given), _flips(twice), _gain(twice)]
+    if len(np.unique(twice.judge)) > 1:
+        told += [_flips_of(k, safe(judge), twice) for k, judge in enumerate(given.judges)]
+    return [found for found in told if found.n or found.key == "seats.first"]
+
+
+def _first_read(given: AuditInput) -> Finding:
+    """How often the answer that was read first won, of judgings that chose one."""
+    ballots = given.ballots
+    chosen = ballots.camp < 2
+    if not chosen.any():
+        return unknown("seats.first", "No judging chose an answer, so seats cannot be compared.")
+    won = (ballots.camp == 0) != ballots.is_back
+    share = measure_share(won[chosen].astype(float), given.videos[ballots.battle[chosen]])
+    sentence = (
+        f"The answer that was read first won {percent(share)} of {share.n} judgings that chose "
+        "one; seats are drawn, so a fair judge gives it half."
+    )
+    return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
+
+
+def _flips(twice: _Twice) -> Finding:
+    share = twice.share(twice.ab != twice.ba)
+    sentence = (
+        f"Read the other way round, {percent(share)} of {share.n} verdicts changed; there the "
+        "seats decide, or chance."
+    )
+    return finding("swap.flips", share, sentence, crosses=above(share, MOST_FLIPS))
+
+
+def _flips_of(k: int, name: str, twice: _Twice) -> Finding:
+    share = twice.share(twice.ab != twice.ba, twice.judge == k)
+    sentence = f"Of {share.n} verdicts of {name} {percent(share)} changed with the seats."
+    return finding(f"swap.flips.{name}", share, sentence, crosses=above(share, MOST_FLIPS))
+
+
+def _gain(twice: _Twice) -> Finding:
+    """What the first seat got of the same two answers, whoever sat in it."""
+    share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
+    seat = "neither seat surely gains"
+    if share.low > 0.5 or share.high < 0.5:
+        seat = "the first seat gains" if share.value > 0.5 else "the second seat gains"
+    sentence = (
+        f"Of {share.n} pairs of answers judged from both seatings, the one read first took "
+        f"{percent(share)}, ties half to each: {seat}."
+    )
+    return finding("swap.first", share, sentence, crosses=_leans(share), is_even=True)
+
+
+def _leans(share: Share) -> Crosses:
+    is_far = abs(share.value - 0.5) >= LEAST_LEANING
+    return lambda level: is_far and not share.at(level).low <= 0.5 <= share.at(level).high
+
+
+def _judged_twice(given: AuditInput) -> _Twice:
+    ballots = given.ballots
+    key = ballots.battle * max(len(given.judges), 1) + ballots.judge
+    front, back = (
+        np.flatnonzero(ballots.has_voted & (ballots.is_back == way)) for way in (False, True)
+    )
+    # A judge is asked once from a seating; of more words the first would count.
+    _, one, two = np.intersect1d(key[front], key[back], return_indices=True)
+    ab, ba = front[one], back[two]
+    video = given.videos[ballots.battle[ab]]
+    return _Twice(ballots.camp[ab], ballots.camp[ba], ballots.judge[ab], video)
+
+
+_CAMPS = {"a": 0, "b": 1}
+MATCHED = 0.1
+"""Answers are equally long where the longer has at most this share more."""
+MOST_LONGER = 0.75
+"""More wins of the longer answer are an alarm."""
+MOST_MATCHED = 0.55
+"""The same of equally long answers, where length has no reason to matter."""
+
+
+def audit_length(given: AuditInput) -> list[Finding]:
+    """Return how often the longer answer won, and what a judge of lengths would have said."""
+    decided = [b for b in given.decided if b.answer_a and b.answer_b]
+    if not decided:
+        return [unknown("length.longer", "No battle of two answers was decided; length is moot.")]
+    a, b = [len(x.answer_a or "") for x in decided], [len(x.answer_b or "") for x in decided]
+    lengths = np.array([a, b]).T
+    camps = np.array([_CAMPS.get(x.verdict, 2) for x in decided])
+    video = given.number_videos(decided)
+    longer = np.where(lengths[:, 0] == lengths[:, 1], 2, lengths[:, 1] > lengths[:, 0])
+    chosen = (camps < 2) & (longer < 2)
+    matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
+    same = _share((camps == longer) & (longer < 2), video, np.ones(len(decided), dtype=bool))
+    return [
+        _longer(_share(camps == longer, video, chosen)),
+        _only(same),
+        _matched(_share(camps == longer, video, matched)),
+    ]
+
+
+def _longer(share: Share) -> Finding:
+    if share.n == 0:
+        return unknown("length.longer", "No battle with a winner had answers of unlike length.")
+    sentence = (
+        f"The longer answer won {percent(share)} of {share.n} battles with a winner; half would "
+        "be no preference, more may be merit or a taste for length."
+    )
+    return finding("length.longer", share, sentence, crosses=above(share, MOST_LONGER))
+
+
+def _only(share: Share) -> Finding:
+    sentence = (
+        "A judge that only compares lengths would have said the same in "
+        f"{percent(share)} of {share.n} decided battles, a tie counted as a miss."
+    )
+    return finding("length.only", share, sentence)
+
+
+def _matched(share: Share) -> Finding:
+    if share.n == 0:
+        return unknown(
+            "length.matched",
+            "No battle with a winner had answers within 10 % of one length, so taste for length "
+            "cannot be told from merit there.",
+        )
+    sentence = (
+        f"Between answers within 10 % of one length the longer won {percent(share)} of {share.n}; "
+        "there length has no reason to matter."
+    )
+    return finding("length.matched", share, sentence, crosses=above(share, MOST_MATCHED))
+
+
+def _share(hits: Mask, video: Ints, kept: Mask) -> Share:
+    return measure_share(hits[kept].astype(float), video[kept])
+
+
+_NO_FAMILY = (
+    "No contestant is of the family of a judge ({}), so there is nothing for one to prefer."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """Judgings of one judge in which just one answer came from its family."""
+
+    points: Floats
+    """Of the family's answer: 1, 0.5 or 0."""
+    elsewhere: Floats
+    """The same by judges of other families, in the mean; NaN where none judged the battle."""
+    video: Ints
+
+
+def audit_family(given: AuditInput) -> list[Finding]:
+    """Return what each judge gives its own family, beside what others give it on the same battles.
+
+    Families are those of `family_of`.
+    """
+    told: list[Finding] = []
+    families: list[str] = []
+    for k, judge in enumerate(given.judges):
+        family = family_of(given.model_of(judge))
+        families.append(safe(family))
+        own = _own(k, family, given)
+        if len(own.points):
+            told += _of_judge(judge, family, own)
+    if told or not families:
+        return told
+    return [unknown("family.own", _NO_FAMILY.format(", ".join(dict.fromkeys(families))))]
+
+
+def _of_judge(judge: str, family: str, own: _Own) -> Iterator[Finding]:
+    name = safe(judge)
+    share, shared = measure_share(own.points, own.video), ~np.isnan(own.elsewhere)
+    sentence = (
+        f"{name} gives its own family ({safe(family)}) {percent(share)} of {share.n} judgings"
+    )
+    alone = (
+        "; no judge of another family judged these, so preference cannot be separated from skill"
+    )
+    yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else alone}.")
+    if shared.any():
+        excess = measure_excess(own.points[shared], own.elsewhere[shared], own.video[shared])
+        yield _excess(name, excess)
+
+
+def _excess(name: str, excess: Share) -> Finding:
+    verdict = "it surely favours its own" if excess.low > 0.0 else "no preference is sure"
+    sentence = (
+        f"That is {_points(excess)} points of a hundred more than judges of other families give "
+        f"it in the same {excess.n} judgings: {verdict}."
+    )
+    return finding(
+        f"family.excess.{name}", excess, sentence, crosses=above(excess, 0.0), is_even=True
+    )
+
+
+def _own(judge: int, family: str, given: AuditInput) -> _Own:
+    ballots, is_ours = given.ballots, _ours(family, given)
+    one_of_two = is_ours[:, 0] != is_ours[:, 1]
+    mine = ballots.has_voted & (ballots.judge == judge) & one_of_two[ballots.battle]
+    battle = ballots.battle[mine]
+    of_a = POINTS[ballots.camp[mine]], _said_elsewhere(family, given)[_seating(ballots)[mine]]
+    points, elsewhere = (np.where(is_ours[battle, 0], x, 1.0 - x) for x in of_a)
+    return _Own(points, elsewhere, given.videos[battle])
+
+
+def _ours(family: str, given: AuditInput) -> Mask:
+    """Shape (battles, 2), whether model_a and model_b are of a family."""
+    sides = [b.model_a or "" for b in given.battles], [b.model_b or "" for b in given.battles]
+    ours = {name: family_of(given.model_of(name)) == family for name in set().union(*sides)}
+    return np.array([[ours[name] for name in side] for side in sides], dtype=np.bool_).T
+
+
+def _said_elsewhere(family: str, given: AuditInput) -> Floats:
+    """What judges of other families gave model_a in each seating, in the mean; NaN of none."""
+    ballots, size = given.ballots, 2 * len(given.battles)
+    kin = np.array([family_of(given.model_of(name)) == family for name in given.judges])
+    apart = ballots.has_voted & ~kin[ballots.judge]
+    seating = _seating(ballots)[apart]
+    said = np.bincount(seating, minlength=size)
+    got = np.bincount(seating, weights=POINTS[ballots.camp[apart]], minlength=size)
+    mean = np.full(size, np.nan)
+    np.divide(got, said, out=mean, where=said > 0)
+    return mean
+
+
+def _seating(ballots: Ballots) -> Ints:
+    return np.asarray(2 * ballots.battle + ballots.is_back)
+
+
+def _points(share: Share) -> str:
+    value, low, high = (f"{100 * figure:+.1f}" for figure in share[:3])
+    return f"{value} ({low} to {high})"

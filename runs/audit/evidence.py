@@ -1,0 +1,167 @@
+"""What the sections of an audit look at, and how they put a share into words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
+from videoautoarena.memory.store.evidence import Label, Sample, Trial
+from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding
+from videoautoarena.runs.rundir.server_limits import Shortfall
+from videoautoarena.scoring.fitting.counts import Ints
+from videoautoarena.scoring.intervals.proportions import Share
+
+Mask = NDArray[np.bool_]
+ABSTAINED, FAILED = 3, 4
+_CAMPS = {"a": 0, "b": 1, **dict.fromkeys(TIES, 2), "abstain": ABSTAINED, "failed": FAILED}
+"""Codes of what a judge said; ties of both kinds are one."""
+POINTS = np.array([1.0, 0.0, 0.5])
+"""What each camp gives model_a."""
+_OWNER = re.compile(r"\A.*[/:]", re.DOTALL)
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Every judging of a run as a row of arrays, in the order of the battles."""
+
+    battle: Ints
+    """Place in the battles of the input."""
+    judge: Ints
+    """Place in its judges."""
+    is_back: Mask
+    """Whether model_b was read first."""
+    camp: Ints
+    """0 for model_a, 1 for model_b, 2 a tie, ABSTAINED or FAILED."""
+
+    @property
+    def has_voted(self) -> Mask:
+        """Which of them say who is better, or that nobody is."""
+        return self.camp < ABSTAINED
+
+
+@dataclass(frozen=True, eq=False)
+class AuditInput:
+    """The battles of a run that count, and what is known of its judges beside them."""
+
+    battles: Sequence[Battle]
+    manifest: Mapping[str, Any]
+    labels: Sequence[Label] = ()
+    samples: Sequence[Sample] = ()
+    trials: Sequence[Trial] = ()
+    films: Mapping[str, Video] = field(default_factory=dict)
+    """By id; what is said of a battle names the file it is about."""
+    shortfalls: Sequence[Shortfall] = ()
+    """Who saw fewer frames than it was to."""
+
+    @cached_property
+    def decided(self) -> list[Battle]:
+        """The battles that enter the ratings."""
+        return [battle for battle in self.battles if battle.verdict in DECIDED]
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Names of all who were asked to judge, in the order of the panel."""
+        asked = {judging.judge: None for battle in self.battles for judging in battle.verdicts}
+        panel = [judge for judge in self.manifest.get("judges") or () if judge in asked]
+        return list(dict.fromkeys([*panel, *asked]))
+
+    @cached_property
+    def ballots(self) -> Ballots:
+        """What every judge said of every battle, from every seating."""
+        place = {judge: k for k, judge in enumerate(self.judges)}
+        every = [judging for battle in self.battles for judging in battle.verdicts]
+        size, asked = len(every), [len(battle.verdicts) for battle in self.battles]
+        # Column by column: a tuple a row would keep the garbage collector at work.
+        return Ballots(
+            np.repeat(np.arange(len(asked)), asked),
+            np.fromiter((place[judging.judge] for judging in every), np.int64, size),
+            np.fromiter((judging.seats == "ba" for judging in every), np.bool_, size),
+            np.fromiter((_CAMPS[judging.verdict] for judging in every), np.int64, size),
+        )
+
+    @cached_property
+    def videos(self) -> Ints:
+        """Shape (battles,), a number for the video of each: the clusters of their shares."""
+        return self.number_videos(self.battles)
+
+    @cached_property
+    def _videos(self) -> dict[str, int]:
+        return {video: k for k, video in enumerate(dict.fromkeys(b.video for b in self.battles))}
+
+    def number_videos(self, battles: Sequence[Battle]) -> Ints:
+        """Return the numbers that the videos of some of the battles have in `videos`."""
+        return np.array([self._videos[battle.video] for battle in battles], dtype=np.int64)
+
+    def model_of(self, name: str) -> str:
+        """Return the `provider:model` that a name of the run stands for."""
+        entry = (self.manifest.get("cast") or {}).get(name) or {}
+        return str(entry.get("model") or name)
+
+    def is_blind(self, name: str) -> bool:
+        """Return whether a contestant is sent no frame."""
+        entry = (self.manifest.get("cast") or {}).get(name) or {}
+        return entry.get("max_frames") == 0
+
+
+def family_of(model: str) -> str:
+    """Return the family of a `provider:model`: the first word of the model's name.
+
+    So `openai:gpt-4o`, `azure:gpt-4o-mini` and `openrouter:openai/gpt-5` are one, `gpt`. The
+    provider is left out, since one model is to be had from many; stand-ins are a family by kind.
+    """
+    word = _FIRST_WORD.search(_OWNER.sub("", model))
+    return word[0].casefold() if word else model.casefold()
+
+
+def percent(share: Share) -> str:
+    """Return a share with its interval: `23.5 % (18.2 to 29.9)`; `unknown` of nothing."""
+    if math.isnan(share.value):
+        return "unknown"
+    value, low, high = (f"{100 * figure:.1f}" for figure in share[:3])
+    return f"{value} % ({low} to {high})"
+
+
+def finding(
+    key: str,
+    share: Share,
+    sentence: str,
+    *,
+    crosses: Crosses | None = None,
+    is_even: bool = False,
+    is_alarm: bool = False,
+) -> Finding:
+    """Return a share as a finding.
+
+    `crosses` is for figures that are one of many, among which `raise_alarms` chooses, and `is_even`
+    as there; `is_alarm` is for one that stands alone.
+    """
+    return Finding(key, *share, sentence, is_alarm, crosses, is_enough(share), is_even)
+
+
+def is_enough(share: Share) -> bool:
+    """Return whether a share stands on cases enough, of more than one video, for an alarm."""
+    return share.n >= ENOUGH and share.spread is not None
+
+
+def above(share: Share, most: float) -> Crosses:
+    """Return what says whether a share is surely above a threshold."""
+    return lambda level: share.at(level).low > most
+
+
+def below(share: Share, least: float) -> Crosses:
+    """Return what says whether a share is surely below a threshold."""
+    return lambda level: share.at(level).high < least
+
+
+def unknown(key: str, sentence: str) -> Finding:
+    """Return what an audit says where there is nothing to say a figure from."""
+    return Finding(key, math.nan, math.nan, math.nan, 0, sentence)

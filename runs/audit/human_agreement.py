@@ -1,0 +1,350 @@
+"""The judges of a run against the people who labelled its battles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from videoautoarena.agents.roles.judge import settle_standard
+from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
+from videoautoarena.memory.store.evidence import Label, Sample
+from videoautoarena.runs.audit.evidence import AuditInput, below, finding, percent, unknown
+from videoautoarena.runs.rating.finding import Finding, tell_share
+from videoautoarena.runs.rating.method import Rated
+from videoautoarena.runs.rating.table import build, points_of
+from videoautoarena.runs.rundir.reader import Run, counted
+from videoautoarena.runs.text.style import count_style
+from videoautoarena.scoring.agreement.rater_agreement import MISSING, Agreement, agree, krippendorff
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
+from videoautoarena.scoring.fitting.counts import Ints
+from videoautoarena.scoring.intervals.proportions import Share, measure_excess
+
+A, B, TIE = 0, 1, 2
+"""Codes of a word; both kinds of tie and a split are one."""
+CLOSE = 0.1
+"""Answers whose lengths differ by no more than this share of the longer are matched."""
+GAPS = (0.0, 50.0, 100.0, 200.0, 400.0, math.inf)
+"""Rating gaps between which calibration is told."""
+
+
+class Spoken(NamedTuple):
+    """A label and the battle it is of, which was decided and counts."""
+
+    label: Label
+    battle: Battle
+
+
+def spoken_of(run: Run) -> list[Spoken]:
+    """Return the labels of a run that count, in the order in which they were added."""
+    labels = run.store.evidence.labels()
+    return join_labels(labels, run.each_battle if labels else ())
+
+
+def join_labels(labels: Sequence[Label], battles: Iterable[Battle]) -> list[Spoken]:
+    """Return the labels of those battles that were decided, each with its battle."""
+    wanted = {label.battle for label in labels}
+    decided = {
+        battle.id: battle for battle in battles if battle.id in wanted and battle.verdict in DECIDED
+    }
+    return [Spoken(of, decided[of.battle]) for of in labels if of.battle in decided]
+
+
+def chances(samples: Sequence[Sample]) -> dict[str, float]:
+    """Return how likely each battle was to be drawn by one draw or another; others are left out."""
+    missed: dict[str, float] = {}
+    for sample in samples:
+        for id_ in sample.of:
+            missed[id_] = missed.get(id_, 1.0) * (1.0 - sample.chance)
+    return {id_: 1.0 - chance for id_, chance in missed.items()}
+
+
+def mean_points(spoken: Iterable[Spoken]) -> dict[str, float]:
+    """Return what people give model a of each labelled battle, the mean where several did."""
+    given: dict[str, list[float]] = {}
+    for label, _ in spoken:
+        given.setdefault(label.battle, []).append(points_of(label.verdict))
+    return {id_: float(np.mean(points)) for id_, points in given.items()}
+
+
+class Compared(NamedTuple):
+    """Words of people and of judges on the same battles, one for each label, as codes."""
+
+    people: Ints
+    judge: Ints
+    video: Ints
+    longer: Ints
+    """Whose answer is the longer, in words and signs; TIE where neither is."""
+    is_matched: Ints
+    """1 where the two lengths are within CLOSE of each other."""
+
+    def among(self, rows: Any) -> Compared:
+        """Return some of the rows."""
+        return Compared(*(column[rows] for column in self))
+
+    @property
+    def without_ties(self) -> Compared:
+        """Those where both said who is better."""
+        return self.among((self.people != TIE) & (self.judge != TIE))
+
+    def agreement(self) -> Agreement:
+        """Return how far judges agree with people, clustered by video."""
+        return agree(self.judge, self.people, self.video)
+
+
+def compare(spoken: Sequence[Spoken]) -> Compared:
+    """Return labels beside the verdicts on their battles."""
+    lengths = {
+        battle.id: (count_style(battle.answer_a or "")[0], count_style(battle.answer_b or "")[0])
+        for battle in {battle.id: battle for _, battle in spoken}.values()
+    }
+    pairs = [lengths[battle.id] for _, battle in spoken]
+    return Compared(
+        np.array([code_of(label.verdict) for label, _ in spoken], dtype=np.int64),
+        np.array([code_of(battle.verdict) for _, battle in spoken], dtype=np.int64),
+        _numbered([battle.video for _, battle in spoken]),
+        np.array([TIE if a == b else A if a > b else B for a, b in pairs], dtype=np.int64),
+        np.array([abs(a - b) <= CLOSE * max(a, b) for a, b in pairs], dtype=np.int64),
+    )
+
+
+def code_of(verdict: str) -> int:
+    """Return the code of a decided verdict or of a label."""
+    return TIE if verdict in TIES else A if verdict == "a" else B
+
+
+def people_agree(spoken: Sequence[Spoken]) -> tuple[Share, Share]:
+    """Return how often two people say the same of a battle, and Krippendorff's alpha of all."""
+    labellers = {of.label.labeller: k for k, of in enumerate(spoken)}
+    place = {name: k for k, name in enumerate(labellers)}
+    battles = list(dict.fromkeys(of.battle.id for of in spoken))
+    row = {id_: k for k, id_ in enumerate(battles)}
+    ratings = np.full((len(battles), max(len(place), 1)), MISSING)
+    video = np.zeros(len(battles), dtype=np.int64)
+    numbers = _numbered([of.battle.video for of in spoken])
+    for of, number in zip(spoken, numbers, strict=True):
+        ratings[row[of.battle.id], place[of.label.labeller]] = code_of(of.label.verdict)
+        video[row[of.battle.id]] = number
+    first, second, where = _pairs_of(ratings)
+    pairs = agree(first, second, video[where])
+    return pairs.share, krippendorff(ratings, video)
+
+
+def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
+    """Every two words on one battle, and the row of that battle."""
+    pairs = [
+        (one, two, row)
+        for row, words in enumerate(ratings)
+        for one, two in combinations(words[words != MISSING].tolist(), 2)
+    ]
+    first, second, where = np.array(pairs, dtype=np.int64).reshape(-1, 3).T
+    return first, second, where
+
+
+def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[str, Any]]:
+    """Return, for gaps between two models' ratings, how far judges and ratings are right.
+
+    Ties of either side are left out. In each row `agreed` is how often a label says what the judge
+    said, `better` how often it is for the model that the judges' ratings put above, and `expected`
+    how often it should be by the mean of those ratings. Rows without a label are left out.
+    """
+    table = build(battles, ())
+    rating = {row["model"]: row["rating"] for row in table["models"]}
+    home = {name: k for k, names in enumerate(table["components"]) for name in names}
+    compared, gaps = compare(spoken), np.empty(len(spoken))
+    for k, (_, battle) in enumerate(spoken):
+        a, b = battle.model_a or "", battle.model_b or ""
+        gaps[k] = rating[a] - rating[b] if home[a] == home[b] else np.nan
+    rows = []
+    for low, high in pairwise(GAPS):
+        inside = (np.abs(gaps) >= low) & (np.abs(gaps) < high)
+        inside &= (compared.people != TIE) & (compared.judge != TIE) & (gaps != 0.0)
+        if not inside.any():
+            continue
+        part, gap = compared.among(inside), gaps[inside]
+        above = np.where(gap > 0, A, B)
+        rows.append(
+            {
+                "gap_from": low,
+                "gap_to": None if math.isinf(high) else high,
+                "gap": round(float(np.abs(gap).mean()), 1),
+                "agreed": tell_share(part.agreement().share),
+                "better": tell_share(agree(above, part.people, part.video).share),
+                "expected": round(float((1 / (1 + np.exp(-np.abs(gap) / SCALE))).mean()), 6),
+            }
+        )
+    return rows
+
+
+def _numbered(names: Sequence[str]) -> Ints:
+    place = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return np.array([place[name] for name in names], dtype=np.int64)
+
+
+_NOBODY = (
+    "No person has labelled a battle that counts, so nothing says how far the judge agrees with "
+    "people."
+)
+
+
+def audit_labels(given: AuditInput) -> list[Finding]:
+    """Return how far the judges of a run agree with the people who labelled its battles."""
+    spoken = join_labels(given.labels, given.battles)
+    return judge_labels(spoken, seats_count=given.manifest.get("swap") == "all")
+
+
+def judge_labels(spoken: Sequence[Spoken], *, seats_count: bool) -> list[Finding]:
+    """Return how far judges agree with people, and people with each other.
+
+    Each label is held against the verdict on its battle, which is that of all judges together, with
+    videos as clusters. An alarm tells of a judge that is surely right less often than the longer
+    answer.
+    """
+    if not spoken:
+        return [unknown("labels.agreement", _NOBODY)]
+    every = compare(spoken)
+    return [
+        *_agreement(every),
+        *_length(every.without_ties),
+        *_people(spoken),
+        *_standards(spoken, seats_count=seats_count),
+    ]
+
+
+def _agreement(every: Compared) -> Iterator[Finding]:
+    found, clear = every.agreement(), every.without_ties
+    yield finding(
+        "labels.agreement",
+        found.share,
+        f"The judge says what people say in {_of(found.share)}, a tie being a word of its own.",
+    )
+    yield finding(
+        "labels.kappa",
+        found.kappa,
+        f"Beyond chance that is a Cohen's kappa of {_figure(found.kappa)}; 0 is chance, 1 full "
+        "agreement.",
+    )
+    if not len(clear.people):
+        return
+    found = clear.agreement()
+    yield finding(
+        "labels.agreement_without_ties",
+        found.share,
+        f"Where neither tied it is {_of(found.share)}.",
+    )
+    yield finding(
+        "labels.kappa_without_ties",
+        found.kappa,
+        f"Where neither tied, Cohen's kappa is {_figure(found.kappa)}.",
+    )
+
+
+def _length(clear: Compared) -> Iterator[Finding]:
+    """Of labels and verdicts without ties."""
+    matched = clear.among(clear.is_matched == 1)
+    if len(matched.people):
+        share = matched.agreement().share
+        yield finding(
+            "labels.length_matched",
+            share,
+            f"Where the answers are about equally long, within 10 %, the judge agrees in "
+            f"{_of(share)}.",
+        )
+    uneven = clear.among(clear.longer != TIE)
+    if not len(uneven.people):
+        return
+    judge = uneven.agreement().share
+    length = agree(uneven.longer, uneven.people, uneven.video).share
+    gain = measure_excess(
+        uneven.judge == uneven.people, uneven.longer == uneven.people, uneven.video
+    )
+    word = "no better than" if gain.value <= 0.0 else "which must beat"
+    yield finding(
+        "labels.length_only",
+        length,
+        f"The judge agrees with people in {_of(judge)} on answers of different length, {word} "
+        f"always picking the longer one: {percent(length)}.",
+    )
+    yield finding(
+        "labels.length_gain",
+        gain,
+        f"On the same labels the judge is {_points(gain)} better at it than the longer answer; "
+        "below 0 it is worse.",
+        crosses=below(gain, 0.0),
+    )
+
+
+def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
+    share, alpha = people_agree(spoken)
+    if not alpha.n:
+        return
+    people = len({of.label.labeller for of in spoken})
+    yield finding(
+        "labels.people",
+        share,
+        f"Two people say the same of a battle in {_of(share, 'pair')}; a judge that agrees with "
+        "people as well as that is as good as one of them.",
+    )
+    yield finding(
+        "labels.krippendorff",
+        alpha,
+        f"Krippendorff's alpha of {people} people on {counted(alpha.n, 'battle')} that two or more "
+        f"labelled is {_figure(alpha)}.",
+    )
+
+
+def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Finding]:
+    """How far each standard decides what people say, and how far the judge agrees with them on it.
+
+    The latter where it was asked: from contract 2 on.
+    """
+    for name in STANDARDS:
+        mine = [of for of in spoken if name in of.label.standards]
+        if not mine:
+            continue
+        overall = np.array([code_of(of.label.verdict) for of in mine])
+        word = np.array([code_of(of.label.standards[name]) for of in mine])
+        share = agree(word, overall, compare(mine).video).share
+        yield finding(
+            f"labels.{name}",
+            share,
+            f"By {_SPELT[name]} alone people say what they say overall in {_of(share)}.",
+        )
+        both = [
+            (of, verdict)
+            for of in mine
+            for verdict in [settle_standard(of.battle.verdicts, name, audit_only=not seats_count)]
+            if verdict in DECIDED
+        ]
+        if not both:
+            continue
+        judge = np.array([code_of(verdict) for _, verdict in both])
+        people = np.array([code_of(of.label.standards[name]) for of, _ in both])
+        share = agree(judge, people, compare([of for of, _ in both]).video).share
+        yield finding(
+            f"labels.judge_{name}",
+            share,
+            f"By {_SPELT[name]} alone the judge says what people say in {_of(share)}.",
+        )
+
+
+_SPELT: dict[Standard, str] = {name: name.replace("_", " ") for name in STANDARDS}
+
+
+def _of(share: Share, thing: str = "label") -> str:
+    """A share with its interval and its units: `72.0 % (64.1 to 79.3) of 90 labels`."""
+    return f"{percent(share)} of {counted(share.n, thing)}"
+
+
+def _points(gain: Share) -> str:
+    value, low, high = (f"{100.0 * x:+.1f}" for x in gain[:3])
+    return f"{value} points ({low} to {high})"
+
+
+def _figure(share: Share) -> str:
+    if math.isnan(share.value):
+        return "no value, since all say the same one thing"
+    return f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"

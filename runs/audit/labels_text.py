@@ -1,0 +1,139 @@
+"""Labels of a run on a terminal and as JSON: by whom, how many, how far people and judges agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table as Grid
+from rich.text import Text
+
+from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.runs.audit.human_agreement import (
+    TIE,
+    Spoken,
+    calibrate,
+    compare,
+    judge_labels,
+    spoken_of,
+)
+from videoautoarena.runs.rating.finding import raise_alarms, tell_share
+from videoautoarena.runs.rundir.reader import Run, counted
+from videoautoarena.runs.text.terminal import safe
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_LONGEST_NAME = 30
+
+
+def show_labels(run: Run) -> dict[str, Any]:
+    """Return who labelled how much, how far people and judges agree, as JSON-ready values."""
+    spoken, every = spoken_of(run), run.store.evidence.labels()
+    samples = run.store.evidence.samples()
+    verdicts = run.store.verdicts()
+    decided = {id_ for id_ in run.settled if verdicts[id_] in DECIDED}
+    drawn = {id_ for sample in samples for id_ in sample.drawn} & decided
+    labelled = {of.battle.id for of in spoken}
+    said = judge_labels(spoken, seats_count=run.manifest.get("swap") == "all")
+    return {
+        "schema": SCHEMA,
+        "labels": len(spoken),
+        "battles": len(labelled),
+        "left_out": len(every) - len(spoken),
+        "sample": {
+            "drawn": len(drawn),
+            "labelled": len(drawn & labelled),
+            "decided": len(decided),
+        },
+        "labellers": _labellers(spoken),
+        "findings": [finding.as_json() for finding in raise_alarms(said)],
+        "calibration": calibrate(run.battles, spoken) if spoken else [],
+    }
+
+
+def _labellers(spoken: Sequence[Spoken]) -> list[dict[str, Any]]:
+    counts = Counter(of.label.labeller for of in spoken)
+    rows = []
+    for name in sorted(counts, key=lambda name: (-counts[name], name)):
+        mine = compare([of for of in spoken if of.label.labeller == name])
+        rows.append(
+            {
+                "labeller": name,
+                "labels": counts[name],
+                "ties": int((mine.people == TIE).sum()),
+                "agreed": tell_share(mine.agreement().share),
+            }
+        )
+    return rows
+
+
+def render_labels(shown: dict[str, Any]) -> RenderableType:
+    """Return what `show_labels` found for a console of 80 columns or more."""
+    if not shown["labels"]:
+        return Group(*(Text(line) for line in _head(shown)))
+    people = _grid("labeller", "labels", "ties", "says what the judge says")
+    for row in shown["labellers"]:
+        name = safe(row["labeller"])
+        short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+        people.add_row(Text(short), str(row["labels"]), str(row["ties"]), percent(row["agreed"]))
+    gaps = _grid("rating gap", "labels", "judge agrees", "people pick better", "expected")
+    for row in shown["calibration"]:
+        to = "and more" if row["gap_to"] is None else f"to {row['gap_to']:.0f}"
+        gaps.add_row(
+            f"{row['gap_from']:.0f} {to}",
+            str(row["agreed"]["n"]),
+            percent(row["agreed"]),
+            percent(row["better"]),
+            f"{100 * row['expected']:.0f} %",
+        )
+    told = [Text(f"- {finding['sentence']}") for finding in shown["findings"]]
+    below: list[RenderableType] = (
+        [Text(""), gaps, Text(_ABOUT_GAPS)] if shown["calibration"] else []
+    )
+    head = [Text(line) for line in _head(shown)]
+    return Group(*head, Text(""), people, Text(""), *told, *below)
+
+
+_ABOUT_GAPS = (
+    "Ties left out. Gaps are of the judge's ratings; expected is how often the better model should "
+    "be picked by them."
+)
+
+
+def percent(share: dict[str, Any]) -> str:
+    """Return a share with its interval: `72 % (64 to 79)`."""
+    if share["value"] is None:
+        return "-"
+    low, high = 100 * share["low"], 100 * share["high"]
+    return f"{100 * share['value']:.0f} % ({low:.0f} to {high:.0f})"
+
+
+def _head(shown: dict[str, Any]) -> list[str]:
+    sample, told = shown["sample"], []
+    if not shown["labels"]:
+        told.append("No label of a battle that counts; arena labels import brings them in.")
+    else:
+        told.append(
+            f"{counted(shown['labels'], 'label')} of {counted(shown['battles'], 'battle')} by "
+            f"{len(shown['labellers'])} {'person' if len(shown['labellers']) == 1 else 'people'}."
+        )
+    if shown["left_out"]:
+        told.append(f"{counted(shown['left_out'], 'label')} of superseded battles left out.")
+    drawn = f"{sample['drawn']} of {counted(sample['decided'], 'decided battle')}"
+    told.append(
+        f"Drawn at random: {drawn}, {sample['labelled']} of them labelled."
+        if sample["drawn"]
+        else "No battles were drawn at random yet; arena labels sample draws some."
+    )
+    return told
+
+
+def _grid(*titles: str) -> Grid:
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    for k, title in enumerate(titles):
+        grid.add_column(title, justify="right" if k else "left", overflow="fold")
+    return grid

@@ -1,0 +1,212 @@
+"""How often a judge is right where the right answer is known, and whether it goes by length.
+
+The cases come in pairs of equal texts of which each answer is right once, and the long one as often
+as the short one. So a judge that does not look, or likes what is longer, is right half the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.records import TIES
+from videoautoarena.memory.store.evidence import Trial, standing_trials
+from videoautoarena.runs.audit.evidence import (
+    AuditInput,
+    below,
+    finding,
+    is_enough,
+    percent,
+    unknown,
+)
+from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.trials.truth_clips import KINDS, Form, Kind
+from videoautoarena.scoring.intervals.proportions import Share, measure_share
+from videoautoarena.scoring.intervals.sandwich import LEVEL
+
+GUESSING = 0.5
+TRUSTED = 0.75
+"""To be right less often is an alarm. It takes to know half of the answers and guess the rest."""
+_WHAT: dict[Kind, str] = {
+    "needle": "when a piece of another video interrupts",
+    "card": "when a flat colour fills the picture",
+    "order": "in what order three cards come",
+    "count": "how many times a card is set in",
+}
+_FORMS: dict[tuple[Form, Form], str] = {
+    ("short", "long"): "the right answer is short and the wrong one long",
+    ("long", "short"): "the right answer is long and the wrong one short",
+    ("short", "short"): "both answers are short",
+    ("long", "long"): "both answers are long",
+}
+
+
+class Told(NamedTuple):
+    """What a judge said of one case."""
+
+    kind: str
+    right: str
+    """Form of the right answer."""
+    wrong: str
+    """Form of the wrong one."""
+    points: float
+    """1 for the right answer, 0 for the wrong one, half for a tie."""
+    video: str
+    texts: str
+    """Digest of what was read; equal for the two cases in which the other answer is right."""
+
+    @property
+    def for_longer(self) -> float:
+        """Return the same of the longer answer and the shorter one."""
+        return self.points if self.right == "long" else 1 - self.points
+
+
+def audit_truth(given: AuditInput) -> list[Finding]:
+    """Return what clips of known truth tell of each judge that was shown any.
+
+    Ties count half. What a judge abstained from, or failed at, is in no share and told apart.
+    Intervals have videos as clusters. An alarm tells of a judge that is surely right in less than
+    TRUSTED, or surely goes by length, with equal texts as clusters, too.
+    """
+    trials = [t for t in standing_trials(given.trials) if t.kind == "truth" and t.right]
+    judges = dict.fromkeys(trial.judging.judge for trial in trials)
+    return [found for judge in judges for found in _audit_judge(judge, trials)]
+
+
+def _audit_judge(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
+    mine = [trial for trial in trials if trial.judging.judge == judge]
+    told = [_told(t) for t in mine if t.judging.verdict not in ("abstain", "failed")]
+    silent = [trial.judging.verdict for trial in mine]
+    apart = _apart(silent.count("abstain"), silent.count("failed"))
+    if not told:
+        yield unknown(
+            f"truth.accuracy.{judge}",
+            f"Nothing is known of how often {safe(judge)} is right{apart}.",
+        )
+        return
+    yield _accuracy(judge, told, apart)
+    yield from _parts(judge, told)
+    yield from _mute(judge, mine)
+    yield from _length(judge, told)
+    if "abstain" in silent:
+        yield _abstained(judge, mine)
+
+
+def _accuracy(judge: str, told: Sequence[Told], apart: str) -> Finding:
+    share = _share(told, lambda one: one.points)
+    is_doubtful = is_enough(share) and share.low <= GUESSING <= share.high
+    verdict = ", and this cannot be told from it" if is_doubtful else ""
+    ties = sum(one.points == 0.5 for one in told)
+    tied = f" ({counted(ties, 'tie')} among them, half right each)" if ties else ""
+    return finding(
+        f"truth.accuracy.{judge}",
+        share,
+        f"Where the right answer is known, {safe(judge)} is right in {_of(share)}{tied}; guessing "
+        f"makes 50 %{verdict}{apart}.",
+        crosses=below(share, TRUSTED),
+    )
+
+
+def _parts(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
+    """Yield the same by what is asked, and by the length of the answers."""
+    for kind in KINDS:
+        some = [one for one in told if one.kind == kind]
+        if some:
+            share = _share(some, lambda one: one.points)
+            sentence = f"Asked {_WHAT[kind]}, {safe(judge)} is right in {_of(share)}."
+            yield finding(f"truth.{kind}.{judge}", share, sentence)
+    for (right, wrong), what in _FORMS.items():
+        some = [one for one in told if (one.right, one.wrong) == (right, wrong)]
+        if some:
+            share = _share(some, lambda one: one.points)
+            sentence = f"Where {what}, {safe(judge)} is right in {_of(share)}."
+            yield finding(f"truth.{right}-{wrong}.{judge}", share, sentence)
+
+
+def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """Yield the kinds of truth that the judge was asked for and never told."""
+    for kind in KINDS:
+        said = [t.judging.verdict for t in trials if t.name.partition("-")[0] == kind]
+        if said and not set(said) - {"abstain", "failed"}:
+            sentence = (
+                f"Asked {_WHAT[kind]}, {safe(judge)} came to no verdict in any of "
+                f"{counted(len(said), 'judging')}."
+            )
+            yield unknown(f"truth.{kind}.{judge}", sentence)
+
+
+def _length(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
+    crossed = [one for one in told if one.right != one.wrong]
+    if not crossed:
+        return
+    share = _share(crossed, lambda one: one.for_longer)
+    # Who does not look cannot go by the video: guesses are alike within equal texts, if anywhere.
+    both = share, _by_texts(crossed, lambda one: one.for_longer)
+
+    def leans(level: float) -> bool:
+        bounds = [of.at(level) for of in both]
+        return all(of.low > GUESSING for of in bounds) or all(of.high < GUESSING for of in bounds)
+
+    way = "longer" if share.value > GUESSING else "shorter"
+    said = f"it leans to the {way} one" if leans(LEVEL) else "50 % is no lean"
+    yield finding(
+        f"truth.longer.{judge}",
+        share,
+        f"Of a short and a long answer, the long one right as often as wrong, {safe(judge)} takes "
+        f"the long one in {_of(share)}; {said}.",
+        crosses=leans,
+        is_even=True,
+    )
+
+
+def _abstained(judge: str, trials: Sequence[Trial]) -> Finding:
+    share = measure_share(
+        [trial.judging.verdict == "abstain" for trial in trials],
+        _clusters([trial.video for trial in trials]),
+    )
+    return finding(
+        f"truth.abstained.{judge}",
+        share,
+        f"{safe(judge)} abstains from {percent(share)} of {counted(share.n, 'case')} whose right "
+        "answer is known.",
+    )
+
+
+def _of(share: Share) -> str:
+    return f"{percent(share)} of {counted(share.n, 'judging')}"
+
+
+def _told(trial: Trial) -> Told:
+    kind, _, forms = trial.name.partition("-")
+    right, _, wrong = forms.partition("-")
+    verdict = trial.judging.verdict
+    points = 0.5 if verdict in TIES else float(verdict == trial.right)
+    texts = digest(canonical_json(trial.texts))
+    return Told(kind, right, wrong, points, trial.video, texts)
+
+
+def _share(told: Sequence[Told], points: Callable[[Told], float]) -> Share:
+    return measure_share([points(one) for one in told], _clusters([one.video for one in told]))
+
+
+def _by_texts(told: Sequence[Told], points: Callable[[Told], float]) -> Share:
+    return measure_share([points(one) for one in told], _clusters([one.texts for one in told]))
+
+
+def _clusters(units: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    places = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    return np.array([places[unit] for unit in units], dtype=np.int64)
+
+
+def _apart(abstained: int, failed: int) -> str:
+    said = [
+        f"it abstained from {abstained:,} more" if abstained else "",
+        f"{counted(failed, 'judging')} failed" if failed else "",
+    ]
+    told = " and ".join(one for one in said if one)
+    return f"; {told}" if told else ""

@@ -1,0 +1,1 @@
+"""Single battles for people and programs: lists, pages, exports."""

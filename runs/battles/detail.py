@@ -1,0 +1,164 @@
+"""One battle, whole: how its question came about, what was said, who judged it and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from videoautoarena.graph.state import base_of, generation_of
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import (
+    SCHEMA,
+    Battle,
+    CallRow,
+    Evolution,
+    Subtitles,
+    Video,
+)
+from videoautoarena.runs.battles.listing import as_json
+from videoautoarena.runs.rundir.frames import stored_subtitles
+from videoautoarena.runs.rundir.reader import Run, contracts_of, marks, open_run
+from videoautoarena.runs.rundir.slots import Lineup, guests_among
+
+NAMED = 8
+"""How many battles an error names."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A battle with everything around it."""
+
+    folder: Path
+    """Of its run."""
+    battle: Battle
+    earlier: tuple[Battle, ...]
+    """The rounds before it in its lineage, from the first question on."""
+    found: tuple[Evolution, ...]
+    """What the evolver made of this battle; empty in the last round, or where nothing was."""
+    calls: tuple[CallRow, ...]
+    subtitles: Subtitles | None = None
+    """What was sent with the video's frames, whole for those who saw all of them."""
+    marks: tuple[str, ...] = ()
+    """What stands on every page of its run."""
+    superseded_by: str | None = None
+    """Id of the slot that is played in its place, since a call had failed."""
+    contracts: int = 1
+    """Number of the contracts that the run's roles are held to."""
+    video: Video | None = None
+    """What it is about."""
+
+    @property
+    def frames(self) -> str:
+        """Return the command that shows the frames of its video as the run sent them."""
+        return f"arena frames {quote(self.battle.video)} --run {quote(str(self.folder))}"
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return what the slot's calls cost together; None when any is unknown."""
+        costs = [usd for row in self.calls if (usd := row.total_usd) is not None]
+        return sum(costs) if costs and len(costs) == len(self.calls) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena show --json`."""
+        return {
+            "schema": SCHEMA,
+            "battle": as_json(self.battle),
+            "path": self.video.path if self.video else None,
+            "frames": self.frames,
+            "earlier": [as_json(battle) for battle in self.earlier],
+            "found": [attempt.model_dump() for attempt in self.found],
+            "calls": [_call(row) for row in self.calls],
+            "cost_usd": self.cost_usd,
+            "subtitles": _subtitles(self.subtitles),
+            "superseded_by": self.superseded_by,
+            "contracts": self.contracts,
+        }
+
+
+def show(folder: Path, wanted: str) -> Shown:
+    """Return the battle that `wanted` names or begins, with all that belongs to it.
+
+    Raises:
+        BadInput: no battle is called so, or several begin so.
+    """
+    with open_run(folder) as run:
+        battle = find(run, wanted)
+        then, ever = _lineage(run, battle)
+        scope, generation = base_of(battle.id), generation_of(battle.id)
+        calls = run.store.journal.calls(scope)
+        current = run.lineup.current(scope)
+        return Shown(
+            folder=folder,
+            battle=battle,
+            earlier=tuple(other for other in then if other.round < battle.round),
+            found=_found(battle, ever),
+            calls=tuple(row for row in calls if row.nonce.generation <= generation),
+            subtitles=stored_subtitles(run.store, battle.video),
+            marks=marks(run.manifest),
+            superseded_by=None if current == battle.id else current,
+            contracts=contracts_of(run.manifest),
+            video=next((one for one in run.store.videos() if one.id == battle.video), None),
+        )
+
+
+def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
+    """Return a battle's lineage as it stood when it was played, and all that was ever played."""
+    slots = run.store.slots()
+    slots = slots.where(slots.about(battle.video) & (slots.personas == battle.persona))
+    slots = slots.where(~guests_among(slots) | slots.among([battle.id]))
+    mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
+    standing = Lineup(slots.where(slots.generations <= mine)).ids
+    ever = [found for slot in slots if (found := run.store.battle(slot.id))]
+    return [found for found in ever if found.id in standing], ever
+
+
+def _found(battle: Battle, ever: list[Battle]) -> tuple[Evolution, ...]:
+    """Return what the evolver made of a battle, the last time it was asked."""
+    made = [[e for e in other.evolution if e.battle == battle.id] for other in ever]
+    return tuple(next((attempts for attempts in reversed(made) if attempts), ()))
+
+
+def find(run: Run, wanted: str) -> Battle:
+    """Return the one battle of `run` whose id is `wanted`, or begins with it."""
+    exact = run.store.battle(wanted)
+    if exact is not None:
+        return exact
+    fitting = [battle for battle in run.battles if battle.id.startswith(wanted)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise BadInput(f"{wanted!r} begins {len(fitting)} battles: {_named(fitting)}")
+    raise BadInput(f"no battle is called {wanted!r}; {_nearest(run.battles, wanted)}")
+
+
+def _named(battles: list[Battle]) -> str:
+    names = ", ".join(battle.id for battle in battles[:NAMED])
+    more = len(battles) - NAMED
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def _nearest(battles: list[Battle], wanted: str) -> str:
+    if not battles:
+        return "no battle of this run is settled yet"
+    ids = {battle.id: battle for battle in battles}
+    near = get_close_matches(wanted[:64], ids, n=NAMED, cutoff=0.5)
+    return f"there are {_named([ids[id_] for id_ in near] or battles)}"
+
+
+def _subtitles(kept: Subtitles | None) -> dict[str, Any] | None:
+    return {**kept.model_dump(include={"path", "sha256"}), "cues": len(kept.cues)} if kept else None
+
+
+def _call(row: CallRow) -> dict[str, Any]:
+    """Return a call without the reply, which stands in the battle."""
+    return {
+        "key": row.key,
+        "role": row.nonce.role,
+        "ordinal": row.nonce.ordinal,
+        "generation": row.nonce.generation,
+        **row.model_dump(include={"model", "alias", "endpoint", "prompt", "failure"}),
+        **row.model_dump(include={"failure_kind", "usage", "cost_usd", "latency_s", "attempts"}),
+    }

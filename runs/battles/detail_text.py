@@ -1,0 +1,267 @@
+"""One battle as a page of text; two columns where there is room for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from io import StringIO
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from videoautoarena.memory.records.records import (
+    STANDARDS,
+    Battle,
+    CallRow,
+    Evolution,
+    Judging,
+    Standard,
+)
+from videoautoarena.runs.battles.detail import Shown
+from videoautoarena.runs.rundir.reader import about_video, named, one_line, outcome
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import dollars
+
+WIDE = 100
+"""Columns from which on the answers stand side by side."""
+
+
+def page(shown: Shown, width: int) -> str:
+    """Return a battle as text of `width` columns, with nothing hostile to a terminal in it."""
+    return _printed(_parts(shown, width), width)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return `text` in lines of `width` columns, with nothing hostile to a terminal in it."""
+    return _printed([Text(safe(text, lines=True))], width)
+
+
+def _printed(parts: Iterable[RenderableType], width: int) -> str:
+    file = StringIO()
+    console = Console(file=file, width=max(width, 40), color_system=None, highlight=False)
+    for part in parts:
+        if isinstance(part, str):
+            file.write(f"{part}\n")
+        else:
+            console.print(part)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def story(battle: Battle, width: int, *, is_first: bool) -> str:
+    """Return a battle in the order in which it happened, from the faults before it to the verdict.
+
+    Args:
+        battle: the one to tell.
+        width: columns.
+        is_first: whether it is the first one told of its lineage, so that its user is unknown.
+    """
+    return _printed(_story(battle, width, is_first), width)
+
+
+def _story(battle: Battle, width: int, is_first: bool) -> Iterator[RenderableType]:
+    yield _line(f"{battle.id}: {outcome(battle)}")
+    if is_first:
+        yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
+    yield from _attempts("What was found before", battle.evolution)
+    yield from _section(_question_title(battle), battle.question or "none was asked")
+    yield from _answers(battle, width)
+    for judging in battle.verdicts:
+        yield from _judging(battle, judging)
+    yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
+
+
+def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
+    battle = shown.battle
+    yield _line(f"{battle.id}: {outcome(battle)}")
+    yield from (_line(f"note: {mark}") for mark in shown.marks)
+    if shown.superseded_by:
+        yield _line(f"note: superseded by {shown.superseded_by}, and counted nowhere")
+    yield from _video(shown)
+    yield from _lineage(shown)
+    yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
+    yield from _section(_question_title(battle), battle.question or "none was asked")
+    yield from _attempts("Where the question came from", battle.evolution)
+    yield from _answers(battle, width)
+    for judging in battle.verdicts:
+        yield from _judging(battle, judging)
+    yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
+    yield from _attempts("What was found in this battle", shown.found)
+    if not shown.found:
+        yield from _section("What was found in this battle", "nothing was asked of the evolver")
+    yield from _provenance(shown)
+    yield from _calls(shown)
+
+
+# Text, never a plain str: what is a str stands as it is, however long.
+def _line(text: str) -> Text:
+    return Text(safe(text))
+
+
+def _block(text: str, indent: int = 2) -> Padding:
+    return Padding(Text(safe(text, lines=True)), (0, 0, 0, indent))
+
+
+def _section(title: str, *lines: str) -> Iterator[RenderableType]:
+    yield Text()
+    yield _line(title)
+    yield from (_block(line) for line in lines)
+
+
+def _video(shown: Shown) -> Iterator[RenderableType]:
+    film = about_video(shown.video) if shown.video else shown.battle.video
+    yield from _section(f"Video {film}", "to see its frames (with --model, those of one model):")
+    # A command to copy stays in one piece.
+    yield f"  {safe(shown.frames)}"
+
+
+def _lineage(shown: Shown) -> Iterator[RenderableType]:
+    if shown.earlier:
+        rounds = (
+            f"round {battle.round}, {battle.origin or 'no question'}: "
+            f"{one_line(battle.question or '-', 160)}\n  {outcome(battle)} ({battle.id})"
+            for battle in shown.earlier
+        )
+        yield from _section("Earlier in this lineage", *rounds)
+
+
+def _question_title(battle: Battle) -> str:
+    about = [f"round {battle.round}"]
+    if battle.origin:
+        about.append(battle.origin)
+    if battle.difficulty is not None:
+        about.append(f"difficulty {battle.difficulty:.1f}")
+    if battle.aimed_at:
+        about.append(f"aimed at {battle.aimed_at[0]} and {battle.aimed_at[1]}")
+    return f"Question ({', '.join(about)})"
+
+
+def _attempts(title: str, attempts: tuple[Evolution, ...]) -> Iterator[RenderableType]:
+    for place, attempt in enumerate(attempts, start=1):
+        a, b = attempt.pair
+        yield from _section(
+            f"{title}: attempt {place} from {attempt.battle}",
+            *_named(f"faults of A {a}", attempt.faults_a),
+            *_named(f"faults of B {b}", attempt.faults_b),
+            *_named(f"weaknesses of A {a}", attempt.weaknesses_a),
+            *_named(f"weaknesses of B {b}", attempt.weaknesses_b),
+            f"question: {attempt.question}",
+            _gate(attempt),
+        )
+
+
+def _named(name: str, items: tuple[str, ...]) -> Iterator[str]:
+    if not items:
+        yield f"{name}: none"
+    yield from (f"{name}: {item}" for item in items)
+
+
+def _gate(attempt: Evolution) -> str:
+    old, new = attempt.old, attempt.new
+    said = "accepted" if attempt.accepted else "refused by the gate: not harder"
+    return (
+        f"difficulty {old.overall:.1f} -> {new.overall:.1f} "
+        f"(sum of standards {old.total:.1f} -> {new.total:.1f}): {said}"
+    )
+
+
+def _answers(battle: Battle, width: int) -> Iterator[RenderableType]:
+    seats = (
+        ("A", battle.model_a, battle.answer_a, battle.frames_a),
+        ("B", battle.model_b, battle.answer_b, battle.frames_b),
+    )
+    told = [
+        (
+            f"{seat}  {model or 'nobody was drawn'}{_stored(battle, seat)}\n{frame_times(times)}",
+            answer or "no answer",
+        )
+        for seat, model, answer, times in seats
+    ]
+    if width >= WIDE:
+        yield Text()
+        yield _side_by_side(told)
+        return
+    for title, answer in told:
+        yield Text()
+        yield Text(safe(title, lines=True))
+        yield _block(answer)
+
+
+def _stored(battle: Battle, seat: str) -> str:
+    """Say where an answer comes from that was not given for this battle."""
+    if battle.borrowed is None or battle.borrowed.seat != seat.lower():
+        return ""
+    return f", as stored in {battle.borrowed.battle}"
+
+
+def _side_by_side(told: list[tuple[str, str]]) -> Table:
+    table = Table.grid(padding=(0, 2), expand=True)
+    for _ in told:
+        table.add_column(ratio=1, overflow="fold")
+    for row in zip(*told, strict=True):
+        table.add_row(*(Text(safe(cell, lines=True)) for cell in row))
+    return table
+
+
+def frame_times(times: tuple[float, ...]) -> str:
+    """Return frame times in seconds, the middle of a long row left out."""
+    if not times:
+        return "0 frames"
+    told = [f"{time:.2f}" for time in times]
+    if len(told) > 8:
+        told = [*told[:4], "...", *told[-2:]]
+    return f"{len(times)} frames at {' '.join(told)} s"
+
+
+def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
+    a, b = battle.model_a or "?", battle.model_b or "?"
+    first, second = (a, b) if judging.seats == "ab" else (b, a)
+    won = {"a": f"{a} wins", "b": f"{b} wins"}.get(judging.verdict, judging.verdict)
+    analyses, better = judging.analyses, judging.standards
+    ahead = {"a": f", {a} ahead", "b": f", {b} ahead", "tie": ", neither ahead"}
+
+    def headed(name: Standard) -> str:
+        lead = "" if better is None else ahead.get(better.get(name, ""), ", could not tell")
+        return f"{name.replace('_', ' ')}{lead}"
+
+    yield from _section(
+        f"Judged by {judging.judge}: {won} (its Answer A is {first}, its Answer B is {second})",
+        *([judging.reason] if judging.reason else []),
+        *([f"its own answer: {judging.own_answer}"] if judging.own_answer else []),
+        *(f"{headed(name)}: {getattr(analyses, name)}" for name in STANDARDS if analyses),
+    )
+
+
+def _provenance(shown: Shown) -> Iterator[RenderableType]:
+    battle, spoken = shown.battle, shown.subtitles
+    prompts = [f"{role} {digest[:12]}" for role, digest in sorted(battle.prompts.items())]
+    propensity = "dealt" if battle.propensity is None else f"{battle.propensity:g}"
+    yield from _section(
+        "Provenance",
+        f"pair probability {propensity}"
+        + ("" if battle.basis is None else f", by the ratings after wave {battle.basis}"),
+        f"prompts: {', '.join(prompts) or 'none'}; contracts {shown.contracts}",
+        f"subtitles: {f'{len(spoken.cues)} cues of {spoken.path}' if spoken else 'none were sent'}",
+    )
+
+
+def _calls(shown: Shown) -> Iterator[RenderableType]:
+    yield from _section(
+        f"Calls of this slot: {len(shown.calls)}, cost {dollars(shown.cost_usd)}",
+        *(_call(row) for row in shown.calls),
+    )
+
+
+def _call(row: CallRow) -> str:
+    usage = row.usage
+    tries = f", {len(row.attempts) + 1} tries" if row.attempts else ""
+    failed = f", failed: {row.failure}" if row.reply is None else ""
+    return (
+        f"{row.nonce.role} {named(row.alias, row.model)} key {row.key[:12]}: "
+        f"{_tokens(usage.input_tokens)} in, {_tokens(usage.output_tokens)} out, "
+        f"cost {dollars(row.total_usd)}, {row.latency_s:.2f} s{tries}{failed}"
+    )
+
+
+def _tokens(count: int | None) -> str:
+    return "? tokens" if count is None else f"{count:,} tokens"

@@ -1,0 +1,175 @@
+"""A run's calls, battles, labels or trials as JSON lines, for whatever reads them elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow
+from videoautoarena.memory.store.evidence import Label, Trial
+from videoautoarena.runs.battles.listing import as_json
+from videoautoarena.runs.rundir.reader import RUN_FILE, Run, open_run
+from videoautoarena.runs.text.terminal import safe
+
+ExportForm = Literal["arena", "fastchat", "videoautoarena"]
+_WINNERS = {"a": "model_a", "b": "model_b", "tie_bad": "tie (bothbad)"}
+"""As FastChat names them; whatever else is decided is a tie."""
+_OVERALL = {"a": "A", "b": "B"}
+
+
+def published_battles(run: Run, form: ExportForm) -> Iterator[dict[str, Any]]:
+    """Yield the decided battles that count, in slot order; others have no word for the rest."""
+    written = _as_fastchat if form == "fastchat" else _as_video_arena
+    for battle in run.each_battle:
+        if battle.verdict in DECIDED:
+            yield written(battle)
+
+
+def _as_fastchat(battle: Battle) -> dict[str, Any]:
+    return {
+        "question_id": battle.id,
+        "model_a": battle.model_a,
+        "model_b": battle.model_b,
+        "winner": _WINNERS.get(battle.verdict, "tie"),
+        "judge": ",".join(dict.fromkeys(one.judge for one in battle.verdicts)),
+        "video": battle.video,
+        "turn": 1,
+    }
+
+
+def _as_video_arena(battle: Battle) -> dict[str, Any]:
+    return {
+        "video_id": battle.video,
+        "qid": battle.id,
+        "persona": battle.persona_text,
+        "question": battle.question,
+        "model a": battle.model_a,
+        "model b": battle.model_b,
+        "model a answer": battle.answer_a,
+        "model b answer": battle.answer_b,
+        "evol": battle.origin == "evolved",
+        "Overall Judge": _OVERALL.get(battle.verdict, "Tie"),
+    }
+
+
+What = Literal["calls", "battles", "labels", "trials"]
+PAGE = 200
+"""Calls that are in memory at once."""
+TELL_EVERY = 500
+"""Lines between two words on how far it is."""
+Tell = Callable[[int, int], None]
+"""Takes how many lines are written, and how many there will be."""
+
+
+class Lines(NamedTuple):
+    """What is exported: how many lines, and the lines, made as they are asked for."""
+
+    total: int
+    lines: Iterator[str]
+
+
+def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
+    """Return a run's calls or labels in the order in which they were recorded, or its battles.
+
+    Battles stand by their slots; those that were superseded are among them and say so. Labels stand
+    as `arena labels import` reads them, trials by their ids. In another form than the arena's only
+    decided battles that count are there.
+    """
+    if what == "battles" and form != "arena":
+        decided = sum(battle.verdict in DECIDED for battle in run.each_battle)
+        return Lines(decided, map(json.dumps, published_battles(run, form)))
+    if what == "labels":
+        labels = run.store.evidence.labels()
+        return Lines(len(labels), map(json.dumps, map(_label, labels)))
+    if what == "trials":
+        trials = run.store.evidence.trials()
+        return Lines(len(trials), map(json.dumps, map(_trial, trials)))
+    if what == "calls":
+        return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
+    return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
+
+
+def _calls(run: Run) -> Iterator[dict[str, object]]:
+    place, rows = run.store.journal.after(0, most=PAGE)
+    while rows:
+        yield from map(_call, rows)
+        place, rows = run.store.journal.after(place, most=PAGE)
+
+
+def _call(row: CallRow) -> dict[str, object]:
+    told = row.model_dump(mode="json")
+    return {"schema": SCHEMA, "key": told.pop("key"), **told.pop("nonce"), **told}
+
+
+def _label(label: Label) -> dict[str, object]:
+    told = label.model_dump()
+    standards = told.pop("standards")
+    return {"schema": SCHEMA, **told, **standards}
+
+
+def _trial(trial: Trial) -> dict[str, object]:
+    return {"schema": SCHEMA, **trial.model_dump(mode="json")}
+
+
+def _battles(run: Run) -> Iterator[dict[str, object]]:
+    for battle in run.store.each_battle():
+        yield {**as_json(battle), "superseded": battle.id not in run.lineup.ids}
+
+
+def write_whole(to: Path, lines: Iterable[str]) -> int:
+    """Write lines to a file whole or not at all; return how many.
+
+    A file next to it is filled and then given the name. Raises OSError.
+    """
+    number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
+    draft, count = Path(name), 0
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(f"{line}\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o644)  # mkstemp keeps it to its owner
+        draft.replace(to)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+    return count
+
+
+def export(
+    folder: Path, to: Path, *, what: What, force: bool, tell: Tell, form: ExportForm = "arena"
+) -> int:
+    """Write the file `to`, whole or not at all; return how many lines it has.
+
+    Raises:
+        BadInput: it is there and not to be replaced, it is part of the run, or cannot be written.
+    """
+    if to.resolve().parent == folder.resolve() and to.name.startswith(RUN_FILE):
+        raise BadInput(f"{to} is the run itself; pass another --to")
+    if to.is_dir():
+        raise BadInput(f"{to} is a folder; pass the name of a file with --to")
+    if to.exists() and not force:
+        raise BadInput(f"{to} is there already; pass another --to, or --force to replace it")
+    with open_run(folder) as run:
+        total, lines = lines_of(run, what, form)
+        try:
+            return write_whole(to, _counted(lines, total, tell))
+        except OSError as wrong:
+            reason = wrong.strerror or type(wrong).__name__
+            raise BadInput(f"{safe(str(to))} cannot be written: {reason}") from wrong
+
+
+def _counted(lines: Iterable[str], total: int, tell: Tell) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        yield line
+        if number % TELL_EVERY == 0 or number == total:
+            tell(number, total)

@@ -1,0 +1,1 @@
+"""Frozen sets: their format, freezing, playing and scoring."""

@@ -1,0 +1,1 @@
+"""The files of a bench: schema, reading, writing, verifying, results."""

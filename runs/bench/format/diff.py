@@ -1,0 +1,183 @@
+"""What changed from one bench to another: questions, videos and settings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.rundir.reader import counted, one_line
+
+Report = dict[str, Any]
+TOLD = 20
+"""Of each kind, so many are named for a person; JSON names all."""
+_SETTINGS = ("generator", "source", "run", "selection", "licence", "with_videos")
+_MISSING = object()
+
+
+class _Pair(NamedTuple):
+    before: Item
+    after: Item
+
+
+def diff(first: Path, second: Path) -> Report:
+    """Return what changed from the bench in `first` to that in `second`.
+
+    A question is the same where its qid is; else where it asks the same of the same video, which
+    finds those whose answers or users changed, as the qid of a run goes by all of them.
+
+    Raises:
+        BadInput: one of them is no intact bench.
+    """
+    before, after = open_bench(first), open_bench(second)
+    pairs, removed, added = _matched(before, after)
+    changed = [change for pair in pairs if (change := _change(pair))]
+    return {
+        "schema": SCHEMA,
+        "benches": [
+            {"bench": one.bench, "questions": len(one.items), "videos": len(one.manifest.videos)}
+            for one in (before, after)
+        ],
+        "same": before.bench == after.bench,
+        "questions": {
+            "unchanged": len(pairs) - len(changed),
+            "changed": changed,
+            "removed": [_named(item) for item in removed],
+            "added": [_named(item) for item in added],
+        },
+        "videos": _videos(before, after),
+        "settings": _settings(before, after),
+    }
+
+
+def _matched(before: OpenBench, after: OpenBench) -> tuple[list[_Pair], list[Item], list[Item]]:
+    there = {item.qid: item for item in after.items}
+    pairs = [_Pair(item, there[item.qid]) for item in before.items if item.qid in there]
+    done = {pair.before.qid for pair in pairs}
+    waiting = defaultdict[tuple[str, str], list[Item]](list)
+    for item in after.items:
+        if item.qid not in done:
+            waiting[_asks(after, item)].append(item)
+    removed = []
+    for item in before.items:
+        if item.qid in done:
+            continue
+        if same := waiting[_asks(before, item)]:
+            pairs.append(_Pair(item, same.pop(0)))
+        else:
+            removed.append(item)
+    added = {id(item) for items in waiting.values() for item in items}
+    return pairs, removed, [item for item in after.items if id(item) in added]
+
+
+def _asks(bench: OpenBench, item: Item) -> tuple[str, str]:
+    """Return what a question asks of which video, whatever the bench calls that."""
+    entry = bench.manifest.videos[item.video_id]
+    return entry.sha256 or item.video_id, " ".join(item.question.split())
+
+
+def _change(pair: _Pair) -> Report | None:
+    before, after = (item.model_dump(mode="json", by_alias=True) for item in pair)
+    fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    if not fields:
+        return None
+    return {"qid": pair.before.qid, "now": pair.after.qid, "fields": sorted(fields)}
+
+
+def _named(item: Item) -> Report:
+    return {"qid": item.qid, "video": item.video_id, "question": item.question}
+
+
+def _videos(before: OpenBench, after: OpenBench) -> Report:
+    old, new = before.manifest.videos, after.manifest.videos
+    both = [id_ for id_ in old if id_ in new]
+    return {
+        "unchanged": sum(old[id_] == new[id_] for id_ in both),
+        "changed": [
+            {
+                "video": id_,
+                "fields": _fields(
+                    old[id_].model_dump(mode="json"), new[id_].model_dump(mode="json")
+                ),
+            }
+            for id_ in both
+            if old[id_] != new[id_]
+        ],
+        "removed": [id_ for id_ in old if id_ not in new],
+        "added": [id_ for id_ in new if id_ not in old],
+    }
+
+
+def _fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return [key for key in before if before[key] != after.get(key)]
+
+
+def _settings(before: OpenBench, after: OpenBench) -> list[Report]:
+    """Return every setting that differs, by its path; null stands for one that is not there."""
+    old, new = (one.manifest.model_dump(mode="json", by_alias=True) for one in (before, after))
+    left, right = (dict(_flat({key: one.get(key) for key in _SETTINGS}, ())) for one in (old, new))
+    keys = list(dict.fromkeys([*left, *right]))
+    return [
+        {"setting": ".".join(key), "before": left.get(key), "after": right.get(key)}
+        for key in keys
+        if left.get(key, _MISSING) != right.get(key, _MISSING)
+    ]
+
+
+def _flat(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _flat(inner, (*path, key))
+    else:
+        yield path, value
+
+
+def as_lines(report: Report) -> list[str]:
+    """Return a comparison of two benches as lines for a person."""
+    if report["same"]:
+        return ["the same bench, byte for byte"]
+    questions, videos = report["questions"], report["videos"]
+    old, new = report["benches"]
+    lines = [
+        f"{old['bench'][:12]} ({counted(old['questions'], 'question')}) -> "
+        f"{new['bench'][:12]} ({counted(new['questions'], 'question')})",
+        f"questions: {questions['unchanged']} unchanged, {len(questions['changed'])} changed, "
+        f"{len(questions['removed'])} removed, {len(questions['added'])} added",
+        *_listed(f"  ~ {_of(one)}: {', '.join(one['fields'])}" for one in questions["changed"]),
+        *_listed(f"  - {_question(one)}" for one in questions["removed"]),
+        *_listed(f"  + {_question(one)}" for one in questions["added"]),
+        f"videos: {videos['unchanged']} unchanged, {len(videos['changed'])} changed, "
+        f"{len(videos['removed'])} removed, {len(videos['added'])} added",
+        *_listed(
+            f"  ~ {one_line(one['video'], 60)}: {', '.join(one['fields'])}"
+            for one in videos["changed"]
+        ),
+        *_listed(f"  - {one_line(video, 80)}" for video in videos["removed"]),
+        *_listed(f"  + {one_line(video, 80)}" for video in videos["added"]),
+        f"settings: {len(report['settings'])} changed",
+    ]
+    return [*lines, *_listed(_setting(one) for one in report["settings"])]
+
+
+def _listed(lines: Iterator[str]) -> Sequence[str]:
+    found = list(lines)
+    more = [f"  ... and {len(found) - TOLD} more"] if len(found) > TOLD else []
+    return [*found[:TOLD], *more]
+
+
+def _of(change: Report) -> str:
+    renamed = f" -> {one_line(change['now'], 40)}" if change["now"] != change["qid"] else ""
+    return f"{one_line(change['qid'], 40)}{renamed}"
+
+
+def _question(named: Report) -> str:
+    return f"{one_line(named['qid'], 40)} {one_line(named['question'], 80)}"
+
+
+def _setting(one: Report) -> str:
+    before, after = (one_line(str(one[key]), 40) for key in ("before", "after"))
+    return f"  {one_line(one['setting'], 60)}: {before} -> {after}"

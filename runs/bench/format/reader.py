@@ -1,0 +1,306 @@
+"""Reading a bench: every byte of its own files is held against its manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.schema import (
+    BENCH_SCHEMA,
+    DERIVED,
+    FILES,
+    MANIFEST,
+    QUESTIONS,
+    RESULTS,
+    RUN,
+    VIDEOS,
+    Item,
+    Manifest,
+    SealedFile,
+    counts_of,
+    digest_of,
+    manifest_bytes,
+)
+from videoautoarena.runs.rundir.reader import counted, one_line
+
+LARGEST_MANIFEST = 16 * 2**20
+LONGEST_LINE = 16 * 2**20
+"""Bytes; 10,000 videos make a manifest of 4 MB, so more than this is no bench of ours."""
+SPARE = 2**16
+"""Bytes beyond twice those that were frozen, up to which questions that have changed are read."""
+MANY = 1000
+"""Errors of shape beyond which none is named: a forged file can have a million of them."""
+
+
+@dataclass(frozen=True)
+class OpenBench:
+    """A bench as everybody reads it; all its text is data that somebody else may have written."""
+
+    folder: Path
+    bench: str
+    """Its digest of itself: two benches with one digest are the same, byte for byte."""
+    manifest: Manifest
+    items: list[Item]
+
+    @property
+    def results(self) -> Path:
+        """Where scores of models lie; it need not be there."""
+        return self.folder / RESULTS
+
+    @property
+    def videos(self) -> Path | None:
+        """The folder with copies of the videos; None where they are only referred to."""
+        return self.folder / VIDEOS if self.manifest.with_videos else None
+
+
+@dataclass
+class Reading:
+    """What lies in the folder of a bench, and what is wrong with it."""
+
+    bench: str | None = None
+    """The bench's digest of itself; None when its manifest cannot be used."""
+    manifest: Manifest | None = None
+    items: list[Item] = field(default_factory=list)
+    lines: int = 0
+    problems: list[str] = field(default_factory=list)
+    """Not yet safe to print: they quote names out of the files."""
+
+
+def open_bench(folder: Path) -> OpenBench:
+    """Return the bench in `folder`; its videos are not looked at. One reading of its files.
+
+    Raises:
+        BadInput: there is none, or something in it is not as it was sealed.
+    """
+    read = read_bench(folder)
+    if read.problems or read.manifest is None or read.bench is None:
+        wrong = one_line(read.problems[0], 200)
+        raise BadInput(f"{folder} is no intact bench: {wrong}; see arena bench verify")
+    return OpenBench(folder, read.bench, read.manifest, read.items)
+
+
+def read_bench(folder: Path) -> Reading:
+    """Return all that a bench holds but its videos, and every problem found on the way.
+
+    Raises:
+        BadInput: `folder` is no folder.
+    """
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder; pass one that arena freeze made")
+    read = Reading()
+    try:
+        found = _read_manifest(folder / MANIFEST)
+    except _Unusable as why:
+        # Without a manifest any file is a stranger; what is to be done about it stands first.
+        read.problems = [f"{MANIFEST} {why}", *_strangers(folder, None)]
+        return read
+    read.bench, read.manifest = str(found.raw.get("bench")), found.manifest
+    read.problems += _strangers(folder, found.manifest)
+    read.problems += _manifest_problems(found)
+    read.problems += _file_problems(folder, found.manifest)
+    _read_items(folder / QUESTIONS, found, read)
+    return read
+
+
+class _Unusable(Exception):
+    """The manifest cannot be used; nothing behind it can be checked."""
+
+
+class _Found(NamedTuple):
+    content: bytes
+    raw: dict[str, Any]
+    manifest: Manifest
+
+
+def _strangers(folder: Path, manifest: Manifest | None) -> Iterator[str]:
+    known = {MANIFEST, *FILES, *(manifest.files if manifest else DERIVED)}
+    copies = manifest is not None and manifest.with_videos
+    for name in sorted(os.listdir(folder)):
+        is_ours = name == RESULTS or (name == VIDEOS and copies)
+        if name not in known and not (is_ours and is_folder(folder / name)):
+            yield f"{name} does not belong to the bench"
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a folder is there, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _read_manifest(path: Path) -> _Found:
+    if not _is_plain(path):
+        raise _Unusable("is missing or no regular file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_MANIFEST + 1)
+    except OSError as wrong:
+        raise _Unusable(f"cannot be read: {wrong.strerror}") from wrong
+    if len(content) > LARGEST_MANIFEST:
+        raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
+    raw = _parsed(content)
+    return _Found(content, raw, _shaped(raw))
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    try:
+        raw = json.loads(content.decode("ascii"))
+    except (ValueError, RecursionError) as wrong:
+        raise _Unusable("is not ASCII JSON, or nested too deep") from wrong
+    if not isinstance(raw, dict):
+        raise _Unusable("holds no JSON object")
+    return raw
+
+
+def _shaped(raw: dict[str, Any]) -> Manifest:
+    schema = raw.get("schema")
+    if type(schema) is int and schema != BENCH_SCHEMA:
+        remedy = "newer than {}; update videoautoarena", "older than {}; freeze or import it again"
+        raise _Unusable(
+            f"has schema {one_line(str(schema), 12)}, "
+            + remedy[schema < BENCH_SCHEMA].format(BENCH_SCHEMA)
+        )
+    rest = {key: value for key, value in raw.items() if key != "bench"}
+    try:
+        manifest_bytes(raw)
+        return Manifest.model_validate(rest)
+    except ValidationError as wrong:
+        raise _Unusable(f"has another shape: {_first(wrong)}") from wrong
+    except (ValueError, RecursionError) as wrong:
+        raise _Unusable("holds values that no bench holds") from wrong
+
+
+def _first(wrong: ValidationError) -> str:
+    if (count := wrong.error_count()) > MANY:
+        return f"{count} values are of a wrong kind"
+    errors = wrong.errors(include_url=False, include_context=False, include_input=False)
+    place = ".".join(one_line(str(part), 60) for part in errors[0]["loc"])
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return f"{place}: {errors[0]['msg']}{more}"
+
+
+def _manifest_problems(found: _Found) -> Iterator[str]:
+    raw, manifest = found.raw, found.manifest
+    if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
+        yield f"{MANIFEST} has changed: its own digest does not match"
+    # The digest is of what the manifest says; spaces and escapes are bytes, too.
+    elif manifest_bytes(raw) != found.content:
+        yield f"{MANIFEST} has changed: it is not written as it was frozen"
+    for name in sorted(set(FILES) - set(manifest.files)):
+        yield f"{MANIFEST} lacks {name}"
+    for name in sorted(set(manifest.files) - {*FILES, *DERIVED}):
+        yield f"{MANIFEST} lists a file that is no part of a bench: {name}"
+    yield from _entry_problems(manifest)
+
+
+def _entry_problems(manifest: Manifest) -> Iterator[str]:
+    """Name videos whose entry cannot be; of a run each is known by its content."""
+    must_be_known = manifest.source.kind == RUN or manifest.with_videos
+    for id_, video in manifest.videos.items():
+        if must_be_known and None in (video.sha256, video.path, video.size_bytes):
+            yield f"{MANIFEST} lists video {id_} without its digest, path or size"
+        elif manifest.source.kind == RUN and (not id_ or not str(video.sha256).startswith(id_)):
+            yield f"{MANIFEST} lists video {id_} under a digest that is not its own"
+
+
+def _file_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
+    for name in dict.fromkeys((*FILES, *(name for name in DERIVED if name in manifest.files))):
+        entry = manifest.files.get(name)
+        if not _is_plain(folder / name):
+            yield f"{name} is missing or no regular file"
+        elif entry is not None and (wrong := difference(folder / name, entry)):
+            yield f"{name} {wrong}"
+
+
+def difference(path: Path, entry: SealedFile) -> str | None:
+    """Return how a file that is there differs from what was sealed; None where it does not."""
+    try:
+        if (size := path.stat().st_size) != entry.bytes:
+            return f"has changed: {size} bytes, frozen with {entry.bytes}"
+        is_same = sha256_of(path) == entry.sha256
+        return None if is_same else "has changed: its digest does not match"
+    except OSError as wrong:
+        return f"cannot be read: {wrong.strerror}"
+
+
+def sha256_of(path: Path) -> str:
+    """Return the digest of a file, which need not fit into memory; raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read_items(path: Path, found: _Found, read: Reading) -> None:
+    if (lines := _lines(path, found.manifest)) is None:
+        return
+    seen: set[str] = set()
+    for place, line in enumerate(lines, start=1):
+        where, item = f"{QUESTIONS} line {place}", _item(line)
+        read.lines += 1
+        if isinstance(item, str):
+            read.problems.append(f"{where} {item}")
+            continue
+        read.problems += (f"{where} {wrong}" for wrong in _wrong(item, found.manifest, seen))
+        read.items.append(item)
+        seen.add(item.qid)
+    if read.lines != found.manifest.count:
+        told = counted(read.lines, "question")
+        read.problems.append(f"{QUESTIONS} holds {told}, not {found.manifest.count}")
+    if read.problems and read.lines == len(read.items) == found.manifest.count:
+        read.problems += _count_problems(read.items, found.manifest)
+
+
+def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
+    """Name of what the questions of a bench that has changed are more or fewer than they were."""
+    now = counts_of(items)
+    for name, frozen in manifest.counts.items():
+        there = now.get(name, {})
+        for part in dict.fromkeys((*frozen, *there)):
+            if (n := there.get(part, 0)) != (m := frozen.get(part, 0)):
+                yield f"{QUESTIONS} holds {n} of {name} {part}, not {m}"
+
+
+def _lines(path: Path, manifest: Manifest) -> Iterator[bytes] | None:
+    """Return the lines; None of a file that is much longer than it was, so that none is read."""
+    entry = manifest.files.get(QUESTIONS)
+    if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
+        return None
+    return _each_line(path)
+
+
+def _each_line(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while line := file.readline(LONGEST_LINE):
+            yield line
+
+
+def _item(line: bytes) -> Item | str:
+    try:
+        return Item.model_validate(json.loads(line.decode("ascii")))
+    except ValidationError as wrong:
+        return f"has another shape: {_first(wrong)}"
+    except (ValueError, RecursionError):
+        return "is not ASCII JSON, or nested too deep"
+
+
+def _wrong(item: Item, manifest: Manifest, seen: set[str]) -> Iterator[str]:
+    if item.qid in seen:
+        yield f"repeats the qid {item.qid}"
+    if manifest.source.kind == RUN and item.qid != item.own_qid():
+        yield (
+            f"has the qid {item.qid}, which does not belong to its content: its battle, video, "
+            "user, question or an answer changed"
+        )
+    if not item.qid:
+        yield "has an empty qid"
+    if item.video_id not in manifest.videos:
+        yield f"asks of video {item.video_id}, which {MANIFEST} does not list"

@@ -1,0 +1,271 @@
+"""The shapes of a bench folder, the one way its bytes are written, and its counts by slice.
+
+A bench is a manifest and the files it names. `manifest.json` holds the digest of every one of them
+and ends in a digest of itself, `bench`, so that a removed entry is noticed like a changed byte.
+Everything but what people read is ASCII JSON: a path that is no valid UTF-8 travels as escaped
+surrogates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.records import Origin, Seats
+from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
+
+BENCH_SCHEMA = 2
+"""Version of the manifest and of the questions; no other is read."""
+MANIFEST, QUESTIONS, CARD = "manifest.json", "questions.jsonl", "card.md"
+PARQUET, README = "test.parquet", "README.md"
+FILES = (QUESTIONS, CARD)
+"""What every manifest must name."""
+DERIVED = (PARQUET, README)
+"""What it may name beside: made from the questions on request, for `datasets` and its like."""
+VIDEOS, RESULTS = "videos", "results"
+"""Folders: copies of the videos, which are sealed; and scores of models, which are not."""
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Length = Annotated[float, Field(ge=0)]
+QID_LENGTH = 16
+RUN: Literal["run"] = "run"
+IMPORT: Literal["import"] = "import"
+UNKNOWN = "unknown"
+"""What stands in counts for what an item does not say."""
+
+
+class Shape(BaseModel):
+    """A part of a bench; refuses unknown keys, guesses no types and knows no NaN."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, populate_by_name=True
+    )
+
+
+class JudgeVerdict(Shape):
+    """What one judge said from one seating, in terms of seat a and seat b."""
+
+    judge: str
+    seats: Seats
+    verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
+
+
+class Votes(Shape):
+    """How many people said what of one battle."""
+
+    selected: Count
+    rejected: Count
+    tie: Count
+
+
+class Item(Shape):
+    """One line of questions.jsonl: a question with the answer that won and the one that lost.
+
+    What may be null is not known where it was imported.
+    """
+
+    schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
+    qid: str
+    """Of a run, the first 16 hex digits of the digest of all that makes the question its own; of an
+    import, the source's own id, which is no file name."""
+    video_id: str
+    """Key into the manifest's `videos`."""
+    persona: str
+    question: str
+    selected_answer: str
+    rejected_answer: str
+    chosen_by: Literal["judge", "labels", "source"]
+    """Who selected: a run's judges, most of its labels, or whoever made what was imported."""
+    persona_index: int | None = None
+    selected_model: str | None = None
+    rejected_model: str | None = None
+    selected_seat: Literal["a", "b"] | None = None
+    """"a" when the selected answer was read first in the first judging."""
+    battle: str | None = None
+    round: int | None = None
+    origin: Origin | None = None
+    duration_s: Length | None = None
+    category: str | None = None
+    topic: str | None = None
+    """The three words that stand for its cluster of questions; null where none was looked for."""
+    difficulty: float | None = None
+    votes: Votes | None = None
+    """Of people; null where none of them labelled it."""
+    judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Keys of an imported item that mean nothing here, as they were."""
+
+    def own_qid(self) -> str:
+        """Return the qid that belongs to this content of a run."""
+        parts = (
+            self.battle,
+            self.video_id,
+            self.persona,
+            self.question,
+            self.selected_answer,
+            self.rejected_answer,
+        )
+        return digest_of(parts)[:QID_LENGTH]
+
+
+class SealedFile(Shape):
+    """One file of the folder, as it must be."""
+
+    sha256: Digest
+    bytes: Count
+
+
+class BenchSubtitles(Shape):
+    """The subtitles that count as part of a video's frames."""
+
+    path: str
+    sha256: Digest
+
+
+class BenchVideo(Shape):
+    """One video that is asked about; what an import does not know is null."""
+
+    sha256: Digest | None = None
+    path: str | None = None
+    """Relative to the folder of videos; below `videos` in the bench where it holds copies."""
+    size_bytes: Count | None = None
+    duration_s: Length | None = None
+    width_px: Count | None = None
+    height_px: Count | None = None
+    fps: Length | None = None
+    codec: str | None = None
+    subtitles: BenchSubtitles | None = None
+
+
+class Generator(Shape):
+    """What wrote the bench."""
+
+    name: str
+    version: str
+
+
+class Source(Shape):
+    """What the bench was made from."""
+
+    kind: Literal["run", "import"]
+    format: str
+    """`videoautoarena` for a run, else the name of the format that was imported."""
+    digest: Digest | None = None
+    """Of the battles of the run and how they ended, or of the bytes of the imported file."""
+    layout: dict[str, JsonValue] | None = None
+    """How an imported file was written where its items do not say it; it is exported like that."""
+
+
+class Manifest(Shape):
+    """manifest.json, without its own digest."""
+
+    schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
+    generator: Generator
+    source: Source
+    run: dict[str, JsonValue] = Field(default_factory=dict)
+    """The facts of the run it was frozen from: seed, cast, sampling, digests of prompts."""
+    selection: dict[str, JsonValue] = Field(default_factory=dict)
+    """How its questions were chosen: what was asked for, and what each step left out."""
+    licence: str | None = None
+    counts: dict[str, dict[str, Count]] = Field(default_factory=dict)
+    """By slice, such as `duration` and `category`: how many questions are in each part of it."""
+    files: dict[str, SealedFile]
+    videos: dict[str, BenchVideo]
+    with_videos: bool = False
+    """Whether the folder `videos` holds a copy of every one of them."""
+    count: Count
+
+
+def digest_of(value: Any) -> Digest:
+    """Return the sha256 of the canonical JSON of `value`; NaN raises ValueError."""
+    return digest(canonical_json(value))
+
+
+def manifest_bytes(manifest: dict[str, Any]) -> bytes:
+    """Return manifest.json as it stands on disk; there is exactly one way to write each."""
+    text = json.dumps(manifest, sort_keys=True, indent=2, allow_nan=False)
+    return (text + "\n").encode("ascii")
+
+
+def sealed(manifest: Manifest) -> dict[str, Any]:
+    """Return the manifest with its own digest in it, under `bench`."""
+    rest = manifest.model_dump(by_alias=True)
+    return {**rest, "bench": digest_of(rest)}
+
+
+def question_bytes(items: list[Item]) -> bytes:
+    """Return questions.jsonl as it stands on disk."""
+    lines = (json.dumps(item.model_dump(by_alias=True), allow_nan=False) for item in items)
+    return "".join(f"{line}\n" for line in lines).encode("ascii")
+
+
+def sealed_file(content: bytes) -> SealedFile:
+    """Return the entry of a file that holds `content`."""
+    return SealedFile(sha256=digest(content), bytes=len(content))
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DIGEST = {"pattern": "^[0-9a-f]{64}$", "type": "string"}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the schemas by the names of their files."""
+    manifest = Manifest.model_json_schema()
+    manifest["properties"] = {**manifest["properties"], "bench": DIGEST}
+    manifest["required"] = [*manifest["required"], "schema", "bench"]
+    item = Item.model_json_schema()
+    item["required"] = [*item["required"], "schema"]
+    return {
+        "bench-manifest.schema.json": {"$schema": DIALECT, **manifest},
+        "bench-question.schema.json": {"$schema": DIALECT, **item},
+    }
+
+
+def write_schemas(folder: Path) -> None:
+    """Write each schema into a folder, which is there."""
+    for name, schema in schemas().items():
+        (folder / name).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
+
+
+SLICES = {
+    "round": "by round",
+    "duration": "by duration",
+    "category": "by category",
+    "topic": "by topic of the question",
+    "origin": "by origin of the question",
+    "chosen_by": "by who selected the answer",
+    "selected_model": "selected answers by model",
+    "rejected_model": "rejected answers by model",
+}
+"""Names, and what they are called for people."""
+
+
+def part_of(item: Item, name: str) -> str:
+    """Return the part of a slice that an item is in; UNKNOWN where it does not say."""
+    if name == "duration":
+        return UNKNOWN if item.duration_s is None else bucket(item.duration_s)
+    value = getattr(item, name)
+    return UNKNOWN if value is None else str(value)
+
+
+def counts_of(items: Sequence[Item]) -> dict[str, dict[str, int]]:
+    """Return the number of items in each part, by slice, where anything is known of it."""
+    counted = {}
+    for name in SLICES:
+        counts = Counter(part_of(item, name) for item in items)
+        if set(counts) - {UNKNOWN}:
+            order = BUCKET_NAMES if name == "duration" else sorted(counts, key=_by_number)
+            named = [*(part for part in order if part != UNKNOWN), UNKNOWN]
+            counted[name] = {part: counts[part] for part in named if counts[part]}
+    return counted
+
+
+def _by_number(part: str) -> tuple[int, str]:
+    return (int(part), "") if part.isdecimal() and len(part) < 9 else (2**53, part)

@@ -1,0 +1,141 @@
+"""Whether a bench is still what was frozen: everything is computed again, nothing believed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.reader import difference, is_folder, read_bench, sha256_of
+from videoautoarena.runs.bench.format.schema import VIDEOS, BenchVideo, Manifest, SealedFile
+from videoautoarena.runs.rundir.reader import counted, one_line
+
+TOLD = 50
+"""Problems that are printed; the rest is counted."""
+
+
+@dataclass
+class Checked:
+    """What a check of one bench found."""
+
+    bench: str | None = None
+    """The bench's digest of itself; None when its manifest cannot be used."""
+    questions: int = 0
+    videos: int = 0
+    videos_checked: bool = False
+    videos_unknown: int = 0
+    """Of them, those whose bytes the bench does not know, since it was imported."""
+    problems: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena bench verify --json`."""
+        return {
+            "schema": SCHEMA,
+            "bench": self.bench,
+            "ok": not self.problems,
+            "questions": self.questions,
+            "videos": self.videos,
+            "videos_checked": self.videos_checked,
+            "videos_unknown": self.videos_unknown,
+            "problems": [one_line(problem, 300) for problem in self.problems],
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person: one a problem, then one of summary."""
+        lines = [one_line(problem, 300) for problem in self.problems[:TOLD]]
+        if len(self.problems) > TOLD:
+            lines.append(f"... and {len(self.problems) - TOLD} more")
+        return [*lines, self._summary()]
+
+    def _summary(self) -> str:
+        if self.problems:
+            return f"not intact: {counted(len(self.problems), 'problem')}"
+        videos = "checked" if self.videos_checked else "unchecked; pass --videos DIR"
+        if self.videos_unknown:
+            videos = f"{videos if self.videos_checked else 'unchecked'}, "
+            videos += f"{self.videos_unknown} of unknown content"
+        return (
+            f"intact: bench {(self.bench or '')[:12]}, {counted(self.questions, 'question')}; "
+            f"{counted(self.videos, 'video')} {videos}"
+        )
+
+
+def verify(folder: Path, videos: Path | None) -> Checked:
+    """Return what is wrong with the bench in `folder`, and with its videos if they are given.
+
+    Copies of the videos inside the bench are always looked at.
+
+    Raises:
+        BadInput: `folder` or `videos` is no folder, or the bench has its videos inside.
+    """
+    if videos is not None and not videos.is_dir():
+        raise BadInput(f"{videos} is no folder")
+    read = read_bench(folder)
+    checked = Checked(bench=read.bench, questions=read.lines, problems=read.problems)
+    if (manifest := read.manifest) is None:
+        return checked
+    checked.videos = len(manifest.videos)
+    checked.videos_unknown = sum(video.sha256 is None for video in manifest.videos.values())
+    if manifest.with_videos:
+        if videos is not None:
+            raise BadInput(f"{folder} holds its videos, which are checked; leave --videos out")
+        checked.problems += _copy_problems(folder / VIDEOS, manifest)
+    if videos is not None:
+        checked.problems += _video_problems(videos, manifest)
+    checked.videos_checked = manifest.with_videos or videos is not None
+    return checked
+
+
+def _copy_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
+    if not is_folder(folder):
+        yield f"{VIDEOS} is missing or no folder"
+        return
+    known = {video.path for video in manifest.videos.values()}
+    known |= {video.subtitles.path for video in manifest.videos.values() if video.subtitles}
+    for name in sorted(os.listdir(folder)):
+        if name not in known or (folder / name).is_symlink():
+            yield f"{VIDEOS}/{name} does not belong to the bench"
+    yield from _video_problems(folder, manifest)
+
+
+def _video_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
+    for id_, video in manifest.videos.items():
+        if wrong := _video_problem(folder, video):
+            yield f"video {id_} ({video.path}) {wrong}"
+
+
+def _video_problem(folder: Path, video: BenchVideo) -> str | None:
+    if wrong := _file_problem(folder, video):
+        return wrong
+    spoken = video.subtitles
+    if spoken is None or (path := inside(folder, spoken.path)) is None or not path.is_file():
+        return "lacks its subtitles" if spoken else None
+    return "has other subtitles" if sha256_of(path) != spoken.sha256 else None
+
+
+def _file_problem(folder: Path, video: BenchVideo) -> str | None:
+    if video.path is None or video.sha256 is None or video.size_bytes is None:
+        return None  # counted as unknown
+    path = inside(folder, video.path)
+    if path is None:
+        return "lies outside the folder of videos, or has an impossible name"
+    if not path.is_file():
+        return "is missing"
+    return difference(path, SealedFile(sha256=video.sha256, bytes=video.size_bytes))
+
+
+def inside(folder: Path, relative: str) -> Path | None:
+    """Return the real place of `relative` below `folder`; None where it would lead out."""
+    pure = PurePosixPath(relative)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+        return None
+    # Not Path.resolve: it raises on a link that leads to itself.
+    try:
+        root, real = os.path.realpath(folder), os.path.realpath(folder / pure)
+    except ValueError:  # a NUL, or a surrogate that stands for no byte
+        return None
+    return Path(real) if Path(real).is_relative_to(root) else None

@@ -1,0 +1,171 @@
+"""The videos of a bench: entries that refer to them, or copies with names of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.schema import RESULTS, VIDEOS, BenchSubtitles, BenchVideo
+from videoautoarena.runs.rundir.frames import stored_subtitles
+from videoautoarena.runs.rundir.opener import videos_folder
+from videoautoarena.runs.text.terminal import safe
+
+CHUNK = 1 << 20
+
+
+class Copy(NamedTuple):
+    """A file that is copied into the folder, with what it must be."""
+
+    source: Path
+    sha256: str
+
+
+Files = Mapping[str, bytes | Copy]
+"""Path below the folder, with `/`, to what is to be there."""
+
+
+def put(files: Files, to: Path) -> bool:
+    """Write the folder `to` in one step; True when it held exactly these files already.
+
+    Raises:
+        BadInput: it holds something else or cannot be made, or a copied file has changed.
+    """
+    # A folder cannot be renamed onto a link, even one that leads to an empty folder.
+    to = Path(os.path.realpath(to))
+    try:
+        if to.is_dir() and any(to.iterdir()):
+            if _holds(to, files):
+                return True
+            raise BadInput(f"{to} holds something else; pass a new folder")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _write_beside(files, to)
+    except OSError as wrong:
+        raise BadInput(f"{to} cannot be written: {wrong.strerror}") from wrong
+    return False
+
+
+def _holds(folder: Path, files: Files) -> bool:
+    """Return whether the folder holds these files and, beside them, at most results."""
+    inside = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()
+    }
+    mine = {name for name in inside if not name.startswith(f"{RESULTS}/")}
+    return mine == set(files) and all(_is(folder / name, what) for name, what in files.items())
+
+
+def _is(path: Path, what: bytes | Copy) -> bool:
+    if isinstance(what, bytes):
+        return path.is_file() and path.read_bytes() == what
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == what.sha256
+
+
+def _write_beside(files: Files, to: Path) -> None:
+    """Fill a folder next to `to`, then give it the name: a reader sees all of it or nothing."""
+    draft = Path(tempfile.mkdtemp(dir=to.parent, prefix=".bench-"))
+    try:
+        for name, what in files.items():
+            (draft / name).parent.mkdir(exist_ok=True)
+            with (draft / name).open("wb") as file:
+                if isinstance(what, bytes):
+                    file.write(what)
+                else:
+                    _copy(what, file)
+                file.flush()
+                os.fsync(file.fileno())
+        draft.chmod(0o755)  # mkdtemp keeps it to its owner; a bench is made to be shared
+        draft.rename(to)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _copy(what: Copy, to: BinaryIO) -> None:
+    seen = hashlib.sha256()
+    with what.source.open("rb") as source:
+        while chunk := source.read(CHUNK):
+            seen.update(chunk)
+            to.write(chunk)
+    if seen.hexdigest() != what.sha256:
+        raise BadInput(
+            f"{safe(str(what.source))} is not the file that the run saw; pass the folder that has "
+            "it with --videos"
+        )
+
+
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}")
+
+
+def entries_of(store: Store, asked: Collection[str]) -> dict[str, BenchVideo]:
+    """Return what the run knows of the videos that are asked about, in its order."""
+    return {
+        video.id: BenchVideo(
+            **video.model_dump(exclude={"id", "rotation", "problems"}),
+            subtitles=_subtitles(store, video.id),
+        )
+        for video in store.videos()
+        if video.id in asked
+    }
+
+
+def _subtitles(store: Store, video: str) -> BenchSubtitles | None:
+    kept = stored_subtitles(store, video)
+    return BenchSubtitles(path=kept.path, sha256=kept.sha256) if kept else None
+
+
+def copied(entries: Mapping[str, BenchVideo]) -> dict[str, BenchVideo]:
+    """Return the entries as they are where the bench holds copies: named by id, side by side."""
+    return {id_: _copied(id_, video) for id_, video in entries.items()}
+
+
+def _copied(id_: str, video: BenchVideo) -> BenchVideo:
+    spoken = video.subtitles
+    if spoken is not None:
+        spoken = spoken.model_copy(update={"path": id_ + _suffix(spoken.path)})
+    return video.model_copy(update={"path": id_ + _suffix(video.path or ""), "subtitles": spoken})
+
+
+def _suffix(path: str) -> str:
+    """Return what says of which kind a file is; nothing that could be more than that."""
+    suffix = os.path.splitext(path)[1]
+    return suffix.lower() if _SUFFIX.fullmatch(suffix) else ""
+
+
+def copies_of(
+    store: Store, entries: Mapping[str, BenchVideo], given: Path | None
+) -> dict[str, Copy]:
+    """Return where the files lie that are to be copied, by their place in the bench.
+
+    Args:
+        store: of the run.
+        entries: as the run has them.
+        given: the folder of videos; None for where they lay when the run was last at work.
+
+    Raises:
+        BadInput: one is not there.
+    """
+    folder = given or videos_folder(store)
+    if folder is None or not folder.is_dir():
+        raise BadInput("the run does not know where its videos are; pass --videos DIR")
+    files = {}
+    for id_, new in copied(entries).items():
+        old = entries[id_]
+        pairs = [(old, new), (old.subtitles, new.subtitles)]
+        for was, now in pairs:
+            if was is None or now is None or was.path is None or was.sha256 is None:
+                continue
+            if not (folder / was.path).is_file():
+                raise BadInput(
+                    f"{safe(was.path)} is not in {safe(str(folder))}; pass the folder that has it "
+                    "with --videos"
+                )
+            files[f"{VIDEOS}/{now.path}"] = Copy(folder / was.path, was.sha256)
+    return files

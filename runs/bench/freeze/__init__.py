@@ -1,0 +1,1 @@
+"""Turning a run into a bench: selection, items, topics, card."""

@@ -1,0 +1,230 @@
+"""The card of a bench: what a reader must know before trusting a figure made with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from videoautoarena.runs.bench.format.schema import SLICES, Item, Manifest
+from videoautoarena.runs.bench.freeze.selection import longer
+from videoautoarena.runs.rating.finding import is_usual
+from videoautoarena.runs.rundir.reader import counted, named, rates_stand_ins
+from videoautoarena.runs.text.terminal import safe
+
+
+class Told(NamedTuple):
+    """What a card is made from."""
+
+    manifest: Manifest
+    """With all but `files`, which the card is one of."""
+    items: Sequence[Item]
+    findings: Sequence[Mapping[str, Any]] = ()
+    """What the audit of the run's judges found, in the shape of `arena audit --json`."""
+
+
+NOBODY_BLIND = "nobody played without frames, so nobody knows which questions need the video"
+
+
+def card_text(told: Told) -> str:
+    """Return card.md of a bench; equal input gives equal text."""
+    manifest = told.manifest
+    parts = [
+        f"# Bench of {counted(len(told.items), 'question')}\n",
+        *_warnings(manifest.run),
+        _what(told.items),
+        _how(manifest),
+        _selection(manifest.selection),
+        *_counts(manifest),
+        _biases(told.items, manifest),
+        _audit(told.findings),
+        _licence(manifest.licence),
+        _checksums(manifest),
+    ]
+    return "\n".join(parts)
+
+
+def _warnings(run: Mapping[str, Any]) -> Iterator[str]:
+    if rates_stand_ins(dict(run)):
+        yield (
+            "> **These answers come from offline stand-ins**, small programs that measure frames.\n"
+            "> The bench shows how the arena works; it ranks no real model.\n"
+        )
+    if run.get("self_judging"):
+        yield "> **A judge or examiner of this run also competed in it.**\n"
+    if run.get("offline_judge_on_real"):
+        yield "> **An offline judge rated real models**; it reads only sentences it knows.\n"
+
+
+_WHAT = """## What it is
+
+Each line of `questions.jsonl` is a question that an invented user asked of a video, with two
+answers given to it in a battle: the one that {selected} and the one it rejected. Only battles
+with a winner are here. A model is scored by judging its answer against both.
+"""
+
+
+def _what(items: Sequence[Item]) -> str:
+    by_people = any(item.chosen_by == "labels" for item in items)
+    people = "most labels of people selected, or, where there were none, a judge,"
+    return _WHAT.format(selected=people if by_people else "a judge selected")
+
+
+def _how(manifest: Manifest) -> str:
+    run = manifest.run
+    sampling = ", ".join(f"{key} {value}" for key, value in sorted(_table(run, "sampling").items()))
+    ours = manifest.generator
+    absent = cast("list[str]", manifest.selection.get("without_answer", []))
+    facts = {
+        "made by": f"{ours.name} {ours.version}",
+        "models": _names(run, [one for one in _listed_names(run) if one not in absent]),
+        **({"without an answer here": _names(run, absent)} if absent else {}),
+        "judge": _names(run, run.get("judges")),
+        "examiner": _names(run, [run.get("examiner")]),
+        "rounds": run.get("rounds"),
+        "pairing": run.get("pairing"),
+        "judged from both seats": run.get("swap"),
+        "preset": run.get("preset") or "none",
+        "frames": sampling,
+        "seed": run.get("seed"),
+    }
+    return f"## How it was made\n\n{_listed(facts)}\n"
+
+
+def _listed(facts: Mapping[str, Any]) -> str:
+    return "\n".join(f"- {name}: {plain(value)}" for name, value in facts.items())
+
+
+def _names(run: Mapping[str, Any], aliases: Any) -> str:
+    cast = _table(run, "cast")
+    names = [named(str(alias), _table(cast, alias).get("model", "?")) for alias in aliases or []]
+    return ", ".join(names) or "unknown"
+
+
+def _listed_names(run: Mapping[str, Any]) -> list[str]:
+    return [*map(str, run.get("models") or ())]
+
+
+def _table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = of.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def plain(value: Any) -> str:
+    """Return `value` as text that Markdown takes literally."""
+    text = safe(str(value))
+    return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in text)
+
+
+def _selection(selection: Mapping[str, Any]) -> str:
+    rules = list(_rules(selection)) or ["Every battle with a winner is here."]
+    without, left = _table(selection, "without_winner"), _table(selection, "left_out")
+    tables = _rows("not here, since nobody won", without, of="battles")
+    if borrowed := _table(selection, "borrowed"):
+        title = "not here, since the question is: newcomers over stored answers"
+        tables += "\n" + _rows(title, borrowed, of="battles")
+    if left:
+        tables += "\n" + _rows("not here, though somebody won", left)
+    return "## How its questions were chosen\n\n" + "\n".join(rules) + f"\n\n{tables}"
+
+
+def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
+    if selection.get("leak_filter"):
+        told = "" if selection.get("blind") else f"\n  But {NOBODY_BLIND}."
+        yield f"- None that a contestant without a frame won against one that saw the video.{told}"
+    if selection.get("distinct"):
+        yield "- Of questions about one video that share 70 % of their wording, one."
+    if (most := selection.get("per_video")) is not None:
+        yield f"- At most {counted(most, 'question')} about a video."
+    if (size := selection.get("size")) is not None or selection.get("length_matched"):
+        over = ", ".join(selection.get("by") or ["nothing"])
+        many = "as many as there are" if size is None else f"{size} asked for"
+        yield f"- Drawn evenly over {over} with seed {selection.get('seed')}, {many}."
+    if selection.get("length_matched"):
+        yield "- As many where the selected answer is the longer one as where it is the shorter."
+    if selection.get("separating"):
+        yield (
+            "- Rather those whose answers tell this run's models apart and whose winner is sure.\n"
+            "  So that this bench agrees with this run is partly by choice."
+        )
+
+
+def _counts(manifest: Manifest) -> Iterator[str]:
+    yield "## Counts\n"
+    for name, title in SLICES.items():
+        if name in manifest.counts and not (name == "chosen_by" and len(manifest.counts[name]) < 2):
+            yield _rows(title, manifest.counts[name])
+
+
+def _rows(title: str, counts: Mapping[str, Any], *, of: str = "questions") -> str:
+    rows = "\n".join(f"| {plain(name)} | {count} |" for name, count in counts.items())
+    return f"| {title} | {of} |\n| --- | ---: |\n{rows or '| none | 0 |'}\n"
+
+
+def _biases(items: Sequence[Item], manifest: Manifest) -> str:
+    total = len(items)
+    by_length = sum(longer(item) > 0 for item in items)
+    seats = [item.selected_seat for item in items if item.selected_seat is not None]
+    lines = [
+        f"- The selected answer is the longer one in {by_length} of {total} questions. A scorer\n"
+        "  that only prefers length gets those right."
+    ]
+    if seats:
+        lines.append(
+            f"- It was read first in {seats.count('a')} of {len(seats)}. A scorer that only\n"
+            "  prefers the first seat gets those right."
+        )
+    lines += _who_chose(sum(item.chosen_by == "labels" for item in items), total)
+    lines.append("- Several questions may share a video and a lineage; they are not independent.")
+    if "topic" in manifest.counts:
+        of = plain(manifest.selection.get("embeddings") or "words")
+        lines.append(f"- Topics are clusters by {of}, found by a program and named by it.")
+    return "## Known biases\n\n" + "\n".join(lines) + "\n"
+
+
+def _who_chose(people: int, total: int) -> Iterator[str]:
+    if people < total:
+        yield (
+            f"- A model judge chose {total - people} of {total} selected answers, no person did; "
+            "judges tend to\n  favour detailed answers."
+        )
+    if people:
+        yield f"- Most labels of people chose {people} of {total} selected answers."
+    yield (
+        "- Users, questions and their difficulty come from one examiner model. Later rounds ask "
+        "about\n  faults found in earlier ones, so they are harder for models that fail in the "
+        "same way."
+    )
+
+
+def _audit(findings: Sequence[Mapping[str, Any]]) -> str:
+    """Return what the run tells of its judges: alarms first, then the usual figures."""
+    alarms = [f"- **Alarm:** {plain(found['sentence'])}" for found in findings if found["alarm"]]
+    usual = [
+        f"- {plain(found['sentence'])}"
+        for found in findings
+        if is_usual(found["key"]) and not found["alarm"]
+    ]
+    lines = "\n".join([*alarms, *usual]) or "- Nothing is known."
+    return (
+        "## What the run tells of its judges\n\n"
+        f"Of all its battles, not only of those here; `arena audit` tells more.\n\n{lines}\n"
+    )
+
+
+def _licence(licence: str | None) -> str:
+    told = plain(licence) if licence else "Not stated. Whoever passes this on should state one."
+    return f"## Licence\n\n{told}\n"
+
+
+def _checksums(manifest: Manifest) -> str:
+    where = (
+        "Copies of the videos are in `videos`."
+        if manifest.with_videos
+        else "The videos are not part of this folder."
+    )
+    return f"""## Checksums
+
+`manifest.json` holds the size and sha256 of every other file and of every video that is known, and
+a digest of itself. `arena bench verify` computes all of them again. They show that nothing was
+changed by accident; they are no signature. {where}
+"""

@@ -1,0 +1,280 @@
+"""Freezing a run: its battles with a winner become a bench folder that outlives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.audit.canaries import blind_of
+from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.audit.report import find_all, read_input
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    MANIFEST,
+    PARQUET,
+    QUESTIONS,
+    README,
+    RUN,
+    Generator,
+    Item,
+    Manifest,
+    Source,
+    counts_of,
+    digest_of,
+    manifest_bytes,
+    question_bytes,
+    sealed,
+    sealed_file,
+)
+from videoautoarena.runs.bench.format.writer import Copy, copied, copies_of, entries_of
+from videoautoarena.runs.bench.format.writer import put as put
+from videoautoarena.runs.bench.freeze.card import NOBODY_BLIND, Told, card_text
+from videoautoarena.runs.bench.freeze.items import Pool, pool_of
+from videoautoarena.runs.bench.freeze.selection import Chosen, Wishes, choose_items
+from videoautoarena.runs.rundir.reader import Run, counted, open_run
+from videoautoarena.runs.text.terminal import safe, say
+
+FACTS = (
+    "version",
+    "seed",
+    "rounds",
+    "models",
+    "cast",
+    "judges",
+    "examiner",
+    "pairing",
+    "swap",
+    "preset",
+    "rules",
+    "sampling",
+    "subtitles",
+    "limit",
+    "prompts",
+    "offline",
+    "self_judging",
+    "offline_judge_on_real",
+)
+"""What a bench repeats of the run's settings; nothing that tells of a clock or a machine."""
+
+
+CAST_FACTS = ("model", "max_frames", "parameters")
+"""What it repeats of each model: not where its server stands."""
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a bench has beside its questions."""
+
+    licence: str | None = None
+    with_videos: bool = False
+    videos: Path | None = None
+    """Where the videos are; None for where they lay when the run was last at work."""
+    parquet: bool = False
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A bench that was written, or was already there."""
+
+    folder: Path
+    bench: str
+    questions: int
+    videos: int
+    battles: int
+    """Of the run that count: each is a question, left out, borrowed or dropped."""
+    left_out: int
+    """Battles without a winner."""
+    borrowed: int
+    """Battles of newcomers over stored answers; the questions are those answers' own battles'."""
+    unsettled: int
+    """Slots of the run that had no battle yet."""
+    was_there: bool
+    wanted: int | None = None
+    """How many questions were asked for."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """Questions that wishes left out, by the reason."""
+    without_answer: list[str] = field(default_factory=list)
+    """Models of the run that gave none of the answers in the bench."""
+    is_leak_known: bool = True
+    """Whether anybody played without frames; False makes a leak filter an empty word."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena freeze --json`."""
+        return {"schema": SCHEMA, **asdict(self), "folder": str(self.folder)}
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        made = "is this bench already" if self.was_there else "frozen"
+        whole = counted(self.battles, "battle")
+        out_of = f" out of {whole}" if self.questions < self.battles else ""
+        lines = [
+            f"{safe(str(self.folder))} {made}: {counted(self.questions, 'question')} about "
+            f"{counted(self.videos, 'video')}{out_of}, bench {self.bench[:12]}"
+        ]
+        if self.wanted is not None and self.questions < self.wanted:
+            lines.append(f"{self.wanted} were wanted; there are no more")
+        if self.left_out:
+            lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
+        if self.borrowed:
+            lines.append(
+                f"left out: {counted(self.borrowed, 'battle')} of newcomers over stored answers "
+                f"({CARD})"
+            )
+        told = [f"{count} {why}" for why, count in self.dropped.items() if count]
+        if told:
+            lines.append(f"not chosen: {'; '.join(told)}")
+        if self.without_answer:
+            lines.append(f"none of its answers is by {', '.join(map(safe, self.without_answer))}")
+        if not self.is_leak_known:
+            lines.append(f"--leak-filter found nothing: {NOBODY_BLIND}")
+        if self.unsettled:
+            lines.append(f"the run is not finished: {counted(self.unsettled, 'slot')} to go")
+        return lines
+
+
+class Bench(NamedTuple):
+    """A bench in memory: its manifest, and the bytes of each of its files."""
+
+    manifest: dict[str, Any]
+    files: Mapping[str, bytes | Copy]
+
+
+def freeze(
+    folder: Path, to: Path, wishes: Wishes | None = None, extras: Extras | None = None
+) -> Frozen:
+    """Freeze the run in `folder` into the bench folder `to`, whole or not at all.
+
+    Raises:
+        BadInput: no battle has a winner, no question meets the wishes, a video that is to be copied
+            is not there, or `to` holds something else.
+    """
+    wishes = wishes or Wishes()
+    with open_run(folder) as run:
+        bench = bench_of(run, wishes, extras or Extras())
+        battles = len(run.battles)
+        unsettled = len(run.slots) - battles
+    copies = [what.source for what in bench.files.values() if isinstance(what, Copy)]
+    if copies:
+        size = sum(path.stat().st_size for path in copies)
+        say(f"copying {counted(len(copies), 'file')}, {size / 1e6:,.0f} MB")
+    was_there = put(bench.files, to)
+    selection = bench.manifest["selection"]
+    return Frozen(
+        folder=to,
+        bench=bench.manifest["bench"],
+        questions=bench.manifest["count"],
+        videos=len(bench.manifest["videos"]),
+        battles=battles,
+        left_out=sum(selection["without_winner"].values()),
+        borrowed=sum(selection.get("borrowed", {}).values()),
+        unsettled=unsettled,
+        was_there=was_there,
+        wanted=wishes.size,
+        dropped=selection["left_out"],
+        without_answer=selection.get("without_answer", []),
+        is_leak_known=not wishes.leak_filter or bool(selection["blind"]),
+    )
+
+
+def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
+    """Return the bench of a run; the same run and wishes give the same bytes."""
+    given = read_input(run)
+    pool = pool_of(run.battles, given)
+    seed = int(run.manifest.get("seed") or 0) if wishes.seed is None else wishes.seed
+    chosen = _choose(pool, wishes, seed, given=given, folder=run.folder)
+    _refuse_nothing(run, pool, chosen)
+    items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
+    draft = Manifest(
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=Source(kind=RUN, format="videoautoarena", digest=_digest(run)),
+        run=_facts(run.manifest),
+        selection={
+            "seed": seed,
+            **wishes.as_json(),
+            "blind": [*blind_of(given)],
+            "without_winner": dict(sorted(pool.left_out.items())),
+            "left_out": {**chosen.left_out},
+            **_beside(run, pool, items),
+        },
+        licence=extras.licence,
+        counts=counts_of(items),
+        files={},
+        videos=copied(entries) if extras.with_videos else entries,
+        with_videos=extras.with_videos,
+        count=len(items),
+    )
+    told = Told(draft, items, [found.as_json() for found in find_all(given)])
+    files = _files(told, with_parquet=extras.parquet)
+    seals = {name: sealed_file(content) for name, content in files.items()}
+    manifest = sealed(draft.model_copy(update={"files": seals}))
+    copies = copies_of(run.store, entries, extras.videos) if extras.with_videos else {}
+    return Bench(manifest, {**files, **copies, MANIFEST: manifest_bytes(manifest)})
+
+
+def _beside(run: Run, pool: Pool, items: Sequence[Item]) -> dict[str, Any]:
+    """Return what a manifest says only where there is any: what else of the run is not here."""
+    answered = {name for item in items for name in (item.selected_model, item.rejected_model)}
+    silent = [name for name in run.manifest.get("models") or () if name not in answered]
+    told = {"borrowed": dict(sorted(pool.borrowed.items())), "without_answer": silent}
+    return {name: found for name, found in told.items() if found}
+
+
+def _choose(pool: Pool, wishes: Wishes, seed: int, *, given: AuditInput, folder: Path) -> Chosen:
+    worth, embed = None, None
+    if wishes.separating:
+        from videoautoarena.runs.bench.freeze.items import worth_of
+
+        worth = worth_of(pool.items, given.battles)
+    if wishes.embeddings is not None:
+        from videoautoarena.runs.bench.freeze.topics import vectors_of
+
+        embed = partial(vectors_of, model=wishes.embeddings, folder=folder, say=say)
+    return choose_items(pool.items, wishes, seed=seed, leaked=pool.leaked, worth=worth, embed=embed)
+
+
+def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
+    if not pool.items:
+        raise BadInput(
+            f"no battle in {run.folder} has a winner ({len(run.battles)} settled); "
+            "play more rounds or videos"
+        )
+    if not chosen.items:
+        told = "; ".join(f"{count} {why}" for why, count in chosen.left_out.items() if count)
+        raise BadInput(f"no question of {len(pool.items)} is left ({told}); ask for less")
+
+
+def _files(told: Told, *, with_parquet: bool) -> dict[str, bytes]:
+    files = {QUESTIONS: question_bytes(list(told.items)), CARD: _plain(card_text(told))}
+    if with_parquet:
+        from videoautoarena.runs.bench.freeze.huggingface import parquet_bytes, readme_text
+
+        files |= {PARQUET: parquet_bytes(told.items), README: _plain(readme_text(told))}
+    return files
+
+
+def _plain(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _digest(run: Run) -> str:
+    """Return the digest of which battles count, how each ended and what people said of them."""
+    battles = [[battle.id, battle.verdict] for battle in run.battles]
+    labels = [label.model_dump() for label in run.store.evidence.labels()]
+    return digest_of([battles, labels])
+
+
+def _facts(settings: dict[str, Any]) -> dict[str, Any]:
+    facts = {name: settings.get(name) for name in FACTS}
+    facts |= {"contracts": settings["contracts"]} if "contracts" in settings else {}
+    cast = settings.get("cast") or {}
+    facts["cast"] = {
+        alias: {key: entry[key] for key in CAST_FACTS if key in entry}
+        for alias, entry in cast.items()
+    }
+    return facts

@@ -1,0 +1,208 @@
+"""Battles as questions of a bench: who selected, what is left out, and what was won unseen."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle
+from videoautoarena.memory.store.evidence import Label
+from videoautoarena.runs.audit.canaries import is_leak_test
+from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
+from videoautoarena.runs.rating.table import points_of
+from videoautoarena.scoring.fitting.counts import Floats, count_cells
+from videoautoarena.scoring.ratings.ratings import rate
+
+FLOOR = 1e-6
+"""Of the noise of a battle, so that a certain outcome is worth nothing and not everything."""
+
+
+def worth_of(items: Sequence[Item], battles: Sequence[Battle]) -> dict[str, float]:
+    """Return of each qid how well its two answers tell models apart, and how sure its winner is.
+
+    An answer tells two models apart by the squared difference of their chances against it over the
+    variance of the two outcomes (Fisher's ratio); every two models count alike. That is taken from
+    the run's own ratings, so it favours what the run has found already. It is multiplied by the
+    share of judgings, or of people's votes, that chose the winner.
+    """
+    ratio = _ratios(battles)
+    return {
+        item.qid: steadiness(item)
+        * (ratio.get(item.selected_model or "", 0.0) + ratio.get(item.rejected_model or "", 0.0))
+        / 2
+        for item in items
+    }
+
+
+def _ratios(battles: Sequence[Battle]) -> Mapping[str, float]:
+    decided = [b for b in battles if b.verdict in DECIDED and b.model_a and b.model_b]
+    names = list(dict.fromkeys(m for b in decided for m in (b.model_a or "", b.model_b or "")))
+    if not names:
+        return {}
+    place = {name: k for k, name in enumerate(names)}
+    cells = count_cells(
+        np.array([place[b.model_a or ""] for b in decided]),
+        np.array([place[b.model_b or ""] for b in decided]),
+        outcome=np.array([points_of(b.verdict) for b in decided]),
+        models=len(names),
+    )
+    theta: Floats = rate(cells).theta
+    chance = 1 / (1 + np.exp(theta[None, :] - theta[:, None]))
+    noise = np.maximum(chance * (1 - chance), FLOOR)
+    ratio = np.zeros(len(names))
+    for one, other in combinations(range(len(names)), 2):
+        apart = (chance[one] - chance[other]) ** 2 / (noise[one] + noise[other])
+        ratio += apart / max(float(apart.mean()), FLOOR)
+    return dict(zip(names, ratio.tolist(), strict=True))
+
+
+def steadiness(item: Item) -> float:
+    """Return the share of usable judgings, or of people's votes, that selected the same answer."""
+    if item.votes is not None:
+        total = item.votes.selected + item.votes.rejected + item.votes.tie
+        return item.votes.selected / total if total else 0.0
+    said = [v.verdict for v in item.judge_verdicts if v.verdict not in ("abstain", "failed")]
+    return sum(one == item.selected_seat for one in said) / len(said) if said else 1.0
+
+
+Topical = tuple[str, int, str]
+"""Video, persona and question: what two battles about one question have in common."""
+
+
+class Choice(NamedTuple):
+    """Which answer of a battle was selected, and by whom."""
+
+    seat: Literal["a", "b"] | None
+    """None where nobody won."""
+    by: Literal["judge", "labels"]
+
+
+@dataclass
+class Pool:
+    """Every question that a run could give to a bench."""
+
+    items: list[Item] = field(default_factory=list)
+    """In the order of the slots."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Battles without a winner, by the reason."""
+    borrowed: Counter[str] = field(default_factory=Counter)
+    """Battles over stored answers, by the newcomer that met them."""
+    leaked: set[str] = field(default_factory=set)
+    """qids of questions that a contestant without a frame won."""
+
+
+def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
+    """Return the questions of a run's battles.
+
+    A newcomer's battle over a stored answer asks what its first battle asked already: it gives no
+    question, but may show that one can be won without a frame.
+    """
+    votes, pool = count_votes(given.labels), Pool()
+    places: dict[str, Topical] = {}
+    leaks: set[Topical] = set()
+    for battle in battles:
+        choice = choose(battle, votes.get(battle.id))
+        topical = (battle.video, battle.persona, battle.question or "")
+        if choice.seat and _is_leak(battle, choice.seat, given):
+            leaks.add(topical)
+        if battle.borrowed is not None:
+            own = battle.model_b if battle.borrowed.seat == "a" else battle.model_a
+            pool.borrowed[own or "?"] += 1
+            continue
+        if choice.seat is None:
+            pool.left_out[why_left_out(battle, choice)] += 1
+            continue
+        item = as_item(battle, choice, votes.get(battle.id))
+        places[item.qid] = topical
+        pool.items.append(item)
+    pool.leaked = {qid for qid, topical in places.items() if topical in leaks}
+    return pool
+
+
+def count_votes(labels: Iterable[Label]) -> Mapping[str, Counter[str]]:
+    """Return how many people said `a`, `b` and `tie` of each labelled battle."""
+    votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for label in labels:
+        votes[label.battle]["tie" if label.verdict in TIES else label.verdict] += 1
+    return votes
+
+
+def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:
+    """Return the winner by most labels where a decided battle has any, else by its judges."""
+    if battle.verdict not in DECIDED or not votes:
+        return Choice(
+            "a" if battle.verdict == "a" else "b" if battle.verdict == "b" else None, "judge"
+        )
+    a, b, tie = votes["a"], votes["b"], votes["tie"]
+    if a == b or max(a, b) <= tie:
+        return Choice(None, "labels")
+    return Choice("a" if a > b else "b", "labels")
+
+
+def why_left_out(battle: Battle, choice: Choice) -> str:
+    """Return why nobody won, as the card says it."""
+    if choice.by == "labels":
+        return "people saw no winner"
+    if battle.verdict == "split":
+        return "split: the seatings disagreed"
+    return "tie" if battle.verdict in TIES else battle.verdict.partition("_")[0]
+
+
+def _is_leak(battle: Battle, seat: str, given: AuditInput) -> bool:
+    winner = (battle.model_a if seat == "a" else battle.model_b) or ""
+    return given.is_blind(winner) and is_leak_test(battle, winner, given)
+
+
+def as_item(battle: Battle, choice: Choice, votes: Counter[str] | None = None) -> Item:
+    """Return a battle with a winner as a line of the bench.
+
+    Raises:
+        StoreError: the battle lacks what a decided battle has.
+    """
+    a = (_there(battle, "answer_a"), _there(battle, "model_a"))
+    b = (_there(battle, "answer_b"), _there(battle, "model_b"))
+    selected, rejected = (a, b) if choice.seat == "a" else (b, a)
+    item = Item(
+        qid="",
+        video_id=battle.video,
+        persona=_there(battle, "persona_text"),
+        persona_index=battle.persona,
+        question=_there(battle, "question"),
+        selected_answer=selected[0],
+        rejected_answer=rejected[0],
+        chosen_by=choice.by,
+        selected_model=selected[1],
+        rejected_model=rejected[1],
+        selected_seat=choice.seat,
+        battle=battle.id,
+        round=battle.round,
+        origin=_there(battle, "origin"),
+        duration_s=battle.duration_s,
+        category=_there(battle, "category"),
+        difficulty=battle.difficulty,
+        votes=_votes(votes, choice) if votes else None,
+        judge_verdicts=[
+            JudgeVerdict(judge=one.judge, seats=one.seats, verdict=one.verdict)
+            for one in battle.verdicts
+        ],
+    )
+    return item.model_copy(update={"qid": item.own_qid()})
+
+
+def _votes(votes: Counter[str], choice: Choice) -> Votes:
+    first, second = ("a", "b") if choice.seat == "a" else ("b", "a")
+    return Votes(selected=votes[first], rejected=votes[second], tie=votes["tie"])
+
+
+def _there(battle: Battle, name: str) -> Any:
+    value = getattr(battle, name)
+    if value is None:
+        raise StoreError(f"battle {battle.id} has a winner but no {name}; the run file is damaged")
+    return value

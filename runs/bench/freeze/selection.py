@@ -1,0 +1,276 @@
+"""What a person asks of a bench, and the questions that this leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videoautoarena.memory.records.digests import derive
+from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.runs.bench.format.schema import Item, part_of
+from videoautoarena.runs.text.traits import near_duplicates
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+
+Strata = Sequence[tuple[str, ...]]
+"""Of each item its part by every dimension, such as its duration bucket and its category."""
+
+
+def draw_evenly(strata: Strata, size: int, sides: Sequence[int] | None = None) -> list[int]:
+    """Return the places of at most `size` items, even over the parts of every dimension.
+
+    Each next item comes from the cell (a combination of parts) whose parts have been drawn least,
+    measured by the parts' even share: a step down the squares of how far all parts are from it. A
+    part that has too few items gives all it has. Cost: cells x size.
+
+    Args:
+        strata: of all items, which stand in the order of preference.
+        size: how many are wanted.
+        sides: of each item 1, -1 or 0; as many of either are drawn, which may take an item or more
+            away from `size`. None where there are none.
+
+    Returns:
+        Places in the order in which they were drawn.
+    """
+    cells = _Cells(strata, size, sides)
+    while len(cells.drawn) < min(size, len(strata)) and cells.take(size):
+        pass
+    return cells.balanced()
+
+
+class _Cells:
+    """What is left in each cell, and what was drawn of each part."""
+
+    def __init__(self, strata: Strata, size: int, sides: Sequence[int] | None) -> None:
+        self._sides = [0] * len(strata) if sides is None else list(sides)
+        waiting: dict[tuple[object, ...], list[int]] = {}
+        for place, parts in enumerate(strata):
+            waiting.setdefault((*parts, self._sides[place]), []).append(place)
+        self._waiting = [places[::-1] for places in waiting.values()]
+        self._side = np.array([key[-1] for key in waiting], dtype=np.int64)
+        self._next = np.array([places[-1] for places in self._waiting], dtype=np.float64)
+        self._parts: list[Ints] = []
+        self._costs: list[Floats] = []
+        self._steps: list[float] = []
+        for dimension in range(len(strata[0]) if strata else 0):
+            codes = {part: k for k, part in enumerate(dict.fromkeys(s[dimension] for s in strata))}
+            self._parts.append(np.array([codes[str(key[dimension])] for key in waiting]))
+            even = size / len(codes)
+            # The first of a part costs 1 / even, each next 2 / even more.
+            self._costs.append(np.full(len(codes), 1 / even))
+            self._steps.append(2 / even)
+        self._last = max(1, len(strata))
+        self.drawn: list[int] = []
+        self._neither = self._sides.count(0) if any(self._sides) else 0
+        """How many of side 0 are left; moot where there are no sides."""
+        self._ahead = 0
+        """How many more of side 1 than of side -1 were drawn: never more than one."""
+
+    def take(self, size: int) -> bool:
+        """Draw one more; False where nothing is left that may be drawn."""
+        cost = 1e-6 * self._next / self._last
+        for parts, costs in zip(self._parts, self._costs, strict=True):
+            cost = cost + costs[parts]
+        cost[~self._allowed(size)] = np.inf
+        cell = int(np.argmin(cost)) if len(cost) else 0
+        if not len(cost) or not np.isfinite(cost[cell]):
+            return False
+        self.drawn.append(self._waiting[cell].pop())
+        self._ahead += int(self._side[cell])
+        self._neither -= self._side[cell] == 0
+        self._next[cell] = self._waiting[cell][-1] if self._waiting[cell] else np.inf
+        for parts, costs, step in zip(self._parts, self._costs, self._steps, strict=True):
+            costs[parts[cell]] += step
+        return True
+
+    def _allowed(self, size: int) -> NDArray[np.bool_]:
+        """Return which cells may be drawn from without tipping the balance for good."""
+        left = size - len(self.drawn)
+        if self._ahead:
+            allowed = np.asarray(self._side * self._ahead <= 0)
+        elif left == 1 and self._side.any():
+            allowed = np.asarray(self._side == 0)
+        else:
+            allowed = np.ones(len(self._side), dtype=np.bool_)
+        # The last item of neither side is kept where pairs alone would leave one place empty.
+        if self._neither == 1 and (left - abs(self._ahead)) % 2 == 0:
+            sided = allowed & (self._side != 0)
+            return sided if (sided & np.isfinite(self._next)).any() else allowed
+        return allowed
+
+    def balanced(self) -> list[int]:
+        """Return what was drawn, without the last one that nothing stands against."""
+        if excess := self._ahead:
+            last = max(k for k, place in enumerate(self.drawn) if self._sides[place] == excess)
+            return self.drawn[:last] + self.drawn[last + 1 :]
+        return self.drawn
+
+
+Dimension = Literal["duration", "category", "topic"]
+DIMENSIONS: tuple[Dimension, ...] = ("duration", "category", "topic")
+
+Embed = Callable[[Sequence[str]], Floats]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How questions are chosen; as it stands, all battles with a winner are."""
+
+    size: int | None = None
+    """At most so many, drawn evenly."""
+    per_video: int | None = None
+    distinct: bool = False
+    """Of questions about one video that say nearly the same, one."""
+    leak_filter: bool = False
+    """None that a contestant without a frame won."""
+    length_matched: bool = False
+    """As many whose selected answer is the longer as whose is the shorter."""
+    separating: bool = False
+    """Rather those that tell models apart."""
+    by: tuple[Dimension, ...] = DIMENSIONS
+    """What is drawn evenly over."""
+    embeddings: str | None = None
+    """Model whose embeddings of the questions make topics; None: their words do."""
+    seed: int | None = None
+    """None: the run's."""
+
+    @property
+    def draws(self) -> bool:
+        """Whether anything is drawn, so that strata matter."""
+        return self.size is not None or self.length_matched
+
+    def check(self) -> None:
+        """Raise WrongArgument where a wish could not have an effect."""
+        if self.separating and not (self.draws or self.per_video is not None or self.distinct):
+            raise WrongArgument(
+                "--separating prefers some questions to others, so it needs --size, --per-video, "
+                "--distinct or --length-matched"
+            )
+        if self.embeddings is not None and not (self.draws and "topic" in self.by):
+            raise WrongArgument(
+                "--embeddings makes topics, which only a draw over them needs: pass --size or "
+                "--length-matched, and topic in --by"
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the manifest keeps it."""
+        return {
+            "size": self.size,
+            "per_video": self.per_video,
+            "distinct": self.distinct,
+            "leak_filter": self.leak_filter,
+            "length_matched": self.length_matched,
+            "separating": self.separating,
+            "by": list(self.by) if self.draws else [],
+            "embeddings": self.embeddings,
+        }
+
+
+@dataclass
+class Chosen:
+    """What is left of a pool."""
+
+    items: list[Item]
+    """In the order of the slots."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """How many each wish left out, in the order in which they were met."""
+
+
+LEAKED = "won without a frame"
+REPEATED = "nearly repeated another about its video"
+CROWDED = "more than enough about its video"
+UNDRAWN = "not drawn"
+
+
+def choose_items(
+    pool: Sequence[Item],
+    wishes: Wishes,
+    *,
+    seed: int,
+    leaked: Collection[str] = (),
+    worth: Mapping[str, float] | None = None,
+    embed: Embed | None = None,
+) -> Chosen:
+    """Return the questions of a pool that a bench is to have. The same input gives the same.
+
+    Args:
+        pool: all that there are, in the order of the slots.
+        wishes: what is asked for.
+        seed: decides among equals.
+        leaked: qids of those that can be won unseen.
+        worth: of each qid how well it tells models apart; None where that does not matter.
+        embed: makes vectors of questions, in whose place their words are read where it is None.
+    """
+    told: dict[str, int] = {}
+    left = sorted(pool, key=lambda item: _preference(item, seed, worth))
+    if wishes.leak_filter:
+        left = _kept(left, [item.qid not in leaked for item in left], LEAKED, told)
+    if wishes.distinct:
+        repeated = near_duplicates([i.question for i in left], [i.video_id for i in left])
+        left = _kept(left, [k not in repeated for k in range(len(left))], REPEATED, told)
+    turns = _turns(left)
+    if wishes.per_video is not None:
+        left = _kept(left, [turn < wishes.per_video for turn in turns], CROWDED, told)
+        turns = [turn for turn in turns if turn < wishes.per_video]
+    if wishes.draws:
+        left = _drawn(left, turns, wishes, seed=seed, told=told, embed=embed)
+    places = {item.qid: k for k, item in enumerate(pool)}
+    return Chosen(sorted(left, key=lambda item: places[item.qid]), told)
+
+
+def _preference(item: Item, seed: int, worth: Mapping[str, float] | None) -> tuple[float, str]:
+    value = 0.0 if worth is None else -round(worth.get(item.qid, 0.0), 9)
+    return value, derive(seed, "freeze", item.qid)
+
+
+def _kept(items: list[Item], keep: Sequence[bool], why: str, told: dict[str, int]) -> list[Item]:
+    kept = [item for item, is_kept in zip(items, keep, strict=True) if is_kept]
+    told[why] = len(items) - len(kept)
+    return kept
+
+
+def _turns(items: Sequence[Item]) -> list[int]:
+    """Return of each item how many about its video stand before it."""
+    seen: dict[str, int] = {}
+    turns = []
+    for item in items:
+        turns.append(seen.get(item.video_id, 0))
+        seen[item.video_id] = turns[-1] + 1
+    return turns
+
+
+def _drawn(
+    items: list[Item],
+    turns: Sequence[int],
+    wishes: Wishes,
+    *,
+    seed: int,
+    told: dict[str, int],
+    embed: Embed | None,
+) -> list[Item]:
+    if "topic" in wishes.by:
+        # scikit-learn takes over a second to import.
+        from videoautoarena.runs.bench.freeze.topics import topics_of
+
+        questions = [item.question for item in items]
+        topics = topics_of(questions, seed, embed(questions) if embed else None)
+        items = [
+            item.model_copy(update={"topic": topic})
+            for item, topic in zip(items, topics, strict=True)
+        ]
+    # One question of every video comes before the second of any.
+    order = sorted(range(len(items)), key=lambda k: turns[k])
+    strata = [tuple(part_of(items[k], name) for name in wishes.by) for k in order]
+    sides = [longer(items[k]) for k in order] if wishes.length_matched else None
+    size = len(items) if wishes.size is None else wishes.size
+    drawn = {order[place] for place in draw_evenly(strata, size, sides)}
+    return _kept(items, [k in drawn for k in range(len(items))], UNDRAWN, told)
+
+
+def longer(item: Item) -> int:
+    """Return 1 where the selected answer has more characters, -1 where fewer, else 0."""
+    selected, rejected = len(item.selected_answer), len(item.rejected_answer)
+    return (selected > rejected) - (selected < rejected)

@@ -1,0 +1,129 @@
+"""What questions are about, found from their words: latent topics, then dense clusters of them.
+
+scikit-learn takes a second and a half to import, so this module is imported where it is needed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import HDBSCAN
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
+
+from videoautoarena.agents.models.parameters import embed
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.fitting.newton import one_blas_thread
+
+Say = Callable[[str], None]
+
+
+def vectors_of(questions: Sequence[str], model: str, *, folder: Path, say: Say) -> Floats:
+    """Return the vectors of questions, shape (questions, width).
+
+    Args:
+        questions: in any order; the same ones in the same order are kept.
+        model: as `agents.models.parameters.embed` takes it.
+        folder: the run's, where a file is added.
+        say: is told what leaves the machine, before it does.
+
+    Raises:
+        BadInput: the model cannot be used, or its file is damaged.
+    """
+    file = folder / f"embeddings-{digest(canonical_json([model, *questions]))[:16]}.npy"
+    if file.exists():
+        return _read(file, len(questions))
+    say(f"{len(questions)} questions go to {safe(model)} to be embedded; no frames, no answers")
+    vectors = np.array(embed(model, questions), dtype=np.float32)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".embeddings-", delete=False) as draft:
+        np.save(draft, vectors)
+    Path(draft.name).replace(file)
+    return _read(file, len(questions))
+
+
+def _read(file: Path, count: int) -> Floats:
+    try:
+        vectors: Floats = np.load(file, allow_pickle=False).astype(np.float64)
+    except (OSError, ValueError) as wrong:
+        raise BadInput(f"{file} is damaged; delete it to ask again") from wrong
+    if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+        raise BadInput(f"{file} holds no embeddings of these questions; delete it to ask again")
+    return vectors
+
+
+LEAST = 20
+"""Fewer questions have no topics."""
+DEPTH = 16
+"""Latent dimensions: enough for some dozens of topics, few enough for clusters to be dense."""
+WORDS = 2000
+SMALLEST = 5
+"""Of a topic, and no less than a hundredth of all questions."""
+MOST = 3000
+"""Questions that are clustered; the rest join the nearest cluster, since the cost is quadratic."""
+OTHER = "other"
+
+
+def topics_of(
+    questions: Sequence[str], seed: int, vectors: Floats | None = None
+) -> list[str | None]:
+    """Return the topic of each question: its three weightiest words, or `other` for outliers.
+
+    All None where there are too few questions or words, or nothing clusters. With one seed and one
+    release of scikit-learn the answer is the same each time.
+
+    Args:
+        questions: whose words also name the topics.
+        seed: of the reduction.
+        vectors: shape (questions, width), what to cluster in place of words; None: their words.
+
+    Source: HDBSCAN by Campello, Moulavi and Sander (2013), PAKDD; VisionArena draws so.
+    """
+    read = TfidfVectorizer(
+        stop_words="english", min_df=2, max_df=0.5, max_features=WORDS, sublinear_tf=True
+    )
+    try:
+        weights = read.fit_transform(questions)
+    except ValueError:  # no word occurs twice
+        return [None] * len(questions)
+    wide = weights if vectors is None else vectors - vectors.mean(axis=0)
+    depth = min(DEPTH, min(wide.shape) - 1)
+    if len(questions) < LEAST or depth < 1:
+        return [None] * len(questions)
+    with one_blas_thread():
+        found = TruncatedSVD(depth, random_state=seed % 2**32).fit_transform(wide)
+        labels = _cluster(normalize(found), seed)
+    if labels.max() < 0:
+        return [None] * len(questions)
+    names = _names(weights, labels, read.get_feature_names_out())
+    return [names.get(int(label), OTHER) for label in labels]
+
+
+def _cluster(points: Floats, seed: int) -> Ints:
+    """Return the cluster of each point; -1 stands for none."""
+    size = len(points)
+    drawn = np.sort(np.random.default_rng(seed % 2**32).permutation(size)[:MOST])
+    least = max(SMALLEST, len(drawn) // 100)
+    labels = np.full(size, -1, dtype=np.int64)
+    labels[drawn] = HDBSCAN(min_cluster_size=least, copy=True).fit_predict(points[drawn])
+    groups = [points[labels == label].mean(axis=0) for label in range(labels.max() + 1)]
+    if groups and size > len(drawn):
+        rest = np.setdiff1d(np.arange(size), drawn)
+        labels[rest] = np.argmax(points[rest] @ np.array(groups).T, axis=1)
+    return labels
+
+
+def _names(weights: object, labels: Ints, words: Sequence[str]) -> dict[int, str]:
+    names: dict[int, str] = {}
+    for label in range(int(labels.max()) + 1):
+        total = np.asarray(weights[np.flatnonzero(labels == label)].sum(axis=0)).ravel()  # type: ignore[index]
+        best = np.argsort(-total, kind="stable")[:3]
+        name = " ".join(str(words[k]) for k in best if total[k] > 0)
+        names[label] = f"{name} ({label})" if name in names.values() else name
+    return names

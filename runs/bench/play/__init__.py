@@ -1,0 +1,1 @@
+"""Running models on a bench, with a journal of its own."""

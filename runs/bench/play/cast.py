@@ -1,0 +1,289 @@
+"""Who plays a bench against whom: a cast of which one model is the anchor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue, ValidationError
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Sampling
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import (
+    REFERENCES,
+    read_answers,
+    read_head,
+    result_files,
+)
+from videoautoarena.runs.bench.format.schema import RUN, digest_of
+from videoautoarena.runs.bench.play.question import Player, Swap
+from videoautoarena.runs.config.arena_file import ArenaFile
+from videoautoarena.runs.config.cast import (
+    OFFLINE_CAST,
+    OFFLINE_JUDGE,
+    CastEntry,
+    entry_of,
+    is_offline_judge,
+    is_self_judging,
+)
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.sampling import refuse_text_read
+from videoautoarena.runs.rundir.budget import priced
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.trials.trial import Leave, arena_file
+
+
+class Wanted(NamedTuple):
+    """What was typed of the cast and the draws."""
+
+    models: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    """Several are a panel, whose larger part decides."""
+    config: Path | None = None
+    swap: Swap = 0.1
+    seed: int = 0
+    leave: Leave = Leave()
+    anchor: str | None = None
+    """Against whose answers alone the models are held, in place of both references."""
+
+
+class BenchCast(NamedTuple):
+    """A cast that may play."""
+
+    config: RunConfig
+    """As of a run in which the judge examines, which nobody asks it to; without those players whose
+    answers were handed in."""
+    players: tuple[Player, ...]
+    judge: str
+    """The name of the panel: all judges of `config` in alphabetical order, joined by commas."""
+    notes: tuple[str, ...]
+    """What a reader must know; safe to print."""
+    anchor: Player | None = None
+    """Against whose answers all are held; None where it is both references."""
+
+
+def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
+    """Return who plays a bench and who judges.
+
+    Raises:
+        BadInput: a name twice, two names for one model, a judge that competes or cannot judge.
+    """
+    file = arena_file(wanted.config)
+    roster = wanted.models or file.roles.models or OFFLINE_CAST
+    _refuse_twice(roster, "--model")
+    given = {name: answers for name in roster if (answers := read_answers(bench, name))}
+    asked = tuple(name for name in roster if name not in given)
+    cast = {name: entry_of(name, file) for name in asked}
+    sampling = _sampling(bench)
+    identities = {name: digest_of(cast[name].identity(sampling.frames)) for name in asked}
+    _refuse_same(identities)
+    judges = _judges(bench, wanted, file, cast=cast, is_given=bool(given))
+    cast |= {judge: entry_of(judge, file) for judge in judges}
+    _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
+    if any(entry.is_offline for entry in cast.values()):
+        refuse_text_read(sampling, "have real models play and judge")
+    config = _config(wanted, asked, judges, cast=cast, sampling=sampling)
+    _check_judge(bench, wanted, config, is_given=bool(given))
+    config = priced(config)
+    players = tuple(
+        Player(name, digest_of(["answers", name]), given=given[name].responses)
+        if name in given
+        else Player(name, identities[name], config.model_of(name))
+        for name in roster
+    )
+    assumed = not wanted.models and not file.roles.models
+    return BenchCast(
+        config, players, ",".join(judges), tuple(_notes(bench, wanted, config, assumed=assumed))
+    )
+
+
+def _refuse_twice(roster: tuple[str, ...], option: str) -> None:
+    for name in roster:
+        if roster.count(name) > 1:
+            raise BadInput(f"{option} names {quoted(name)} twice; name each model once")
+
+
+def _refuse_same(identities: Mapping[str, str]) -> None:
+    first: dict[str, str] = {}
+    for name, identity in identities.items():
+        if (other := first.setdefault(identity, name)) != name:
+            raise BadInput(
+                f"{quoted(other)} and {quoted(name)} are the same model; name one of them"
+            )
+
+
+def _sampling(bench: OpenBench) -> Sampling:
+    """Return how the videos of a bench are looked at: as in its run, else as usual."""
+    found = bench.manifest.run.get("sampling")
+    if found is None:
+        return Sampling()
+    try:
+        return Sampling.model_validate(found)
+    except ValidationError:
+        raise BadInput(f"{bench.folder} says of no sampling that can be used") from None
+
+
+def _judges(
+    bench: OpenBench,
+    wanted: Wanted,
+    file: ArenaFile,
+    *,
+    cast: Mapping[str, CastEntry],
+    is_given: bool,
+) -> tuple[str, ...]:
+    """Return the panel in an order that does not depend on how it was typed."""
+    named = file.roles.judge
+    judges = wanted.judges or ((named,) if isinstance(named, str) else tuple(named or ()))
+    _refuse_twice(judges, "--judge")
+    if judges:
+        return tuple(sorted(judges))
+    is_real = is_given or _reads_real(bench, wanted)
+    if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
+        raise BadInput("nobody judges; name a model that does not compete with --judge")
+    return (OFFLINE_JUDGE,)
+
+
+def _reads_real(bench: OpenBench, wanted: Wanted) -> bool:
+    """Return whether answers of a bench are read that are not all stand-ins'."""
+    is_offline = bench.manifest.source.kind == RUN and bench.manifest.run.get("offline") is True
+    return _reads_references(wanted) and not is_offline
+
+
+def _reads_references(wanted: Wanted) -> bool:
+    """Return whether anything is held against the bench's own answers."""
+    return wanted.anchor is None or wanted.anchor in REFERENCES
+
+
+def _config(
+    wanted: Wanted,
+    asked: tuple[str, ...],
+    judges: tuple[str, ...],
+    *,
+    cast: dict[str, CastEntry],
+    sampling: Sampling,
+) -> RunConfig:
+    for judge in judges:
+        if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
+            can = f"the offline one that can is {OFFLINE_JUDGE}"
+            raise BadInput(f"{quoted(judge)} cannot judge; {can}")
+    return RunConfig(
+        seed=wanted.seed,
+        rounds=1,
+        models=asked,
+        examiner=judges[0],
+        judges=judges,
+        cast=cast,
+        swap=wanted.swap,
+        sampling=sampling,
+        offline=all(entry.is_offline for entry in cast.values()),
+    )
+
+
+def _check_judge(bench: OpenBench, wanted: Wanted, config: RunConfig, *, is_given: bool) -> None:
+    """Refuse a judge that competes, and the offline one over answers that it cannot read."""
+    allowed, judges, cast = wanted.leave, config.judges, config.cast
+    is_self_judging(config.models, judges, cast=cast, allowed=allowed.compete)
+    is_offline_judge(config.models, judges, cast=cast, allowed=allowed.offline)
+    is_real = is_given or _reads_real(bench, wanted)
+    stand_ins = [judge for judge in judges if cast[judge].is_offline]
+    if stand_ins and is_real and not allowed.offline:
+        whose = "that were handed in" if is_given else f"in {bench.folder}"
+        raise BadInput(
+            f"{stand_ins[0]} only understands offline contestants, not the answers {whose}; "
+            "name a real --judge, or add --allow-offline-judge"
+        )
+
+
+def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig, *, assumed: bool) -> Iterator[str]:
+    if assumed:
+        yield "nobody named a model, so the offline stand-ins play"
+    if config.offline:
+        yield "this rates offline stand-ins, not real models"
+    elif any(config.cast[judge].is_offline for judge in config.judges):
+        yield "the offline judge only understands offline contestants; its rulings mean little here"
+    for judge in config.judges if _reads_references(wanted) else ():
+        if authors := _authors(bench, config.cast[judge].model):
+            yield (
+                f"{safe(judge)} judges answers of its own: it wrote references in this bench as "
+                f"{safe(', '.join(authors))}"
+            )
+
+
+def _authors(bench: OpenBench, model: str) -> list[str]:
+    """Return the names under which a model wrote answers that are references in a bench."""
+    cast: Any = bench.manifest.run.get("cast")
+    entries = cast.items() if isinstance(cast, dict) else ()
+    same = {
+        name for name, entry in entries if isinstance(entry, dict) and entry.get("model") == model
+    }
+    wrote = {name for item in bench.items for name in (item.selected_model, item.rejected_model)}
+    return sorted(same & {name for name in wrote if name is not None})
+
+
+def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
+    """Return who plays a bench, who judges, and who is the anchor if there is one.
+
+    An anchor is a model, whose answers are asked for or were handed in, or by the words `selected`
+    and `rejected` those answers of the bench itself.
+
+    Raises:
+        BadInput: as `cast_of`, or nobody is left to be held against the anchor.
+    """
+    file = arena_file(wanted.config)
+    wanted = _named_in_full(bench, wanted, file)
+    anchor = wanted.anchor
+    if anchor is None:
+        return cast_of(bench, wanted)
+    roster = wanted.models or file.roles.models or OFFLINE_CAST
+    names = tuple(name for name in roster if name != anchor)
+    if not names:
+        raise BadInput(f"{quoted(anchor)} would only meet itself; name other models with --model")
+    if anchor in REFERENCES:
+        cast = cast_of(bench, wanted._replace(models=names))
+        held = Player(anchor, digest_of(["reference", anchor]), given=_references(bench, anchor))
+    else:
+        cast = cast_of(bench, wanted._replace(models=(*names, anchor)))
+        *_, held = cast.players
+        cast = cast._replace(players=cast.players[:-1])
+    if len(cast.config.judges) > 1:
+        raise BadInput("one judge compares with an anchor, no panel; name it with --judge")
+    notes = [*cast.notes]
+    if not wanted.models and not file.roles.models:
+        notes.append("nobody named a model, so the offline stand-ins play")
+    if anchor in wanted.models:
+        notes.append(f"{safe(anchor)} is the anchor, and is not held against itself")
+    return cast._replace(anchor=held, notes=tuple(notes))
+
+
+def _named_in_full(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> Wanted:
+    """Return what was typed with short names of models that the bench knows written whole."""
+    run = bench.manifest.run
+    heads = [read_head(path, bench) for path in result_files(bench)]
+    known = [name for key in ("models", "judges") for name in _listed(run.get(key))]
+    known += [
+        name for one in bench.items for name in (one.selected_model, one.rejected_model) if name
+    ]
+    known += [
+        name for head in heads for name in (head.model, *(head.judge or "").split(",")) if name
+    ]
+    known = [*file.models, *REFERENCES, *known]
+    return wanted._replace(
+        models=tuple(in_full(name, known) for name in wanted.models),
+        judges=tuple(in_full(name, known) for name in wanted.judges),
+        anchor=wanted.anchor and in_full(wanted.anchor, known),
+    )
+
+
+def _listed(value: JsonValue) -> list[str]:
+    return [str(name) for name in value] if isinstance(value, list) else []
+
+
+def _references(bench: OpenBench, which: str) -> dict[str, str]:
+    return {
+        item.qid: item.selected_answer if which == "selected" else item.rejected_answer
+        for item in bench.items
+    }

@@ -1,0 +1,413 @@
+"""Running a bench: models answer its questions, a judge holds each answer against both references.
+
+All calls stand in one file beside the results, shared by all models and judges that play the bench:
+what was paid once is never paid again, and the file alone tells a result again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.memory.records.digests import derive
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.anchor_results import Anchored, read_anchored
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.results import Result, read_results
+from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.play.anchor_question import AnchorGame, anchored_of
+from videoautoarena.runs.bench.play.calls import (
+    Generations,
+    begin_calls,
+    keep_prompts,
+    open_calls,
+    own_prompts,
+    prompt_notes,
+)
+from videoautoarena.runs.bench.play.cast import BenchCast, Wanted, cast_against
+from videoautoarena.runs.bench.play.plan import (
+    BenchPlan,
+    Left,
+    look_ahead,
+    look_ahead_anchored,
+    plan_of,
+)
+from videoautoarena.runs.bench.play.question import BenchGame, Player, Settled
+from videoautoarena.runs.bench.play.tally import BenchTally, keep_results, results_of
+from videoautoarena.runs.bench.play.videos import (
+    BenchFilms,
+    film_notes,
+    find_films,
+    remember_films,
+)
+from videoautoarena.runs.console.events import Audience, Happening, pass_on
+from videoautoarena.runs.console.interrupts import until_done
+from videoautoarena.runs.rundir.budget import (
+    NO_CAPS,
+    Budget,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+)
+from videoautoarena.runs.rundir.failures import pardon
+from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.reader import one_line
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
+
+_AT_WORK = 2
+"""Questions in hand for each call that may be under way: the next one is worded meanwhile."""
+End = TypeVar("End", bound=Settled)
+Way = Callable[[Item, Player], Awaitable[End]]
+"""Plays one question for one player."""
+OnSettled = Callable[[BenchTally], None]
+"""Hears, after every question of every model, how all of them went so far."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed."""
+
+    wanted: Wanted = Wanted()  # noqa: RUF009 - a tuple, which nobody can change
+    videos: Path | None = None
+    concurrency: int = 16
+    patience_s: float = PATIENCE_S
+    """How long an endpoint is waited for that cannot be reached."""
+    caps: Caps = NO_CAPS
+    limit: int | None = None
+    """Ask so many of the questions, drawn by the seed; a higher number holds those of a lower."""
+    retry_failed: bool = False
+    prompts: Path | None = None
+    """Folder of prompts that replace ours in all that ever plays this bench."""
+
+
+class Ran(NamedTuple):
+    """How a bench was played."""
+
+    tally: BenchTally
+    judge: str
+    players: tuple[str, ...]
+    results: tuple[Result, ...] | tuple[Anchored, ...]
+    """None where not all was played."""
+    files: tuple[Path, ...]
+    """The results that were written."""
+    kept: tuple[str, ...]
+    """Why others were not: what is there decides what these do not."""
+    anchor: str | None = None
+    """Against whose answers, where it is one model's."""
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A bench that can be played."""
+
+    bench: OpenBench
+    cast: BenchCast
+    items: list[Item]
+    films: BenchFilms
+    store: Store | None
+    """None where nothing was ever played, and nothing is to be."""
+    left: Left
+    notes: tuple[str, ...]
+
+    @property
+    def plan(self) -> BenchPlan:
+        """What it takes."""
+        return plan_of(self.cast, self.items, left=self.left, notes=self.notes, store=self.store)
+
+
+async def plan_bench(folder: Path, asked: Asked) -> BenchPlan:
+    """Return what it would take to play a bench; nobody is called, and nothing is written.
+
+    Raises:
+        BadInput: no intact bench, a cast that cannot play, or videos that nobody named.
+    """
+    async with _ready(folder, asked, write=False) as ready:
+        return ready.plan
+
+
+async def run_bench(folder: Path, asked: Asked, *, told: Audience, on_settled: OnSettled) -> Ran:
+    """Play a bench, or what of it is not played yet, and write the results when all of it is.
+
+    Args:
+        folder: the bench.
+        asked: what was typed.
+        told: who is told how it goes.
+        on_settled: hears after every question of every model.
+
+    Raises:
+        BadInput: as `plan_bench`; or a result that was imported stands in the way.
+        RunLocked: another process plays this bench.
+    """
+    async with _ready(folder, asked, write=True) as ready:
+        for line in ready.plan.as_lines():
+            told.say(line)
+        if ready.left.calls.total() and ready.films.folder is None:
+            raise BadInput(
+                f"{folder} is not played to its end and holds no copies of its videos; "
+                "pass their folder with --videos"
+            )
+        config = ready.cast.config
+        check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
+        tally = BenchTally(len(ready.items) * len(ready.cast.players))
+        results = await _played(ready, asked, tally=tally, told=told, on_settled=on_settled)
+        files, kept = keep_results(ready.bench, results)
+        names = tuple(player.name for player in ready.cast.players)
+        anchor = ready.cast.anchor.name if ready.cast.anchor else None
+        return Ran(tally, ready.cast.judge, names, results, files, kept, anchor)
+
+
+async def _played(
+    ready: _Ready, asked: Asked, *, tally: BenchTally, told: Audience, on_settled: OnSettled
+) -> tuple[Result, ...] | tuple[Anchored, ...]:
+    """Play it, and return the results; none where not all was played."""
+    bench, cast, items = ready.bench, ready.cast, ready.items
+    if (anchor := cast.anchor) is not None:
+        held = await _play(
+            ready,
+            asked,
+            lambda game: AnchorGame(game, anchor).play,
+            tally=tally,
+            told=told,
+            on_settled=on_settled,
+        )
+        if tally.settled < tally.total:
+            return ()
+        return tuple(anchored_of(bench, cast, items, held, prompts=own_prompts(ready.store)))
+    outcomes = await _play(
+        ready, asked, lambda game: game.play, tally=tally, told=told, on_settled=on_settled
+    )
+    if tally.settled < tally.total:
+        return ()
+    return tuple(results_of(bench, cast, items, outcomes, prompts=own_prompts(ready.store)))
+
+
+@asynccontextmanager
+async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
+    """Yield a bench that can be played, or one that can only be planned."""
+    bench = open_bench(folder)
+    cast, items = cast_against(bench, asked.wanted), _chosen(bench, asked)
+    _refuse_imported(bench, cast)
+    with ExitStack() as stack:
+        store = open_calls(bench, write=write, prompts=asked.prompts)
+        if store is not None:
+            stack.enter_context(store)
+        caps = _caps_of(store, cast, asked.caps)
+        wanted = list(dict.fromkeys(item.video_id for item in items))
+        films = find_films(bench, wanted, folder=asked.videos, store=store)
+        _refuse_strangers(bench, films)
+        used = ("contestant", "comparer" if cast.anchor else "judge")
+        prompts = own_prompts(store, asked.prompts)
+        notes = [*prompt_notes(bench, prompts, used=used, typed=asked.prompts)]
+        if write:
+            # Only what is not refused leaves a trace, which binds whatever plays this bench later.
+            if store is None:
+                store = stack.enter_context(begin_calls(bench, prompts))
+            keep_prompts(store, prompts)
+            keep_caps(store, caps)
+            notes += remember_films(bench, store, films)
+        notes += film_notes(bench, films)
+        if write and asked.retry_failed and store is not None:
+            pardon(store, [video.id for video in films.videos.values()], 0)
+        left = await _look(cast, items, films, store)
+        if write and asked.retry_failed and left.failed:
+            Generations(store).add(left.failed)
+            left = await _look(cast, items, films, store)
+        yield _Ready(bench, cast, items, films, store, left, tuple(notes))
+
+
+def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
+    """Return the questions that are asked, in an order that only the seed decides."""
+    seed = asked.wanted.seed
+    ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
+    if not ordered:
+        raise BadInput(f"{bench.folder} asks nothing")
+    return ordered[: asked.limit]
+
+
+def _refuse_strangers(bench: OpenBench, films: BenchFilms) -> None:
+    """Refuse a folder that holds none of the videos that are asked about."""
+    if films.videos or not films.lost:
+        return
+    id_, why = next(iter(films.lost.items()))
+    name = one_line(bench.manifest.videos[id_].path or id_, 80)
+    raise BadInput(
+        f"{films.folder or bench.folder} holds no video that is asked about, of "
+        f"{len(films.lost)} ({name} {one_line(why, 120)}); pass their folder with --videos"
+    )
+
+
+def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
+    """Refuse to write over a result that was not made here."""
+    if (anchor := cast.anchor) is not None:
+        held = [one for one in read_anchored(bench) if one.anchor == anchor.name]
+        there = {(one.model, one.judge) for one in held if one.how == "import"}
+    else:
+        there = {(r.model, r.judge) for r in read_results(bench) if r.how == "import"}
+    for player in cast.players:
+        if (player.name, cast.judge) in there:
+            raise BadInput(
+                f"{bench.folder} has an imported result of {quoted(player.name)} by "
+                f"{quoted(cast.judge)}; give the model or the judge another name in arena.toml"
+            )
+
+
+def _caps_of(store: Store | None, cast: BenchCast, caps: Caps) -> Caps:
+    """Return the caps that hold from now on for all that ever plays this bench, checked."""
+    merged = merged_caps(kept_caps(store) if store is not None else NO_CAPS, caps)
+    check_caps(cast.config, merged)
+    return merged
+
+
+async def _look(cast: BenchCast, items: list[Item], films: BenchFilms, store: Store | None) -> Left:
+    """Return what is left to be called, by repeating all that is known."""
+    if store is None:
+        if cast.anchor is not None:
+            return await look_ahead_anchored(None, cast, items, films)
+        return await look_ahead(None, cast, items, films)
+    asker = Asker(store.journal, _no_bytes, is_replay=True)
+    failed: set[str] = set()
+    footage = _footage(cast, films, store, decoders=None)
+    game = _game(cast, films, store, footage=footage, asker=asker, on_failed=failed.add)
+    if cast.anchor is not None:
+        left = await look_ahead_anchored(AnchorGame(game, cast.anchor), cast, items, films)
+    else:
+        left = await look_ahead(game, cast, items, films)
+    left.failed |= failed
+    return left
+
+
+async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
+    raise RuntimeError("a game that only repeats what is known asked for frames")
+
+
+def _footage(
+    cast: BenchCast, films: BenchFilms, store: Store, *, decoders: Decoders | None
+) -> Footage:
+    videos = {video.id: video for video in films.videos.values()}
+    files = films.files if decoders is not None else {}
+    return Footage(store, decoders, files=files, sampling=cast.config.sampling, videos=videos)
+
+
+def _game(
+    cast: BenchCast,
+    films: BenchFilms,
+    store: Store,
+    *,
+    footage: Footage,
+    asker: Asker,
+    on_failed: Callable[[str], None] = lambda _scope: None,
+) -> BenchGame:
+    config = cast.config
+    desk = Desk(asker, own_prompts(store), config.seed, generations=Generations(store))
+    return BenchGame(
+        desk=desk,
+        judges=tuple(map(config.model_of, config.judges)),
+        footage=footage,
+        films={id_: video.id for id_, video in films.videos.items()},
+        lost=films.lost,
+        seed=config.seed,
+        swap=config.swap,
+        on_failed=on_failed,
+    )
+
+
+async def _play(
+    ready: _Ready,
+    asked: Asked,
+    way: Callable[[BenchGame], Way[End]],
+    *,
+    tally: BenchTally,
+    told: Audience,
+    on_settled: OnSettled,
+) -> dict[tuple[str, str], End]:
+    """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
+    store, cast = ready.store, ready.cast
+    if store is None:
+        raise RuntimeError("a bench was to be played without a file for its calls")
+    async with Decoders(FrameCache()) as decoders:
+        footage = _footage(cast, ready.films, store, decoders=decoders)
+        budget = Budget.of(store, cast.config)
+
+        def hear(event: Happening) -> None:
+            why = pass_on(event, told)
+            if why and isinstance(event, Event) and not tally.hopeless:
+                tally.hopeless = f"{event.alias}: {why}: {event.text}"
+                asker.drain()
+
+        asker = Asker(
+            store.journal,
+            footage.jpegs,
+            seed=cast.config.seed,
+            concurrency=asked.concurrency,
+            patience_s=asked.patience_s,
+            on_event=hear,
+            purse=budget.purse,
+            estimates=budget.estimates,
+        )
+        game = _game(cast, ready.films, store, footage=footage, asker=asker)
+        jobs = [(item, player) for item in ready.items for player in cast.players]
+        line = Line(way(game), jobs, tally, on_settled)
+        try:
+            stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), told)
+        finally:
+            await asker.aclose()
+    tally.lost = store.journal.lost(besides="offline:*")
+    tally.end(asker, stopped=stopped)
+    tally.complete = line.complete(ready.items, len(cast.players))
+    return line.outcomes
+
+
+class Line(Generic[End]):
+    """Questions that are played in order, a few at a time."""
+
+    def __init__(
+        self,
+        way: Way[End],
+        jobs: list[tuple[Item, Player]],
+        tally: BenchTally,
+        on_settled: OnSettled,
+    ) -> None:
+        self.outcomes: dict[tuple[str, str], End] = {}
+        self._way, self._tally, self._on_settled = way, tally, on_settled
+        self._jobs: Iterator[tuple[Item, Player]] = iter(jobs)
+        self._is_broken = False
+
+    async def play(self, workers: int) -> None:
+        """Play all of them; after an exception none is begun, and those begun are waited for."""
+        done = await asyncio.gather(*(self._work() for _ in range(workers)), return_exceptions=True)
+        for outcome in done:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _work(self) -> None:
+        for item, player in self._jobs:
+            if self._is_broken:
+                return
+            try:
+                outcome = await self._way(item, player)
+            except BaseException:
+                self._is_broken = True
+                raise
+            self.outcomes[player.name, item.qid] = outcome
+            self._tally.count(outcome, player.name)
+            self._on_settled(self._tally)
+
+    def complete(self, items: list[Item], players: int) -> int:
+        """Return how many questions, from the first, everybody has played."""
+        played = Counter(qid for _, qid in self.outcomes)
+        begun = (place for place, item in enumerate(items) if played[item.qid] < players)
+        return next(begun, len(items))

@@ -1,0 +1,197 @@
+"""How the playing of a bench went, and the results that come of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.memory.records.records import Lost
+from videoautoarena.memory.store.journal import NOTHING_LOST
+from videoautoarena.runs.bench.format.anchor_results import (
+    Anchored,
+    compared,
+    read_one_anchored,
+    write_anchored,
+)
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import (
+    ANCHORED,
+    RESULT,
+    Result,
+    decided,
+    file_of,
+    read_result,
+    write_result,
+)
+from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.play.cast import BenchCast
+from videoautoarena.runs.bench.play.question import Outcome, Player, Settled
+from videoautoarena.runs.rundir.failures import Forfeits
+from videoautoarena.runs.text.battle_table import quoted
+
+MOST_VOID = 0.05
+"""Share of voids, or of one model's forfeits, above which the exit code says so, as in a run."""
+Outcomes = Mapping[tuple[str, str], Outcome]
+"""By the player's name and the qid."""
+
+
+@dataclass
+class BenchTally:
+    """How questions went in one process; each counts once a player."""
+
+    total: int
+    settled: int = 0
+    forfeits: int = 0
+    voids: int = 0
+    of_players: Forfeits = field(default_factory=Forfeits)
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why there were forfeits and voids; may hold a provider's words."""
+    is_interrupted: bool = False
+    is_capped: bool = False
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain."""
+    hopeless: str = ""
+    """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
+    complete: int = 0
+    """So many questions, the first as they are drawn, are played by everybody."""
+    lost: Lost = NOTHING_LOST
+    """What tries without a reply may have cost, of all processes that played the bench."""
+
+    def count(self, outcome: Settled, player: str) -> None:
+        """Count one more."""
+        reason = next((ruling.reason for ruling in outcome.rulings if ruling.reason), None)
+        verdict = "forfeit_a" if outcome.end == "forfeit" else outcome.end
+        self.of_players.note(player, None, verdict, reason=reason)
+        self.settled += 1
+        self.forfeits += outcome.end == "forfeit"
+        self.voids += outcome.end == "void"
+        if outcome.end != "judged":
+            reasons = dict.fromkeys(r.reason or "no reason recorded" for r in outcome.rulings)
+            self.reasons[next(reason for reason in reasons)] += 1
+
+    def end(self, asker: Asker, *, stopped: bool) -> None:
+        """Take note of why it was stopped early, if it was."""
+        self.is_capped = stopped and asker.is_broke
+        self.gone = asker.lost if stopped else None
+        self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return {
+            "settled": self.settled,
+            "of": self.total,
+            "forfeits": self.forfeits,
+            "forfeiting": [one._asdict() for one in self.of_players.faulty(MOST_VOID)],
+            "voids": self.voids,
+            "interrupted": self.is_interrupted,
+            "capped": self.is_capped,
+            "gone": self.gone.address if self.gone else None,
+            "lost": self.lost._asdict(),
+        }
+
+
+def asked_of(bench: OpenBench, items: Sequence[Item]) -> list[str]:
+    """Return the qids of the items that are asked, in the order of the bench."""
+    asked = {item.qid for item in items}
+    return [item.qid for item in bench.items if item.qid in asked]
+
+
+def results_of(
+    bench: OpenBench,
+    cast: BenchCast,
+    items: Sequence[Item],
+    outcomes: Outcomes,
+    *,
+    prompts: PromptSet,
+) -> list[Result]:
+    """Return the result of each player, its rulings in the order of the bench."""
+    ordered = asked_of(bench, items)
+    return [
+        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], prompts)
+        for player in cast.players
+    ]
+
+
+def _result(
+    bench: OpenBench,
+    cast: BenchCast,
+    player: Player,
+    outcomes: Sequence[Outcome],
+    prompts: PromptSet,
+) -> Result:
+    audits = [is_same for outcome in outcomes for is_same in outcome.audits]
+    ends = Counter(outcome.end for outcome in outcomes)
+    judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
+    return Result(
+        bench=bench.bench,
+        model=player.name,
+        judge=cast.judge,
+        how="run",
+        rulings=[ruling for outcome in outcomes for ruling in outcome.rulings],
+        facts={
+            "model": player.model.resolved if player.model else None,
+            "max_frames": player.model.frame_limit("contestant") if player.model else None,
+            "judge": judges[0] if len(judges) == 1 else judges,
+            "seed": cast.config.seed,
+            "swap": cast.config.swap,
+            "questions": len(outcomes),
+            "forfeits": ends["forfeit"],
+            "voids": ends["void"],
+            "audited": len(audits),
+            "same_from_both_seats": sum(audits),
+            "prompts": {role: prompts.digests[role] for role in ("contestant", "judge")},
+            "contracts": prompts.contracts,
+        },
+    )
+
+
+def keep_results(
+    bench: OpenBench, results: tuple[Result, ...] | tuple[Anchored, ...]
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Write results where none is there that decides more; return the files, and why not others.
+
+    Raises:
+        BadInput: one that is there cannot be read, or one cannot be written.
+    """
+    files, kept = list[Path](), list[str]()
+    for result in results:
+        file, mine = _place(bench, result), _decided(result)
+        before = _decided(_read(bench, file, like=result)) if file.is_file() else frozenset[str]()
+        if before <= mine:
+            files.append(_write(bench, result))
+        else:
+            kept.append(
+                f"the result of {quoted(result.model)} by {quoted(result.judge)} in "
+                f"{file.relative_to(bench.folder)} stays as it was: {len(before - mine)} of the "
+                f"{len(before)} it decides are not decided now; delete it to have it written anew"
+            )
+    return tuple(files), tuple(kept)
+
+
+def _place(bench: OpenBench, result: Result | Anchored) -> Path:
+    if isinstance(result, Anchored):
+        return file_of(bench, ANCHORED, result.model, result.judge, result.anchor)
+    return file_of(bench, RESULT, result.model, result.judge)
+
+
+def _read(bench: OpenBench, file: Path, *, like: Result | Anchored) -> Result | Anchored:
+    is_anchored = isinstance(like, Anchored)
+    return read_one_anchored(file, bench) if is_anchored else read_result(file, bench)
+
+
+def _decided(result: Result | Anchored) -> frozenset[str]:
+    return compared(result) if isinstance(result, Anchored) else decided(result)
+
+
+def _write(bench: OpenBench, result: Result | Anchored) -> Path:
+    if isinstance(result, Anchored):
+        return write_anchored(bench, result, force=True)
+    return write_result(bench, result, force=True)

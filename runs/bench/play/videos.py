@@ -1,0 +1,233 @@
+"""The videos that a bench asks about: found in a folder, and held against what was frozen.
+
+Ids of a bench may come from anybody and are never names of files; what is found has the id that
+its bytes give it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.records import Subtitles, Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.schema import BenchVideo, digest_of
+from videoautoarena.runs.bench.format.verify import inside
+from videoautoarena.runs.rundir.frames import keep_subtitles, stored_subtitles
+from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.video.folder.find import Findings, find_videos, read_video
+from videoautoarena.video.folder.subtitles import Shelf, Track
+
+REMEMBERED = "bench-video/"
+"""Name in the file of calls, before the digest of a bench's video id, of the sha256 of its file."""
+
+MOST_NAMED = 10
+"""Lost videos that are named; the rest is counted."""
+
+
+class BenchFilms(NamedTuple):
+    """Which files the videos of a bench are."""
+
+    videos: dict[str, Video]
+    """By the bench's id; its own id follows from its bytes."""
+    files: dict[str, Path]
+    """By the video's own id; of a video that was seen before the file may be gone."""
+    lost: dict[str, str]
+    """By the bench's id, why there is no such video."""
+    unchecked: frozenset[str]
+    """Ids of those whose bytes the bench does not know."""
+    folder: Path | None
+
+
+def find_films(
+    bench: OpenBench, wanted: Sequence[str], *, folder: Path | None, store: Store | None
+) -> BenchFilms:
+    """Return the videos of a bench: by digest where it knows one, else by path, name or id.
+
+    A video whose subtitles are not those of the bench is lost. Nothing is written.
+
+    Args:
+        bench: the bench.
+        wanted: ids of the videos that are needed.
+        folder: where they are; None for the copies in the bench, or what was seen before.
+        store: the bench's file of calls, which knows the videos it has seen; None before there is.
+
+    Raises:
+        BadInput: a folder is none or empty; or none is given, the bench has no copies, and a
+            video was never seen.
+    """
+    seen = seen_films(store)
+    folder = folder or bench.videos
+    if folder is not None and not folder.is_dir():
+        raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
+    films = BenchFilms({}, {}, {}, frozenset(_unknown(bench, wanted)), folder)
+    shelf = _Folder(folder) if folder is not None else None
+    if shelf is not None and not shelf.by_name:
+        raise BadInput(f"{folder} is empty; pass the folder of videos with --videos")
+    for id_ in dict.fromkeys(wanted):
+        before = seen.get(digest_of(id_))
+        if shelf is None and before is None:
+            raise BadInput(
+                f"{bench.folder} holds no copies of its videos; pass their folder with --videos"
+            )
+        try:
+            entry = bench.manifest.videos[id_]
+            found = before if shelf is None else _found(shelf, id_, entry, before)
+        except UnusableVideo as why:
+            films.lost[id_] = str(why)
+            continue
+        if found is not None:
+            films.videos[id_] = found
+            if folder is not None:
+                films.files[found.id] = folder / found.path
+    _lose_other_subtitles(bench, store, films)
+    return films
+
+
+def remember_films(bench: OpenBench, store: Store, films: BenchFilms) -> list[str]:
+    """Write down which files a bench's videos are, and the subtitles that count with them.
+
+    Returns what a person should know.
+    """
+    notes = list(_keep_subtitles(bench, store, films))
+    for id_, video in films.videos.items():
+        store.add_videos([video])
+        store.put_file(f"{REMEMBERED}{digest_of(id_)}", video.sha256)
+    return notes
+
+
+def film_notes(bench: OpenBench, films: BenchFilms) -> Iterator[str]:
+    """Yield which videos are lost or unchecked, safe to print."""
+    for id_, why in list(films.lost.items())[:MOST_NAMED]:
+        path = bench.manifest.videos[id_].path
+        yield f"video {one_line(path or id_, 80)} {one_line(why, 120)}; its questions are void"
+    if more := len(films.lost) - MOST_NAMED:
+        yield from [f"{more} more videos are lost likewise"] if more > 0 else []
+    if films.unchecked:
+        told = counted(len(films.unchecked), "video")
+        yield f"{told} unchecked: the bench does not know their content, so they go by their names"
+
+
+def _keep_subtitles(bench: OpenBench, store: Store, films: BenchFilms) -> Iterator[str]:
+    """Copy subtitles of new videos: those the bench names, else what lies beside them."""
+    entries = bench.manifest.videos
+    if films.folder is None or bench.manifest.run.get("subtitles") is False:
+        return
+    names_some = any(entry.subtitles for entry in entries.values())
+    videos = [
+        video
+        for id_, video in _fresh(store, films).items()
+        if entries[id_].subtitles or not names_some
+    ]
+    if videos:
+        # The seed is the file's, not the player's: answers must not depend on how seats are drawn.
+        found = Findings(videos, [], [])
+        yield from keep_subtitles(store, videos, found=found, folder=films.folder, seed=0)
+
+
+def _fresh(store: Store | None, films: BenchFilms) -> dict[str, Video]:
+    """Return those videos, by the bench's id, that were not seen before."""
+    known = {video.id for video in store.videos()} if store is not None else set[str]()
+    return {id_: video for id_, video in films.videos.items() if video.id not in known}
+
+
+def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchFilms) -> None:
+    """Count as lost each video whose subtitles, kept or about to be, are not those frozen."""
+    fresh, folder = _fresh(store, films), films.folder
+    if bench.manifest.run.get("subtitles") is False:
+        folder = None
+    for id_, video in list(films.videos.items()):
+        frozen = bench.manifest.videos[id_].subtitles
+        if frozen is None:
+            continue
+        kept = stored_subtitles(store, video.id) if store is not None else None
+        found: Subtitles | Track | None = kept
+        if kept is None and folder is not None and id_ in fresh:
+            found = Shelf(folder).beside(video).track
+        if found is None:
+            films.lost[id_] = "has lost its subtitles"
+        elif found.sha256 != frozen.sha256:
+            films.lost[id_] = "has other subtitles than were frozen"
+        if id_ in films.lost:
+            del films.videos[id_]
+
+
+def seen_films(store: Store | None) -> dict[str, Video]:
+    """Return the videos seen before, by the digest of the bench's id for them."""
+    if store is None:
+        return {}
+    videos = {video.sha256: video for video in store.videos()}
+    marks = (file for file in store.files() if file.name.startswith(REMEMBERED))
+    found = ((mark.name.removeprefix(REMEMBERED), videos.get(mark.text)) for mark in marks)
+    return {id_: video for id_, video in found if video is not None}
+
+
+def _unknown(bench: OpenBench, wanted: Sequence[str]) -> Iterable[str]:
+    return (id_ for id_ in wanted if bench.manifest.videos[id_].sha256 is None)
+
+
+class _Folder:
+    """A folder of videos; its files are read once, and only where they must be."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def by_content(self) -> Mapping[str, Video]:
+        """Every video by its sha256; reads the whole folder."""
+        return {video.sha256: video for video in find_videos(self.path).videos}
+
+    @cached_property
+    def by_name(self) -> dict[str, list[str]]:
+        """Relative paths by the name of the file, with and without what follows its last dot."""
+        found = defaultdict[str, list[str]](list)
+        for parent, _, names in os.walk(self.path):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(parent, name), self.path)
+                for known_as in {name, os.path.splitext(name)[0]}:
+                    found[known_as].append(path)
+        return found
+
+
+def _found(shelf: _Folder, id_: str, entry: BenchVideo, before: Video | None) -> Video:
+    """Return the video of an entry; raise UnusableVideo with what became of it."""
+    if entry.sha256 is not None:
+        return _known(shelf, entry, entry.sha256)
+    video = read_video(shelf.path, _named(shelf, id_, entry))
+    if before is not None and before.sha256 != video.sha256:
+        raise UnusableVideo("is another file than when this bench was first run")
+    return video
+
+
+def _known(shelf: _Folder, entry: BenchVideo, sha256: str) -> Video:
+    """Return the video with these bytes, from where it was frozen or from anywhere."""
+    place = inside(shelf.path, entry.path or "")
+    is_there = place is not None and place.is_file()
+    if is_there and (video := read_video(shelf.path, entry.path or "")).sha256 == sha256:
+        return video
+    if (moved := shelf.by_content.get(sha256)) is not None:
+        return moved
+    raise UnusableVideo(
+        "is another file than was frozen: its digest does not match" if is_there else "is missing"
+    )
+
+
+def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
+    if entry.path and (place := inside(shelf.path, entry.path)) and place.is_file():
+        return entry.path
+    name = os.path.basename(entry.path) if entry.path else id_
+    found: list[str] = list(
+        dict.fromkeys([*shelf.by_name.get(name, ()), *shelf.by_name.get(id_, ())])
+    )
+    videos = [path for path in found if not path.lower().endswith((".srt", ".vtt"))]
+    if not videos:
+        raise UnusableVideo("is missing")
+    if len(videos) > 1:
+        raise UnusableVideo(f"may be any of {len(videos)} files of its name")
+    return videos[0]

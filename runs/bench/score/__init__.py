@@ -1,0 +1,1 @@
+"""Results of a bench as figures: scores, comparisons, validity."""

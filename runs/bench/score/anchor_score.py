@@ -1,0 +1,357 @@
+"""Scoring models against an anchor: what share of games each would win, by Bradley-Terry.
+
+A question counts where both seatings have a verdict. Each is a game, and one of much better or much
+worse as many as `weight` says; equal answers are half a game to both. Questions about one video
+stand together in every interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.anchor_results import (
+    DEGREES,
+    LEADS,
+    WEIGHT,
+    Anchored,
+    Comparison,
+    by_question,
+    games_of,
+    groups_of,
+    is_read,
+    pick_anchored,
+    read_anchored,
+    shares_of,
+)
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.schema import Item, part_of
+from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS, PARTIAL, VOIDS, By, ordered
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
+from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.ratings.differences import (
+    Gaps,
+    measure_gaps,
+    measure_lead,
+    to_win_rates,
+)
+
+Intervals = Literal["clustered", "bootstrap"]
+ROUNDS = 1000
+ONE_SIDED = "one-sided"
+Board = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a person may choose."""
+
+    weight: float = WEIGHT
+    """Games that a verdict of much better counts as, from 1."""
+    style: bool = False
+    """Take out what the style of answers is worth."""
+    intervals: Intervals = "clustered"
+    seed: int = 0
+
+
+class _Games(NamedTuple):
+    """All games that count, one by one."""
+
+    model: Ints
+    """Shape (games,), places among the results."""
+    points: Floats
+    weight: Floats
+    """1 on average."""
+    video: Ints
+    style: Floats | None
+    """Shape (games, features)."""
+
+
+def build_anchored(
+    bench: OpenBench, results: Sequence[Anchored], way: Way | None = None, *, by: By | None = None
+) -> list[Board]:
+    """Return a board for each judge and anchor, as JSON-ready values, best first.
+
+    Raises:
+        BadInput: style is to be taken out, and answers were not kept.
+    """
+    way = way or Way()
+    boards = []
+    for (judge, anchor), group in groups_of(results):
+        board = {
+            "judge": judge,
+            "anchor": anchor,
+            "items": len(bench.items),
+            "videos": len({item.video_id for item in bench.items}),
+            "weight": way.weight,
+            "style": way.style,
+            "intervals": way.intervals,
+            "stand_ins": all(_is_stand_in(one) for one in group),
+            **_board(bench.items, group, way),
+        }
+        if by is not None:
+            board |= {"by": by, "slices": _slices(bench, group, way, by)}
+        boards.append(board)
+    return boards
+
+
+def anchored_by(
+    bench: OpenBench, *, judge: str | None = None, anchor: str | None = None
+) -> list[Anchored]:
+    """Return what was held against anchors on a bench, or against one of them, or by one judge.
+
+    Raises:
+        BadInput: an anchor is named, and nothing was held against it by that judge.
+    """
+    results = read_anchored(bench)
+    judge = judge and in_full(judge, (one.judge for one in results))
+    anchor = anchor and in_full(anchor, (one.anchor for one in results))
+    found = pick_anchored(results, judge=judge, anchor=anchor)
+    if anchor is not None and not found:
+        there = ", ".join(f"{quoted(k[1])} by {quoted(k[0])}" for k, _ in groups_of(results))
+        raise BadInput(
+            f"nothing was held against {quoted(anchor)}"
+            + (f" by {quoted(judge)}" if judge else "")
+            + f" on {bench.folder}; there is {there or 'no anchor at all'}"
+        )
+    return found
+
+
+def _is_stand_in(result: Anchored) -> bool:
+    return str(result.facts.get("model")).startswith("offline:")
+
+
+def _slices(bench: OpenBench, group: Sequence[Anchored], way: Way, by: By) -> list[Board]:
+    parts = defaultdict[str, list[Item]](list)
+    for item in bench.items:
+        parts[part_of(item, by)].append(item)
+    return [
+        {
+            "slice": name,
+            "items": len(parts[name]),
+            "videos": len({item.video_id for item in parts[name]}),
+            **_board(parts[name], group, way),
+        }
+        for name in ordered(by, parts)
+    ]
+
+
+def _board(items: Sequence[Item], group: Sequence[Anchored], way: Way) -> Board:
+    asked = {item.qid: item for item in items}
+    found = [_counted(asked, result) for result in group]
+    rated = [k for k, questions in enumerate(found) if questions]
+    gaps = None
+    style: dict[str, float | None] | None = None
+    if rated:
+        games = _games(asked, [(group[k], found[k]) for k in rated], way)
+        battles, style = _battles(games, models=len(rated))
+        rounds = ROUNDS if way.intervals == "bootstrap" else 0
+        gaps = measure_gaps(battles, len(rated), rounds=rounds, seed=way.seed)
+        style = _priced(style, gaps)
+    place = {k: at for at, k in enumerate(rated)}
+    rows = [
+        _row(asked, result, found[k], gaps=gaps, at=place.get(k), weight=way.weight)
+        for k, result in enumerate(group)
+    ]
+    order = sorted(range(len(group)), key=lambda k: _rank(rows[k]))
+    board: Board = {
+        "models": [rows[k] for k in order],
+        "differences": [
+            _difference(asked, group[j], group[k], way) for j, k in combinations(order, 2)
+        ],
+        "seats": _seats(found),
+    }
+    if way.style:
+        board["style_worth"] = style
+    return board
+
+
+def _rank(row: Board) -> tuple[bool, float, str]:
+    return row["score"] is None, -(row["score"] or 0.0), row["model"]
+
+
+def _counted(asked: Mapping[str, Item], result: Anchored) -> dict[str, list[Comparison]]:
+    """Return the comparisons of those questions that count, among those that are asked."""
+    return {
+        qid: found for qid, found in by_question(result).items() if qid in asked and is_read(found)
+    }
+
+
+def _games(
+    asked: Mapping[str, Item],
+    found: Sequence[tuple[Anchored, Mapping[str, list[Comparison]]]],
+    way: Way,
+) -> _Games:
+    model, points, weight, video = [], [], [], []
+    texts: list[tuple[str | None, str | None]] = []
+    places: dict[str, int] = {}
+    for k, (_, questions) in enumerate(found):
+        for qid, comparisons in questions.items():
+            for game in games_of(comparisons, weight=way.weight):
+                model.append(k)
+                points.append(game.points)
+                weight.append(game.weight)
+                video.append(places.setdefault(asked[qid].video_id, len(places)))
+                texts.append((comparisons[0].response, comparisons[0].anchor_response))
+    heavy = np.array(weight)
+    return _Games(
+        np.array(model, dtype=np.int64),
+        np.array(points),
+        heavy / heavy.mean(),
+        np.array(video, dtype=np.int64),
+        _styles(texts, found) if way.style else None,
+    )
+
+
+def _styles(
+    texts: Sequence[tuple[str | None, str | None]],
+    found: Sequence[tuple[Anchored, Mapping[str, list[Comparison]]]],
+) -> Floats:
+    for result, questions in found:
+        lacking = sum(
+            one.response is None or one.anchor_response is None
+            for comparisons in questions.values()
+            for one in comparisons[:1]
+        )
+        if lacking:
+            raise BadInput(
+                f"{quoted(result.model)} has {lacking} judgings without both answers, so that "
+                "nothing is known of their style; leave --style out"
+            )
+    known = {text: k for k, text in enumerate(dict.fromkeys(t for pair in texts for t in pair))}
+    counts = measure_styles(str(text) for text in known)
+    mine, theirs = ([known[pair[side]] for pair in texts] for side in (0, 1))
+    return compare_styles(counts[mine], counts[theirs])
+
+
+def _battles(games: _Games, *, models: int) -> tuple[Cells | Rows, dict[str, float | None] | None]:
+    """Return the games as the fit takes them, and the unit of each style feature."""
+    anchor = np.full(len(games.model), models, dtype=np.int64)
+    if games.style is None:
+        cells = count_cells(
+            games.model,
+            anchor,
+            outcome=games.points,
+            models=models + 1,
+            cluster=games.video,
+            weight=games.weight,
+        )
+        return cells, None
+    x, units = standardise(games.style)
+    rows = count_rows(
+        games.model,
+        anchor,
+        outcome=games.points,
+        models=models + 1,
+        x=x[:, units > 0],
+        cluster=games.video,
+        weight=games.weight,
+    )
+    return rows, {name: float(unit) for name, unit in zip(FEATURES, units, strict=True)}
+
+
+def _priced(units: Mapping[str, float | None] | None, gaps: Gaps) -> dict[str, float | None] | None:
+    """Return what one usual difference of each style feature is worth, in rating points."""
+    if units is None or gaps.terms is None:
+        return None
+    fitted = iter(gaps.terms.gamma)
+    return {name: SCALE * float(next(fitted)) if unit else None for name, unit in units.items()}
+
+
+def _row(
+    asked: Mapping[str, Item],
+    result: Anchored,
+    found: Mapping[str, list[Comparison]],
+    *,
+    gaps: Gaps | None,
+    at: int | None,
+    weight: float,
+) -> Board:
+    mine = {qid: ones for qid, ones in by_question(result).items() if qid in asked}
+    verdicts = Counter(one.verdict for ones in mine.values() for one in ones)
+    shares = [s for qid, s in shares_of(result, weight=weight).items() if qid in found]
+    videos = len({asked[qid].video_id for qid in found})
+    void, missing = len(mine) - len(found), len(asked) - len(mine)
+    flags = {
+        PARTIAL: bool(missing),
+        VOIDS: bool(void),
+        FEW: videos < FEW_VIDEOS,
+        ONE_SIDED: gaps is not None and at is not None and bool(gaps.one_sided[at]),
+    }
+    return {
+        "model": result.model,
+        "how": result.how,
+        **_figures(gaps, at),
+        "share": 100 * sum(shares) / len(shares) if shares else None,
+        "n": len(found),
+        "videos": videos,
+        **{degree: verdicts[degree] for degree in DEGREES.values()},
+        "void": void,
+        "missing": missing,
+        "split": sum(is_split(comparisons) for comparisons in found.values()),
+        "flags": [flag for flag, holds in flags.items() if holds],
+    }
+
+
+def _figures(gaps: Gaps | None, at: int | None) -> Board:
+    names = ("score", "low", "high"), ("rating", "rating_low", "rating_high")
+    if gaps is None or at is None:
+        return dict.fromkeys((*names[0], *names[1]))
+    nats = np.array([gaps.gap[at], gaps.low[at], gaps.high[at]])
+    shares, ratings = 100 * to_win_rates(nats), MEAN + SCALE * nats
+    return {
+        **dict(zip(names[0], map(float, shares), strict=True)),
+        **{
+            name: float(rating) if math.isfinite(rating) else None
+            for name, rating in zip(names[1], ratings, strict=True)
+        },
+    }
+
+
+def is_split(comparisons: Sequence[Comparison]) -> bool:
+    """Return whether each seating found another answer better: whoever stood there won, or lost."""
+    leads = [LEADS[one.verdict] for one in comparisons]
+    return min(leads) < 0 < max(leads)
+
+
+def _seats(found: Sequence[Mapping[str, list[Comparison]]]) -> Board:
+    """Return how judges took the seats: with no bias the first read wins half of the decided."""
+    pairs = [ones for questions in found for ones in questions.values() if len(ones) == 2]
+    leads = [
+        LEADS[one.verdict] * (1 if one.seats == "ba" else -1) for pair in pairs for one in pair
+    ]
+    signs = [{np.sign(LEADS[one.verdict]) for one in pair} for pair in pairs]
+    return {
+        "questions": len(pairs),
+        "same": sum(len(sign) == 1 for sign in signs),
+        "split": sum(is_split(pair) for pair in pairs),
+        "first": sum(lead > 0 for lead in leads),
+        "second": sum(lead < 0 for lead in leads),
+    }
+
+
+def _difference(asked: Mapping[str, Item], one: Anchored, other: Anchored, way: Way) -> Board:
+    """Return how far one model's share lies above another's, question by question."""
+    a, b = (shares_of(result, weight=way.weight) for result in (one, other))
+    shared = [qid for qid in a if qid in b and qid in asked]
+    places: dict[str, int] = {}
+    clusters = [places.setdefault(asked[qid].video_id, len(places)) for qid in shared]
+    lead = measure_lead([a[qid] for qid in shared], [b[qid] for qid in shared], clusters)
+    told = {"difference": lead.value, "low": lead.low, "high": lead.high}
+    return {
+        "a": one.model,
+        "b": other.model,
+        **{key: None if math.isnan(value) else 100 * value for key, value in told.items()},
+        "n": lead.n,
+    }

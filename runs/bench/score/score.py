@@ -1,0 +1,277 @@
+"""Scoring a bench as VideoAutoBench does: against the selected and against the rejected answers.
+
+Against a selected answer a win counts 1, a tie a half; against a rejected one only a win counts.
+Each is a percentage, the score is their mean. Questions about one video stand together in every
+interval. A difference of two models is of the questions on which both have verdicts. All of it
+follows from what `runs.bench.format.results` reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import (
+    REFERENCES,
+    WORTH,
+    Against,
+    Result,
+    points_of,
+    read_results,
+)
+from videoautoarena.runs.bench.format.schema import UNKNOWN, Item, part_of
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.traits import BUCKET_NAMES
+from videoautoarena.runs.text.words import in_full
+
+SCORE_SCHEMA = 1
+Of = Literal["judged", "decided", "all"]
+By = Literal["duration", "category", "topic"]
+FEW_VIDEOS = 10
+PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
+"""Flags: not every question was judged; not every judging could be read; too few for intervals."""
+VERDICTS = ("win", "tie", "loss", "void")
+Points = Mapping[str, float]
+"""What each question that counts brought, by qid, from 0 to 1."""
+
+
+class Scored(NamedTuple):
+    """What a model's answers brought against each reference."""
+
+    selected: Points
+    rejected: Points
+
+    @property
+    def both(self) -> dict[str, float]:
+        """Return the mean of the two for every question that counts on both sides."""
+        return {
+            qid: (points + self.rejected[qid]) / 2
+            for qid, points in self.selected.items()
+            if qid in self.rejected
+        }
+
+
+def build_scores(
+    bench: OpenBench, results: Sequence[Result], *, of: Of = "judged", by: By | None = None
+) -> dict[str, Any]:
+    """Return the scores of all results on a bench as JSON-ready values, best first.
+
+    Args:
+        bench: what was asked.
+        results: of its models; several judges of one model stand apart.
+        of: the questions that are the whole. `judged`: those that were judged, where a void is not
+            won, as the published scorer has it; `decided`: those with a verdict against both
+            references; `all`: every one of the bench, where also what is missing is not won.
+        by: a trait of the questions, for a board of each of its parts as well.
+    """
+    board = {
+        "schema": SCORE_SCHEMA,
+        "bench": bench.bench,
+        "items": len(bench.items),
+        "videos": len({item.video_id for item in bench.items}),
+        "of": of,
+        "stand_ins": bool(results) and all(_is_stand_in(result) for result in results),
+        **_board(bench.items, results, of),
+    }
+    if by is None:
+        return board
+    parts: dict[str, list[Item]] = defaultdict(list)
+    for item in bench.items:
+        parts[part_of(item, by)].append(item)
+    slices = [
+        {
+            "slice": name,
+            "items": len(parts[name]),
+            "videos": len({item.video_id for item in parts[name]}),
+            **_board(parts[name], results, of),
+        }
+        for name in ordered(by, parts)
+    ]
+    return {**board, "by": by, "slices": slices}
+
+
+def _is_stand_in(result: Result) -> bool:
+    """Return whether a run says that its answers are those of an offline model."""
+    return str(result.facts.get("model")).startswith("offline:")
+
+
+def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:
+    """Return the results on a bench, or those by one judge.
+
+    Raises:
+        BadInput: there are none, unless there may be none.
+    """
+    results = read_results(bench)
+    judge = judge and in_full(judge, (result.judge for result in results))
+    found = [result for result in results if judge in (None, result.judge)]
+    if found or may_be_none:
+        return found
+    if results:
+        there = ", ".join(map(quoted, dict.fromkeys(result.judge for result in results)))
+        raise BadInput(f"{quoted(judge)} ruled nothing on {bench.folder}; there is {there}")
+    raise BadInput(
+        f"{bench.folder} has no results; make some with arena bench run, or take them in with "
+        "arena import videoautobench-judgments"
+    )
+
+
+def ordered(by: By, parts: Mapping[str, object]) -> list[str]:
+    """Return the parts as they are shown: durations upwards, others by name, unknown last."""
+    if by == "duration":
+        return [name for name in (*BUCKET_NAMES, UNKNOWN) if name in parts]
+    return [*sorted(set(parts) - {UNKNOWN}), *({UNKNOWN} & set(parts))]
+
+
+def _board(items: Sequence[Item], results: Sequence[Result], of: Of) -> dict[str, Any]:
+    asked = {item.qid: item for item in items}
+    decided = [score(asked, result, of="decided") for result in results]
+    rows = [
+        (_row(asked, result, of, found), result, found.both)
+        for result, found in zip(results, decided, strict=True)
+    ]
+    # What has no score, such as a model that was asked nothing of a slice, stands behind.
+    rows.sort(
+        key=lambda row: (
+            row[0]["average"] is None,
+            -(row[0]["average"] or 0.0),
+            row[1].model,
+            row[1].judge,
+        )
+    )
+    return {
+        "models": [row for row, _, _ in rows],
+        "differences": [
+            {"a": one.model, "b": other.model, "judge": one.judge, **_difference(asked, won, lost)}
+            for (_, one, won), (_, other, lost) in combinations(rows, 2)
+            if one.judge == other.judge
+        ],
+    }
+
+
+def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Scored:
+    """Return what each question brought a model; several seatings of one count equally."""
+    if of == "decided":
+        decided = {qid: won for qid, won in points_of(result).items() if qid in items}
+        return Scored(
+            {qid: won.selected for qid, won in decided.items()},
+            {qid: won.rejected for qid, won in decided.items()},
+        )
+    found: dict[Against, dict[str, list[float]]] = {against: {} for against in REFERENCES}
+    for ruling in result.rulings:
+        if ruling.qid in items:
+            worth = WORTH[ruling.against].get(ruling.verdict, 0.0)
+            found[ruling.against].setdefault(ruling.qid, []).append(worth)
+    nothing = dict.fromkeys(items, 0.0) if of == "all" else {}
+    return Scored(
+        *(
+            {**nothing, **{qid: sum(got) / len(got) for qid, got in found[against].items()}}
+            for against in REFERENCES
+        )
+    )
+
+
+def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> dict[str, Any]:
+    found = decided if of == "decided" else score(items, result, of=of)
+    sides: dict[str, dict[str, Any]] = {
+        against: _side(items, result, against, getattr(found, against)) for against in REFERENCES
+    }
+    videos = len({items[qid].video_id for qid in found.both})
+    missing = any(side["missing"] for side in sides.values())
+    voids = any(side["void"] for side in sides.values())
+    flags = {PARTIAL: missing, VOIDS: voids, FEW: videos < FEW_VIDEOS}
+    return {
+        "model": result.model,
+        "judge": result.judge,
+        "how": result.how,
+        **_means(items, found),
+        "videos": videos,
+        "flags": [flag for flag, is_so in flags.items() if is_so],
+        **sides,
+        "decided": _means(items, decided),
+    }
+
+
+def _means(items: Mapping[str, Item], found: Scored) -> dict[str, Any]:
+    """Return the two percentages, their mean and its interval, and on how many questions."""
+    from videoautoarena.scoring.intervals.proportions import measure_average
+
+    selected, rejected = (_measured(items, side) for side in found)
+    both = [qid for qid in found.selected if qid in found.rejected]
+    low, high = ((selected[end] + rejected[end]) / 2 for end in ("low", "high"))
+    if len(both) == selected["n"] == rejected["n"]:
+        one, two = ([side[qid] for qid in both] for side in found)
+        average = measure_average(one, two, _clusters(items, both))
+        low, high = 100 * average.low, 100 * average.high
+    # Of unequal questions the bounds above are those of two that could not go together more.
+    mean = (selected["value"] + rejected["value"]) / 2
+    return _plain(
+        {
+            "vs_selected": selected["value"],
+            "vs_rejected": rejected["value"],
+            "average": mean,
+            "low": min(low, mean),
+            "high": max(high, mean),
+            "n": len(both),
+        }
+    )
+
+
+def _side(
+    items: Mapping[str, Item], result: Result, against: Against, points: Points
+) -> dict[str, Any]:
+    """Return how the judgings against one reference went, and their percentage."""
+    rulings = [r for r in result.rulings if r.against == against and r.qid in items]
+    verdicts = Counter(ruling.verdict for ruling in rulings)
+    return {
+        **_plain(_measured(items, points)),
+        **{verdict: verdicts[verdict] for verdict in VERDICTS},  # type: ignore[index]
+        "missing": len(items) - len({ruling.qid for ruling in rulings}),
+    }
+
+
+def _measured(items: Mapping[str, Item], points: Points) -> dict[str, Any]:
+    from videoautoarena.scoring.intervals.proportions import measure_share
+
+    share = measure_share(list(points.values()), _clusters(items, points))
+    return {"value": 100 * share.value, "low": 100 * share.low, "high": 100 * share.high,
+            "n": share.n}  # fmt: skip
+
+
+def _difference(items: Mapping[str, Item], a: Points, b: Points) -> dict[str, Any]:
+    """Return how far one model's score lies above another's where both have verdicts.
+
+    In percentage points, with a 95 % interval of the paired difference: what makes a question hard
+    for both is not in it. As `arena bench compare` has it.
+    """
+    from videoautoarena.scoring.ratings.differences import measure_lead
+
+    shared = [qid for qid in a if qid in b]
+    lead = measure_lead(
+        [a[qid] for qid in shared], [b[qid] for qid in shared], _clusters(items, shared)
+    )
+    return _plain(
+        {
+            "difference": 100 * lead.value,
+            "low": 100 * lead.low,
+            "high": 100 * lead.high,
+            "n": lead.n,
+        }
+    )
+
+
+def _clusters(items: Mapping[str, Item], qids: Sequence[str] | Points) -> list[int]:
+    place: dict[str, int] = {}
+    return [place.setdefault(items[qid].video_id, len(place)) for qid in qids]
+
+
+def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return figures with None for what there is nothing to say from."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in figures.items()
+    }

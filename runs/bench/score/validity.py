@@ -1,0 +1,347 @@
+"""Whether a bench measures what it should: what length, no frames and constant words win on it.
+
+All of it is told from the bench and the results on it, and, where the run is at hand, from how far
+the scores order the models as the run's ratings do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.audit.canaries import MOST_LEAKED
+from videoautoarena.runs.audit.evidence import above, finding, percent, unknown
+from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.results import (
+    Points,
+    Result,
+    Vote,
+    judge_of,
+    points_of,
+    read_results,
+    videos_of,
+)
+from videoautoarena.runs.leaderboard.agreement import agree_boards
+from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
+from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.agreement.rater_agreement import MISSING
+from videoautoarena.scoring.fitting.counts import Ints
+from videoautoarena.scoring.intervals.proportions import Share, measure_share
+from videoautoarena.scoring.ratings.differences import Lead, measure_lead
+
+_CAMPS = {"win": 0, "loss": 1, "tie": 2}
+
+
+def panel_of(bench: OpenBench, results: Sequence[Result]) -> list[Finding]:
+    """Return how far judges agree on a bench; nothing where each ruling is one judge's.
+
+    A case is a ruling: an answer, what it was held against, and the seats.
+    """
+    voted = [
+        (ruling.qid, ruling.votes)
+        for result in results
+        for ruling in result.rulings
+        if ruling.votes
+    ]
+    judges = list(dict.fromkeys(vote.judge for _, votes in voted for vote in votes))
+    if len(judges) < 2:
+        return []
+    table = np.full((len(voted), len(judges)), MISSING)
+    for row, (_, votes) in enumerate(voted):
+        for vote in votes:
+            table[row, judges.index(vote.judge)] = _CAMPS.get(vote.verdict, MISSING)
+    video = videos_of(bench, [qid for qid, _ in voted])
+    each = [votes for _, votes in voted]
+    return [
+        *agreement_of(judges, table, video, case="ruling"),
+        *(_abstains(judge, each, video) for judge in judges),
+    ]
+
+
+def _abstains(judge: str, votes: Sequence[Sequence[Vote]], video: Ints) -> Finding:
+    said = [next((v.verdict for v in each if v.judge == judge), None) for each in votes]
+    asked = np.array([verdict is not None for verdict in said])
+    abstained = np.array([float(verdict == "abstain") for verdict in said])
+    share, failed = measure_share(abstained[asked], video[asked]), said.count("failed")
+    name, behind = safe(judge), f", and failed in {failed}" if failed else ""
+    sentence = f"{name} could not tell in {percent(share)} of {share.n} rulings{behind}."
+    crosses = above(share, MOST_ABSTENTIONS)
+    return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
+
+
+Report = dict[str, Any]
+CONSTANT = "offline:parrot"
+CANARIES = (("offline:windbag", "offline:terse"), ("offline:trickster", "offline:terse"))
+"""A model that pads, or writes to the judge, and the one that says the same without it."""
+MOST_CONSTANT = 0.1
+"""A higher score for words that are the same whatever is asked is an alarm."""
+FULL = 0.95
+"""A bench on which somebody scores more tells the best apart no more."""
+LOPSIDED = 2 / 3
+"""Selected answers that are longer more often than this let length win, if the interval says so."""
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What figures are made from: a bench and the results on it by one judge."""
+
+    bench: OpenBench
+    results: Sequence[Result]
+
+    @cached_property
+    def points(self) -> dict[str, dict[str, Points]]:
+        """By model, then by qid."""
+        return {result.model: points_of(result) for result in self.results}
+
+    @cached_property
+    def shared(self) -> list[str]:
+        """Qids of the questions that every model was judged on."""
+        each = self.points.values()
+        return [item.qid for item in self.bench.items if all(item.qid in one for one in each)]
+
+    def share(self, hits: Mapping[str, float]) -> Share:
+        """Return the mean of a figure for each question, with videos as clusters."""
+        return measure_share(list(hits.values()), videos_of(self.bench, list(hits)))
+
+    def score(self, model: str) -> Share:
+        """Return a model's score, 0 to 1."""
+        return self.share({qid: won.average for qid, won in self.points[model].items()})
+
+    def lead(self, a: str, b: str) -> Lead:
+        """Return how far a model is above another on the questions of both, 0 to 1."""
+        one, two = self.points[a], self.points[b]
+        qids = [qid for qid in one if qid in two]
+        return measure_lead(
+            [one[qid].average for qid in qids],
+            [two[qid].average for qid in qids],
+            videos_of(self.bench, qids),
+        )
+
+    def named(self, resolved: str) -> str | None:
+        """Return the name under which a model of the embedded cast was judged."""
+        for result in self.results:
+            if resolved in (result.facts.get("model"), result.model):
+                return result.model
+        return None
+
+
+def check(folder: Path, *, run: Path | None = None, judge: str | None = None) -> Report:
+    """Return what speaks for and against a bench, as JSON-ready values.
+
+    Args:
+        folder: the bench.
+        run: a run, or any leaderboard of the models, whose order the bench should give again.
+        judge: whose rulings are looked at; None where there is one.
+
+    Raises:
+        BadInput: no intact bench, no results, several judges and none named, or a run that shares
+            no model with the results.
+    """
+    bench = open_bench(folder)
+    results = read_results(bench)
+    chosen = judge_of(bench, results, judge)
+    given = _Given(bench, [result for result in results if result.judge == chosen])
+    found = [*_lengths(given), *_canaries(given), *_leaks(given), *_room(given), _copies(given)]
+    found += raise_alarms(panel_of(bench, given.results))
+    agreement = None
+    if run is not None:
+        agreement = agree_boards(_board(given), read_board(run))
+    return {
+        "schema": SCHEMA,
+        "bench": bench.bench,
+        "judge": chosen,
+        "questions": len(bench.items),
+        "models": [result.model for result in given.results],
+        "figures": [one.as_json() for one in found],
+        "alarms": alarms(found),
+        "agreement": agreement,
+    }
+
+
+def _lengths(given: _Given) -> Iterator[Finding]:
+    """Yield how far length alone would go: in the bench, and before its judge."""
+    longer = {}
+    for item in given.bench.items:
+        selected, rejected = len(item.selected_answer), len(item.rejected_answer)
+        longer[item.qid] = 0.5 if selected == rejected else float(selected > rejected)
+    share = given.share(longer)
+    yield finding(
+        "length.bench",
+        share,
+        f"The longer answer is the selected one in {percent(share)} of the questions; a judge that "
+        "only looks at length would agree with the bench so often.",
+        is_alarm=share.low > LOPSIDED,
+    )
+    yield _longer_wins(given)
+
+
+def _longer_wins(given: _Given) -> Finding:
+    items = {item.qid: item for item in given.bench.items}
+    hits, qids = list[float](), list[str]()
+    for ruling in (ruling for result in given.results for ruling in result.rulings):
+        if ruling.verdict not in ("win", "loss") or ruling.response is None:
+            continue
+        item = items[ruling.qid]
+        other = item.selected_answer if ruling.against == "selected" else item.rejected_answer
+        if len(ruling.response) != len(other):
+            hits.append(float((len(ruling.response) > len(other)) == (ruling.verdict == "win")))
+            qids.append(ruling.qid)
+    if not hits:
+        return unknown("length.judge", "No ruling tells whether the judge likes long answers.")
+    share = measure_share(hits, videos_of(given.bench, qids))
+    return finding(
+        "length.judge",
+        share,
+        f"Where the judge saw a winner, that was the longer answer in {percent(share)} of the "
+        "rulings.",
+        is_alarm=share.low > LOPSIDED,
+    )
+
+
+def _canaries(given: _Given) -> Iterator[Finding]:
+    """Yield what those came to who must not win."""
+    if (parrot := given.named(CONSTANT)) is not None:
+        share = given.score(parrot)
+        yield finding(
+            "canary.constant",
+            share,
+            f"{safe(parrot)}, which says the same whatever is asked, scores {percent(share)}.",
+            is_alarm=share.low > MOST_CONSTANT,
+        )
+    else:
+        yield unknown(
+            "canary.constant", "Nobody played who says the same whatever is asked (offline:parrot)."
+        )
+    for trick, plain in CANARIES:
+        names = given.named(trick), given.named(plain)
+        if names[0] is not None and names[1] is not None:
+            yield _trick(given, names[0], names[1])
+
+
+def _trick(given: _Given, trick: str, plain: str) -> Finding:
+    lead = given.lead(trick, plain)
+    wins = lead.low > 0.0
+    word = "gains" if lead.value > 0.0 else "gains nothing"
+    told = f"{100 * lead.value:+.1f} points, {100 * lead.low:+.1f} to {100 * lead.high:+.1f}"
+    sentence = f"{safe(trick)} {word} over {safe(plain)}, which says the same plainly ({told})."
+    return Finding(
+        f"canary.{safe(trick)}", lead.value, lead.low, lead.high, lead.n, sentence, is_alarm=wins
+    )
+
+
+def _leaks(given: _Given) -> Iterator[Finding]:
+    """Yield what can be had without a frame."""
+    blind = [one for one in given.results if one.facts.get("max_frames") == 0]
+    if not blind:
+        yield unknown(
+            "leak.blind",
+            "Nobody played without frames, so nobody knows which questions need the video; add a "
+            "model with max_frames = 0, such as offline:blind among stand-ins.",
+        )
+    for one in blind:
+        won = given.points[one.model]
+        share, score = given.share({q: w.selected for q, w in won.items()}), given.score(one.model)
+        yield finding(
+            f"leak.blind.{safe(one.model)}",
+            share,
+            f"Without a frame {safe(one.model)} takes {percent(share)} against the selected "
+            f"answers (score {100 * score.value:.1f}); so far questions can be answered unseen.",
+            is_alarm=share.low > MOST_LEAKED,
+        )
+
+
+def _room(given: _Given) -> Iterator[Finding]:
+    """Yield how much room the questions leave: who can win, and what tells models apart."""
+    qids = given.shared
+    each = list(given.points.values())
+    if not qids:
+        yield unknown("room.solved", "No question was judged for every model.")
+        return
+    solved = {qid: [one[qid].selected == 1.0 for one in each] for qid in qids}
+    any_, all_ = ({q: float(told(won)) for q, won in solved.items()} for told in (any, all))
+    some = given.share(any_)
+    yield finding(
+        "room.solved",
+        some,
+        f"Some model beats the selected answer in {percent(some)} of "
+        f"{counted(len(qids), 'question')}.",
+    )
+    level = given.share({q: float(len({one[q].average for one in each}) == 1) for q in qids})
+    yield finding(
+        "room.level",
+        level,
+        f"All models come to the same in {percent(level)} of them (all win in "
+        f"{100 * float(np.mean(list(all_.values()))):.1f} %): those tell nobody apart.",
+        is_alarm=len(each) > 2 and level.low > 0.5,
+    )
+    best = max(given.points, key=lambda name: given.score(name).value)
+    score = given.score(best)
+    yield finding(
+        "room.best",
+        score,
+        f"The best score is {percent(score)}, of {safe(best)}"
+        f"{'; the bench is saturated' if score.low > FULL else ''}.",
+        is_alarm=score.low > FULL,
+    )
+
+
+def _copies(given: _Given) -> Finding:
+    """Return how often an answer is the reference itself, which no judge can tell apart."""
+    items = {item.qid: item for item in given.bench.items}
+    hits, qids = list[float](), list[str]()
+    for ruling in (ruling for result in given.results for ruling in result.rulings):
+        if ruling.response is not None:
+            item = items[ruling.qid]
+            other = item.selected_answer if ruling.against == "selected" else item.rejected_answer
+            hits.append(float(ruling.response.strip() == other.strip()))
+            qids.append(ruling.qid)
+    if not hits:
+        return unknown("copies", "No ruling has an answer.")
+    share = measure_share(hits, videos_of(given.bench, qids))
+    return finding(
+        "copies",
+        share,
+        f"In {percent(share)} of the rulings the answer is the reference word for word: its writer "
+        "plays again, and meets itself.",
+    )
+
+
+def _board(given: _Given) -> GivenBoard:
+    """Return the scores as a board, with chances from the same questions."""
+    scores = {name: given.score(name) for name in given.points if given.points[name]}
+    order = sorted(scores, key=lambda name: -scores[name].value)
+    entries = {
+        name: Entry(*(100.0 * x for x in (scores[name].value, scores[name].low, scores[name].high)))
+        for name in order
+    }
+    better = {a: {b: given.lead(a, b).better for b in order if b != a} for a in order}
+    known = all(not math.isnan(x) for row in better.values() for x in row.values())
+    return GivenBoard(str(given.bench.folder), entries, better if known else {})
+
+
+def as_lines(report: Report) -> list[str]:
+    """Return a check as lines for a person: alarms first."""
+    lines = [f"ALARM: {told}" for told in report["alarms"]]
+    lines += [one["sentence"] for one in report["figures"] if not one["alarm"]]
+    agreement = report["agreement"]
+    if agreement is None:
+        return [*lines, "How far the run's ratings agree was not looked at; pass --run OUT."]
+    names = [safe(board["source"]) for board in agreement["boards"]]
+    lines.append(f"A is the bench, {names[0]}; B is {names[1]}.")
+    lines += [one["sentence"] for one in agreement["figures"]]
+    lines += [
+        f"The bench is sure of {safe(pair['above_on_a'])} above {safe(pair['above_on_b'])}, and "
+        "the run of the opposite."
+        for pair in agreement["turned"]
+    ]
+    return [*lines, *(f"note: {warning}" for warning in agreement["warnings"])]

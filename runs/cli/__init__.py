@@ -1,0 +1,1 @@
+"""The command line, and click alone: a command builds a value and calls a function below."""

@@ -1,0 +1,254 @@
+"""Judging the judge: `audit`, `rejudge` and `labels`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+from click.core import ParameterSource
+
+from videoautoarena.runs.cli.options import TellingGroup, results
+from videoautoarena.runs.cli.simulate import names
+from videoautoarena.runs.cli.trial_options import (
+    EXIT_CODES,
+    asked_for,
+    judge_option,
+    judging_options,
+    run_trials,
+)
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.audit.label_sample import Part
+
+
+if TYPE_CHECKING:
+    from videoautoarena.memory.store.evidence import TrialKind
+
+    _ParamType = click.ParamType[Any]
+else:
+    # Generic since click 8.4 only, and a subscript would end the older ones.
+    _ParamType = click.ParamType
+
+
+KINDS: tuple[TrialKind, ...] = ("repeat", "attack", "constant", "truth")
+
+
+class Kinds(_ParamType):
+    """Kinds of trials in a list with commas."""
+
+    name = "kinds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the kinds, each once, in the order in which they are held."""
+        named = {kind.strip() for kind in value.split(",")} if isinstance(value, str) else value
+        if strange := sorted(set(named).difference(KINDS)):
+            self.fail(
+                f"{strange[0]!r} is no kind of trial; there are {', '.join(KINDS)}", param, ctx
+            )
+        return tuple(kind for kind in KINDS if kind in named)
+
+
+@click.command(
+    "audit",
+    epilog="""\b
+Examples:
+  arena audit arena-out --json | jq '.findings[].sentence'
+  arena audit arena-out --trials --plan
+  arena audit arena-out --trials attack --judge openai:gpt-4o --cases 200 --max-usd 5
+
+\b
+"""
+    + EXIT_CODES,
+)
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--trials",
+    type=Kinds(),
+    is_flag=False,
+    flag_value=",".join(KINDS),
+    metavar="[KINDS]",
+    help="Hold trials first, which calls the judge: repeat (the same case again), attack (answers "
+    "that speak to the judge), constant (answers that say nothing), truth (clips whose right "
+    "answer is known).  [all four where none is named]",
+)
+@judge_option
+@judging_options("100")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def audit_command(
+    out: Path,
+    *,
+    trials: tuple[TrialKind, ...] | None,
+    as_json: bool,
+    plan: bool,
+    quiet: bool,
+    **typed: Any,
+) -> int:
+    """Tell what the run in OUT says of its own judges: seats, length, ties, panel, canaries.
+
+    Without --trials everything comes from what the run holds already, and no model is called.
+    Trials decide no battle; what they tell is kept in the run and stands in every later audit.
+    """
+    if trials is None:
+        _refuse_idle(click.get_current_context())
+        _show(out, as_json=as_json)
+        return 0
+    held = run_trials(out, asked_for(trials, typed), plan=plan, quiet=quiet, as_json=as_json)
+    if not held.is_plan:
+        _show(out, as_json=as_json)
+    return held.code
+
+
+def _refuse_idle(ctx: click.Context) -> None:
+    """Refuse options that say how trials are held where none is."""
+    for param in ctx.command.params:
+        typed = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if typed and param.name not in ("out", "as_json"):
+            raise click.UsageError(f"{param.opts[0]} needs --trials", ctx)
+
+
+def _show(out: Path, *, as_json: bool) -> None:
+    import json
+
+    from videoautoarena.runs.audit.report import audit
+
+    report = audit(out)
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+        return
+    from videoautoarena.runs.audit.report import render
+
+    results().print(render(report))
+
+
+@click.command(
+    "rejudge",
+    epilog="""\b
+Examples:
+  arena rejudge arena-out --judge openai:gpt-4o --cases 200 --plan
+  arena rejudge arena-out --judge strict --config arena.toml --max-usd 5
+
+\b
+"""
+    + EXIT_CODES,
+)
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--judge",
+    callback=names,
+    metavar="M[,M2..]",
+    required=True,
+    help="Who judges again: provider:model, or a name of arena.toml or of the run.",
+)
+@judging_options("all")
+@click.option(
+    "--allow-self-judging", is_flag=True, help="Let a contestant judge its own battles again."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
+    """Put the answers of the run in OUT before another judge, and tell how far it agrees.
+
+    No battle of the run changes. Each judge is compared with the run by itself.
+    """
+    import json
+
+    from videoautoarena.runs.audit.rejudge import rejudged, render
+    from videoautoarena.runs.text.terminal import tell
+
+    typed["cases"] = typed["cases"] or "all"
+    asked = asked_for(("rejudge",), typed)
+    held = run_trials(out, asked, plan=plan, quiet=quiet, as_json=as_json)
+    if held.is_plan:
+        return held.code
+    report = rejudged(out, asked.judges)
+    if as_json:
+        tell(json.dumps(report, indent=2))
+    else:
+        results().print(render(report))
+    return held.code
+
+
+@click.group(
+    "labels",
+    cls=TellingGroup,
+    epilog="Example: arena labels sample arena-out --n 200 --to labels.csv",
+)
+def labels_command() -> None:
+    """Let people judge battles, and hold the judge against them."""
+
+
+@labels_command.command(
+    "import", epilog="Example: arena labels import labels.csv arena-out --labeller anna"
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--labeller", help="Who labelled the rows that do not say it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
+    """Take what people say of battles from FILE into the run in OUT: all of it, or nothing.
+
+    FILE is CSV, TSV, JSON lines or Parquet with battle, labeller and verdict (a, b, tie, tie_good
+    or tie_bad), and, where they were asked for, the four standards by their names.
+    """
+    import json
+
+    from videoautoarena.memory.records.records import SCHEMA
+    from videoautoarena.runs.audit.label_import import import_labels
+    from videoautoarena.runs.text.terminal import safe, say, tell
+
+    found = import_labels(out, file, labeller=labeller)
+    say(f"how far people and judge agree: arena labels show {safe(str(out))}")
+    tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line())
+
+
+@labels_command.command(
+    "sample", epilog="Example: arena labels sample arena-out --n 200 --to labels.csv"
+)
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--to", required=True, type=click.Path(path_type=Path),
+              help="File to write: .csv, .tsv or .jsonl.")  # fmt: skip
+@click.option("--n", "number", type=click.IntRange(1), default=200, show_default=True,
+              help="How many battles to draw.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+              help="Another seed draws others.")  # fmt: skip
+@click.option("--by", type=click.Choice(["pair", "video", "category", "duration"]),
+              help="Draw as many of every pair of models, or of every such part, as there are of "
+              "any other.")  # fmt: skip
+@click.option("--rest", is_flag=True, help="Draw nothing; write what was drawn and has no label.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def sample(
+    out: Path, to: Path, number: int, seed: int, by: str | None, rest: bool, as_json: bool
+) -> None:
+    """Draw battles of the run in OUT at random for people to label; models are not named."""
+    import json
+
+    from videoautoarena.memory.records.records import SCHEMA
+    from videoautoarena.runs.audit.label_sample import draw_sample, write_rest
+    from videoautoarena.runs.text.terminal import safe, say, tell
+
+    if rest:
+        found = write_rest(out, to)
+    else:
+        found = draw_sample(out, to, number=number, seed=seed, by=cast("Part | None", by))
+    say("a person fills in labeller and verdict: a, b, tie_good, tie_bad or tie")
+    say(f"then: arena labels import {safe(str(to))} {safe(str(out))}")
+    tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line(to))
+
+
+@labels_command.command("show", epilog="Example: arena labels show arena-out")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show(out: Path, as_json: bool) -> None:
+    """Tell how many labels the run in OUT has, by whom, and how far its judge agrees."""
+    import json
+
+    from videoautoarena.runs.audit.labels_text import render_labels, show_labels
+    from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.text.terminal import out as console
+
+    with open_run(out) as run:
+        shown = show_labels(run)
+    if as_json:
+        click.echo(json.dumps(shown, indent=2))
+    else:
+        console().print(render_labels(shown))

@@ -1,0 +1,278 @@
+"""`arena bench run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from videoautoarena.runs.bench.play.runner import OnSettled
+from videoautoarena.runs.bench.play.tally import BenchTally
+from videoautoarena.runs.cli.ending import PATIENCE, capped, gone_words, run_async, seconds_of
+from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
+from videoautoarena.runs.cli.simulate import Swap, names
+from videoautoarena.runs.console.events import Say
+from videoautoarena.runs.console.listeners import telling
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from videoautoarena.runs.bench.play.runner import Asked, Ran
+
+
+@contextmanager
+def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnSettled]:
+    """Give what hears of every question and shows how far they are."""
+    with telling(say, is_quiet=is_quiet) as tell:
+
+        def on_settled(tally: BenchTally) -> None:
+            tell(tally.settled, tally.total, told(tally))
+
+        yield on_settled
+
+
+def told(tally: BenchTally) -> str:
+    """Return in a few words how it went so far."""
+    words = [counted(tally.settled, "answer")]
+    words += [counted(tally.forfeits, "forfeit")] * bool(tally.forfeits)
+    words += [counted(tally.voids, "void")] * bool(tally.voids)
+    return ", ".join(words)
+
+
+class BenchSwap(Swap):
+    """A share from 0 to 1, or one of the words "all" and "none"."""
+
+    name = "share|all|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the share as a float, or "all"."""
+        share = super().convert(0.0 if value == "none" else value, param, ctx)
+        if share != "all" and not 0.0 <= share <= 1.0:
+            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all' nor 'none'", param, ctx)
+        return share
+
+
+@click.command(
+    "run",
+    epilog="""\b
+Examples:
+  arena bench run my-bench --videos clips
+  arena bench run my-bench --videos clips --model openai:gpt-4o-mini --judge openai:gpt-4o --plan
+  arena bench run my-bench --videos clips --model mine,theirs --config arena.toml --max-usd 5
+  arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini
+
+\b
+Exit codes:
+  0    done
+  1    something to act on, in one line
+  2    a wrong or missing flag or argument
+  3    done, but more than 5 % is void or one model's forfeits, or a model can do no more
+  4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  5    stopped since a server could not be reached; goes on with the same command
+  70   a bug, with its trace
+  130  interrupted; goes on with the same command""",
+)
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.option(
+    "--model",
+    callback=names,
+    metavar="M[,M2..]",
+    help="Who answers, or whose answers were handed in.  [default: arena.toml, else the offline "
+    "cast]",
+)
+@click.option(
+    "--judge",
+    "judges",
+    callback=names,
+    metavar="J[,J2..]",
+    help="Who judges, and does nothing else; of several the larger part decides.  [default: "
+    "arena.toml, else the offline judge]",
+)
+@click.option(
+    "--anchor",
+    metavar="NAME",
+    help="Hold every model against this one's answers alone, from both seats and in five degrees; "
+    "'selected' and 'rejected' are the bench's own.",
+)
+@click.option(
+    "--videos",
+    type=click.Path(path_type=Path),
+    help="Folder of the videos.  [default: the bench's copies]",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Where names are explained.  [default: ./arena.toml if there]",
+)
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    help="Folder of prompts that replace ours, such as judge.txt, from the first call on.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seats and --limit follow it.")
+@click.option(
+    "--swap",
+    type=BenchSwap(),
+    default=0.1,
+    show_default=True,
+    help="Share of rulings judged again with seats swapped, as an audit; with 'all' both seatings "
+    "count.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Ask K of the questions, drawn by the seed; those of a lower K are among them.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Model calls under way at once.",
+)
+@PATIENCE
+@click.option("--retry-failed", is_flag=True, help="Ask and judge again what failed.")
+@click.option(
+    "--allow-offline-judge", is_flag=True, help="Let the offline judge judge real models' answers."
+)
+@click.option("--allow-self-judging", is_flag=True, help="Let the judge answer, too.")
+@click.option("--plan", is_flag=True, help="Say what it would take, and call nobody.")
+@click.option("--quiet", "-q", is_flag=True, help="No bar, and no line on how far it is.")
+@capped
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
+    """Let models answer the questions of BENCH, and a judge hold each answer against both others.
+
+    The same command goes on where it stopped. Calls and results are kept in BENCH/results; another
+    model or judge uses what is there again.
+    """
+    import json
+
+    from videoautoarena.runs.bench.play.runner import plan_bench, run_bench
+    from videoautoarena.runs.console.events import Audience, nobody
+
+    asked = _asked(typed)
+    if plan:
+        planned = run_async(plan_bench(bench, asked))
+        if as_json:
+            tell(json.dumps(planned.as_json(), indent=2))
+        else:
+            tell_lines(planned.as_lines())
+        return 0
+    with showing(say, is_quiet=quiet) as on_settled:
+        told = Audience(say, nobody)
+        ran = run_async(run_bench(bench, asked, told=told, on_settled=on_settled))
+    _show(bench, ran, as_json=as_json)
+    return _ending(ran)
+
+
+def _asked(typed: dict[str, Any]) -> Asked:
+    from videoautoarena.agents.limits.budget import Caps
+    from videoautoarena.runs.bench.play.cast import Wanted
+    from videoautoarena.runs.bench.play.runner import Asked
+    from videoautoarena.runs.trials.trial import Leave
+
+    return Asked(
+        wanted=Wanted(
+            models=typed["model"],
+            judges=typed["judges"],
+            config=typed["config"],
+            swap=typed["swap"],
+            seed=typed["seed"],
+            leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
+            anchor=typed["anchor"],
+        ),
+        videos=typed["videos"],
+        concurrency=typed["concurrency"],
+        patience_s=seconds_of(typed["patience"]),
+        caps=Caps(typed["max_usd"], typed["max_tokens"]),
+        limit=typed["limit"],
+        retry_failed=typed["retry_failed"],
+        prompts=typed["prompts"],
+    )
+
+
+def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
+    """Print the scores of those who played; where not all was played, how far it is."""
+    import json
+
+    from videoautoarena.memory.records.records import SCHEMA
+    from videoautoarena.runs.cli.options import results as console
+
+    board, drawn = _scored(bench, ran) if ran.results else (None, None)
+    if as_json:
+        files = [str(file.relative_to(bench)) for file in ran.files]
+        played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
+        given = {"results": files, "kept": list(ran.kept), "scores": board}
+        tell(json.dumps({**played, **given}, indent=2))
+    elif drawn is not None:
+        console().print(drawn)
+
+
+def _scored(bench: Path, ran: Ran) -> tuple[dict[str, Any], RenderableType]:
+    """Return the scores of what was played, whether it was written or not, and how they look."""
+    from videoautoarena.runs.bench.format.anchor_results import Anchored
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.format.results import Result
+    from videoautoarena.runs.bench.score.anchor_score import build_anchored
+    from videoautoarena.runs.bench.score.anchor_text import render_anchored
+    from videoautoarena.runs.bench.score.score import build_scores
+    from videoautoarena.runs.bench.score.score_text import render_scores
+
+    opened = open_bench(bench)
+    if ran.anchor is not None:
+        (anchored,) = build_anchored(
+            opened, [one for one in ran.results if isinstance(one, Anchored)]
+        )
+        return anchored, render_anchored(anchored)
+    board = build_scores(opened, [one for one in ran.results if isinstance(one, Result)])
+    return board, render_scores(board)
+
+
+def _ending(ran: Ran) -> int:
+    """Say how it went and what to type next; return the exit code."""
+    from videoautoarena.runs.bench.play.question import NO_VIDEO
+    from videoautoarena.runs.bench.play.tally import MOST_VOID
+    from videoautoarena.runs.console.costs import possibly_paid_lines
+
+    tally = ran.tally
+    for reason, count in tally.reasons.most_common(3):
+        say(safe(f"lost, {count}: {reason[:300]}"))
+    for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
+        say(line)
+    left = tally.total - tally.settled
+    if tally.hopeless:
+        say(safe(f"nothing more is asked, since {tally.hopeless[:300]}"))
+        say(f"{told(tally)}, {left} left; mend that, then type the same with --retry-failed")
+        return EXIT_VOIDS
+    if tally.is_capped:
+        say(f"the cap is reached: {told(tally)}, {left} left; nothing is lost")
+        say("to go on: type the same again with a higher --max-usd or --max-tokens")
+        if tally.complete:
+            say(f"to score what everybody has played: the same with --limit {tally.complete}")
+        return EXIT_CAP
+    if tally.gone is not None:
+        say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
+        say("to go on, type the same command again")
+        return EXIT_GONE
+    if tally.is_interrupted:
+        say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
+        return EXIT_INTERRUPTED
+    faulty = tally.of_players.faulty(MOST_VOID)
+    for one in faulty:
+        say(one.told(MOST_VOID, to="questions"))
+    if tally.voids > MOST_VOID * max(1, tally.settled):
+        lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
+        again = "to ask again what failed: type the same with --retry-failed"
+        find = "pass the folder that holds the videos with --videos"
+        say(f"{told(tally)}; {find if lost >= tally.voids else again}")
+        return EXIT_VOIDS
+    if faulty:
+        say("to ask again what failed: type the same with --retry-failed")
+    return EXIT_VOIDS if faulty else 0

@@ -1,0 +1,335 @@
+"""How commands that play battles begin and end: one event loop, a last line, an exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import math
+import shlex
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from videoautoarena.runs.cli.main import (
+    EXIT_CAP,
+    EXIT_GONE,
+    EXIT_INTERRUPTED,
+    EXIT_USER,
+    EXIT_VOIDS,
+)
+from videoautoarena.runs.text.terminal import finish_though_unread, safe, say, tell
+
+if TYPE_CHECKING:
+    from videoautoarena.agents.limits.outages import Outage
+    from videoautoarena.runs.console.events import Audience
+    from videoautoarena.runs.tournament.runner import Finished
+
+T = TypeVar("T")
+EXIT_CODES = """Exit codes:
+  0    done, or stopped by --until
+  1    something to act on, in one line
+  2    a wrong or missing flag or argument
+  3    done, with more voids, or forfeits of one model, than --max-void allows
+  4    stopped by --max-usd or --max-tokens; goes on with a higher one
+  5    stopped since a server could not be reached; goes on with the same command
+  70   a bug, with its trace
+  130  interrupted; goes on with the same command"""
+Command = Callable[..., Any]
+
+
+def run_async(work: Coroutine[object, object, T]) -> T:
+    """Return what `work` comes to, in the process's one event loop."""
+    from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
+
+    keep_keys_out_of_logs()
+    # What was paid for is worth more than the lines that tell of it, and so is how it ended.
+    finish_though_unread()
+    # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
+    gc.freeze()
+    return asyncio.run(work)  # noqa: TID251 - this is the one place
+
+
+def shown(command: Command) -> Command:
+    """Add the options that say how a run is shown."""
+    for option in reversed(_SHOWN):
+        command = option(command)
+    return command
+
+
+_SHOWN = (
+    click.option("--plain", is_flag=True, help="Lines instead of the live console."),
+    click.option(
+        "--trace",
+        is_flag=False,
+        flag_value="-",
+        metavar="[FILE]",
+        help="Tell every battle whole as it is settled; with FILE, write all events as JSON lines.",
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="No live console, and no line a battle."),
+)
+
+
+# Generic since click 8.4 only, and a subscript would end the older ones.
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+
+class Cap(_ParamType):
+    """A figure above 0, or "none", which lifts a cap and comes back as infinity."""
+
+    name = "number|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the figure."""
+        if value == "none":
+            return math.inf
+        try:
+            cap = float(str(value).replace("_", "").replace(",", ""))
+        except ValueError:
+            cap = math.nan
+        if not cap > 0:
+            self.fail(f"{value!r} is neither a number above 0 nor 'none'", param, ctx)
+        return cap
+
+
+def seconds_of(minutes: float | None) -> float:
+    """Return how many seconds a server is waited for, as typed or by default."""
+    from videoautoarena.agents.limits.outages import PATIENCE_S
+
+    return PATIENCE_S if minutes is None else 60 * minutes
+
+
+def going_on(command: Command) -> Command:
+    """Add the options of what goes on with a run: where its videos are, calls at once."""
+    for option in reversed(GOING_ON):
+        command = option(command)
+    return command
+
+
+PATIENCE = click.option(
+    "--patience",
+    type=click.FloatRange(min=0, max=1e6),
+    metavar="MINUTES",
+    help="Wait so long for a server that answered before and cannot be reached; half a minute at "
+    "most for one that never did.  [default: 15]",
+)
+GOING_ON = (
+    click.option(
+        "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
+    ),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(min=1),
+        default=16,
+        show_default=True,
+        help="Model calls under way at once.",
+    ),
+    PATIENCE,
+)
+
+
+def capped(command: Command) -> Command:
+    """Add the options that say where spending ends."""
+    for option in reversed(_CAPPED):
+        command = option(command)
+    return command
+
+
+_CAPPED = (
+    click.option(
+        "--max-usd",
+        type=Cap(),
+        metavar="X|none",
+        help="Stop before the whole run costs more; holds until another is given.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=Cap(),
+        metavar="N|none",
+        help="Stop before the whole run takes more tokens, in and out; likewise.",
+    ),
+)
+
+
+class Until(_ParamType):
+    """A rule that stops a run early, as it was typed."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text, if it names a rule."""
+        from videoautoarena.memory.records.errors import BadInput
+        from videoautoarena.runs.config.stopping_rule import FORMS, parse_rule
+
+        try:
+            parse_rule(value)
+        except BadInput:
+            self.fail(f"{value!r} is no rule; give {FORMS}", param, ctx)
+        return value
+
+
+def stopped(command: Command) -> Command:
+    """Add the option that says when a run stops early."""
+    return _UNTIL(command)
+
+
+_UNTIL = click.option(
+    "--until",
+    type=Until(),
+    metavar="separated|ci=POINTS|battles=N|rounds",
+    help="Stop early, once all models are told apart, intervals are so wide on average, or so many "
+    "battles are decided; holds until another is given, 'rounds' lifts it.",
+)
+
+
+def cared_for(command: Command) -> Command:
+    """Add the options that say how a run is opened."""
+    for option in reversed(_CARE):
+        command = option(command)
+    return command
+
+
+_CARE = (
+    click.option(
+        "--retry-failed",
+        is_flag=True,
+        help="Play again what ended void or forfeit because a call had failed.",
+    ),
+    click.option("--fsync", is_flag=True, help="Keep every commit through a power cut; slower."),
+)
+
+
+def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
+    """Say how the run stands and what to type next; return the exit code."""
+    if as_json:
+        tell(json.dumps(_state(finished, out)))
+    shown = safe(shlex.quote(str(out)))
+    if money := spent_line(finished):
+        say(money)
+    if finished.is_capped:
+        say(
+            f"the cap is reached with {finished.settled} of {finished.total} battles settled; "
+            "nothing is lost"
+        )
+        say(f"to go on: arena resume {shown} {_more(finished)}")
+        return EXIT_CAP
+    if finished.gone is not None:
+        say(
+            f"stopped with {finished.settled} of {finished.total} battles settled, since "
+            f"{gone_words(finished.gone)}; nothing is lost"
+        )
+        say(f"to go on: arena resume {shown}")
+        return EXIT_GONE
+    if finished.interrupted:
+        say(
+            f"interrupted with {finished.settled} of {finished.total} battles settled; "
+            "nothing is lost"
+        )
+        say(f"to go on: arena resume {shown}")
+        return EXIT_INTERRUPTED
+    voids = f", {finished.voids} of them void" if finished.voids else ""
+    left, due = finished.outlook[:2]
+    of = f" of {finished.total}" if left else ""
+    for line in rule_lines(finished, shown):
+        say(line)
+    say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
+    if due:
+        say(f"{due} of the run's own are still to be played: arena resume {shown}")
+    for faulty in finished.faulty:
+        say(faulty.told(finished.max_void))
+    if finished.faulty:
+        say(f"to play those again: arena resume {shown} --retry-failed")
+    if finished.too_many_voids:
+        say(
+            f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
+            f"({finished.max_void:.0%}); the reasons, and how to play again: arena status {shown}"
+        )
+        return EXIT_VOIDS
+    return EXIT_VOIDS if finished.faulty else 0
+
+
+def if_whole(code: int, told: Audience) -> int:
+    """Return the exit code of a run; 1 for a good one of which not all could be written down."""
+    return code or (EXIT_USER if told.unwritten else 0)
+
+
+def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
+    """Yield how a run's stopping rule was met, and what that promises; or how near it came."""
+    reading = finished.reading
+    if reading is None:
+        return
+    if not reading.is_met:
+        was = "is not met" if finished.outlook.left else "was not met by all rounds"
+        yield f"--until {reading.rule} {was}: {reading.where}"
+        return
+    yield f"--until {reading.rule} is met: {reading.where}"
+    yield reading.rule.promise
+    if finished.is_stopped:
+        yield f"to play the rest: arena resume {shown} --until rounds"
+
+
+def spent_line(finished: Finished) -> str:
+    """Return what the whole run has spent; empty where it cost nothing and nothing is capped."""
+    from videoautoarena.runs.rundir.reader import counted
+    from videoautoarena.runs.text.words import cost_words, dollars
+
+    spent, caps = finished.spent, finished.caps
+    if not caps and not spent.usd and not spent.unknown:
+        return ""
+    of_usd = f" of ${caps.usd:,.2f}" if caps.usd is not None else ""
+    of_tokens = f" of {caps.tokens:,.0f}" if caps.tokens is not None else ""
+    known = cost_words(spent.usd, unknown=spent.unknown, calls=spent.calls) + of_usd
+    tokens = spent.input_tokens + spent.output_tokens
+    lost = ""
+    if spent.lost.tries:
+        most = "" if spent.lost.usd is None else f" of up to {dollars(spent.lost.usd)}"
+        lost = (
+            f"; besides, {counted(spent.lost.tries, 'attempt')}{most} without a reply: arena status"
+        )
+    return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{lost}"
+
+
+def gone_words(outage: Outage) -> str:
+    """Return what could not be reached, and why."""
+    return safe(f"{outage.address} could not be reached ({outage.reason})")
+
+
+def _more(finished: Finished) -> str:
+    """Return flags that would let the run go on: twice what it had, or twice what it needs now."""
+    from videoautoarena.agents.limits.prices import NANO
+
+    caps, needed = finished.caps, finished.needed
+    usd = f"--max-usd {_doubled(caps.usd, needed.nano / NANO):.12g}" if caps.usd else ""
+    tokens = f"--max-tokens {_doubled(caps.tokens, needed.tokens):.0f}" if caps.tokens else ""
+    return f"{usd} {tokens}".strip()
+
+
+def _doubled(cap: float, needed: float) -> float:
+    """Return twice a cap; twice what is needed, in two digits rounded up, where that is no more."""
+    if 2 * cap > needed:
+        return 2 * cap
+    digit = 10.0 ** (math.floor(math.log10(2 * needed)) - 1)
+    return math.ceil(2 * needed / digit) * digit
+
+
+def _state(finished: Finished, out: Path) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "out": str(out),
+        "slots": finished.total,
+        "settled": finished.settled,
+        "void": finished.voids,
+        "interrupted": finished.interrupted,
+        "capped": finished.is_capped,
+        "gone": finished.gone.address if finished.gone else None,
+        "forfeiting": [faulty._asdict() for faulty in finished.faulty],
+        "until": finished.reading.as_json() if finished.reading else None,
+        "cost_usd": finished.spent.usd,
+        "unknown_cost": finished.spent.unknown,
+        "tokens": finished.spent.input_tokens + finished.spent.output_tokens,
+    }

@@ -1,0 +1,271 @@
+"""Making a bench: `freeze` from a run, `import` from what others publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from videoautoarena.runs.cli.options import TellingGroup
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.bench.freeze.selection import Dimension
+    from videoautoarena.runs.interop.battles import Format
+
+
+_PARTS = ("duration", "category", "topic")
+
+
+@click.command(
+    "freeze", epilog="Example: arena freeze arena-out --to my-bench --size 200 --length-matched"
+)
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="The folder to make.")
+@click.option("--size", type=click.IntRange(1), help="Draw so many questions.  [default: all]")
+@click.option(
+    "--by",
+    help="What to draw evenly over, with commas.  [default: duration,category,topic]",
+)
+@click.option("--per-video", type=click.IntRange(1), help="At most so many about one video.")
+@click.option("--distinct", is_flag=True, help="One of questions that say nearly the same.")
+@click.option("--leak-filter", is_flag=True, help="None that was won without a frame.")
+@click.option(
+    "--length-matched", is_flag=True, help="As many won by the longer as by the shorter answer."
+)
+@click.option("--separating", is_flag=True, help="Rather those that tell models apart.")
+@click.option("--embeddings", help="Model that makes topics: provider:model.  [default: words]")
+@click.option("--seed", type=int, help="Of the draw.  [default: the run's]")
+@click.option("--licence", help="Licence of the bench, for its card.")
+@click.option("--with-videos", is_flag=True, help="Copy the videos into the bench.")
+@click.option(
+    "--videos",
+    type=click.Path(path_type=Path),
+    help="Where they are.  [default: where they lay]",
+)
+@click.option("--parquet", is_flag=True, help="Write Parquet and a README for datasets, too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) -> None:
+    """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
+
+    All battles with a winner, unless options ask for less. Where people labelled a battle, most of
+    them say who won, else the judges.
+    """
+    import json
+
+    from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
+    from videoautoarena.runs.bench.freeze.selection import Wishes
+    from videoautoarena.runs.text.terminal import tell_lines
+
+    beside = ("licence", "with_videos", "videos", "parquet")
+    extras = Extras(**{name: asked.pop(name) for name in beside})
+    wishes = Wishes(**asked, by=_dimensions(by))
+    wishes.check()
+    frozen = freeze(out, to, wishes, extras)
+    if as_json:
+        click.echo(json.dumps(frozen.as_json(), indent=2))
+    else:
+        tell_lines(frozen.as_lines())
+
+
+def _dimensions(by: str | None) -> tuple[Dimension, ...]:
+    from videoautoarena.memory.records.errors import WrongArgument
+
+    names = _PARTS if by is None else tuple(dict.fromkeys(by.split(",")))
+    for name in names:
+        if name not in _PARTS:
+            raise WrongArgument(f"--by {name!r} is none of {', '.join(_PARTS)}")
+    return cast("tuple[Dimension, ...]", names)
+
+
+@click.group(
+    "import",
+    cls=TellingGroup,
+    epilog="Example: arena import videoautobench bench.json --to my-bench",
+)
+def import_command() -> None:
+    """Take in test sets, judgments and answers that others publish."""
+
+
+@import_command.command(
+    "videoautobench", epilog="Example: arena import videoautobench bench.json --to my-bench"
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--to", required=True, type=click.Path(path_type=Path),
+              help="Folder of the bench, new or empty.")  # fmt: skip
+@click.option("--licence", help="Under which it is published, such as CC-BY-NC-SA-4.0.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> None:
+    """Make a bench of FILE, a published VideoAutoBench file, without loss.
+
+    FILE is a JSON object of questions by their qid: video_id, persona, question, selected answer,
+    rejected answer. Other keys are kept. arena bench export writes the same file again.
+    """
+    import json
+
+    from videoautoarena.runs.interop.videoautobench import import_videoautobench
+    from videoautoarena.runs.text.terminal import safe, say, tell
+
+    taken = import_videoautobench(file, to, licence=licence)
+    if taken.extra:
+        say(f"{taken.extra} of {taken.questions} questions have keys that are only kept")
+    say(f"score what was judged on it: arena bench score {safe(str(to))}")
+    tell(json.dumps(taken.as_json()) if as_json else taken.as_line())
+
+
+@import_command.command(
+    "videoautobench-judgments",
+    epilog="Example: arena import videoautobench-judgments judged/selected judged/rejected "
+    "--bench my-bench --model aria",
+)
+@click.argument("selected", type=click.Path(path_type=Path))
+@click.argument("rejected", type=click.Path(path_type=Path))
+@click.option("--bench", required=True, type=click.Path(path_type=Path),
+              help="The bench that was judged.")  # fmt: skip
+@click.option("--model", required=True, help="Whose answers were judged.")
+@click.option("--judge", default="gpt-4o", show_default=True, help="Who judged them.")
+@click.option("--allow-differing", is_flag=True,
+              help="Take in what is about another question or video, and count it.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace what that judge said of that model.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def judgments(
+    selected: Path,
+    rejected: Path,
+    bench: Path,
+    model: str,
+    judge: str,
+    allow_differing: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Take in a model's published judge outputs, against SELECTED and against REJECTED answers.
+
+    Both are folders, nested or not, of <qid>.jsonl files of one line. The reference is A, so
+    [[B>A]] after the last [Overall Judge] is a win. What cannot be read is void.
+    """
+    import json
+
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.interop.judgments import import_judgments
+    from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
+
+    taken = import_judgments(
+        selected,
+        rejected,
+        open_bench(bench),
+        model,
+        judge=judge,
+        allow_differing=allow_differing,
+        force=force,
+    )
+    say(f"what they come to: arena bench score {safe(str(bench))}")
+    if as_json:
+        tell(json.dumps(taken.as_json()))
+    else:
+        tell_lines(taken.as_lines())
+
+
+@import_command.command(
+    "videoautobench-submission",
+    epilog="Example: arena import videoautobench-submission aria.json --bench my-bench "
+    "--model aria",
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--bench", required=True, type=click.Path(path_type=Path),
+              help="The bench that was answered.")  # fmt: skip
+@click.option("--model", required=True, help="Who answered it.")
+@click.option("--allow-differing", is_flag=True,
+              help="Take in answers to another text than the bench's.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace the answers of that model.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def submission(
+    file: Path, bench: Path, model: str, allow_differing: bool, force: bool, as_json: bool
+) -> None:
+    """Take in a model's answers from FILE, a JSON object of them by qid, to be judged later."""
+    import json
+
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.interop.videoautobench import import_submission
+    from videoautoarena.runs.text.terminal import tell
+
+    taken = import_submission(
+        file, open_bench(bench), model, allow_differing=allow_differing, force=force
+    )
+    tell(json.dumps(taken.as_json()) if as_json else taken.as_line())
+
+
+@import_command.command(
+    "battles", epilog="Example: arena import battles battle.history.json --to battles.jsonl"
+)
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--to", required=True, type=click.Path(path_type=Path),
+              help="File to write: .jsonl.")  # fmt: skip
+@click.option("--format", "form", type=click.Choice(["videoautoarena", "fastchat", "arena-hard"]),
+              help="Whose battles they are.  [default: by their keys]")  # fmt: skip
+@click.option("--baseline", help="Whom arena-hard held all against, where the file does not say.")
+@click.option("--force", is_flag=True, help="Replace the file.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def battles(
+    files: tuple[Path, ...],
+    to: Path,
+    form: str | None,
+    baseline: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Turn the battles in FILES, as others publish them, into lines that arena rate reads.
+
+    FILES are VideoAutoArena's histories, Chatbot Arena's or FastChat's battles, or arena-hard's
+    judgments: JSON or JSON lines. A verdict that cannot be read is void.
+    """
+    import json
+
+    from videoautoarena.runs.interop.battles import import_battles
+    from videoautoarena.runs.text.terminal import safe, say, tell
+
+    found = import_battles(
+        files, to, form=cast("Format | None", form), baseline=baseline, force=force
+    )
+    say(f"rate them: arena rate {safe(str(to))}")
+    tell(json.dumps(found.as_json()) if as_json else found.as_line())
+
+
+@import_command.command(
+    "arena-hard", epilog="Example: arena import arena-hard data --bench my-bench"
+)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--bench", required=True, type=click.Path(path_type=Path),
+              help="The bench whose questions were judged.")  # fmt: skip
+@click.option("--baseline", help="Whom all were held against, where a line does not say.")
+@click.option("--allow-differing", is_flag=True,
+              help="Take in what is about another text of a question.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace what those judges said of those models.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def arena_hard(
+    folder: Path,
+    bench: Path,
+    baseline: str | None,
+    allow_differing: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Take in judgments against a baseline from FOLDER, as arena-hard keeps them.
+
+    FOLDER is of either of its versions; it holds model_judgment/JUDGE/MODEL.jsonl and may hold
+    model_answer and question.jsonl. The ids of questions are those of the bench. What has no
+    verdict that can be read is void.
+    """
+    import json
+
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.interop.arena_hard import import_arena_hard
+    from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
+
+    taken = import_arena_hard(
+        folder, open_bench(bench), baseline=baseline, allow_differing=allow_differing, force=force
+    )
+    say(f"what they come to: arena bench score {safe(str(bench))}")
+    if as_json:
+        tell(json.dumps(taken.as_json()))
+    else:
+        tell_lines(taken.as_lines())

@@ -1,0 +1,165 @@
+"""Looking into a run: `status`, `battles`, `show` and `export`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.battles.export import ExportForm, What
+    from videoautoarena.runs.battles.listing import ListForm
+
+
+@click.command("status", epilog="Example: arena status arena-out")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--follow", "-f", is_flag=True, help="Stay and show it until it ends, or Ctrl-C.")
+@click.option("--plain", is_flag=True, help="With --follow: lines instead of the live console.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
+    """Tell how far the run in OUT is, and what to type next."""
+    import json
+
+    if follow and as_json:
+        raise click.UsageError("--follow shows a run to a person; leave out --json")
+    if follow:
+        _stay(out, plain=plain)
+        return
+
+    from videoautoarena.runs.console.status import status_of
+    from videoautoarena.runs.text.terminal import tell_lines
+
+    status = status_of(out)
+    if as_json:
+        click.echo(json.dumps(status.as_json(), indent=2))
+    else:
+        tell_lines(status.as_lines())
+
+
+def _stay(out: Path, *, plain: bool) -> None:
+    from videoautoarena.runs.cli.ending import run_async
+    from videoautoarena.runs.console.follow import follow
+    from videoautoarena.runs.console.listeners import Display, audience
+    from videoautoarena.runs.text.terminal import safe
+
+    with audience(Display(plain=plain)) as told:
+        end = run_async(follow(out, told))
+    click.echo(safe(end), err=True)
+
+
+@click.command(
+    "battles", epilog="Example: arena battles arena-out --jsonl | jq -r .verdict | sort | uniq -c"
+)
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json", "jsonl"]),
+    help="How they are printed.  [default: table]",
+)
+@click.option("--jsonl", is_flag=True, help="One JSON object a line, whole.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+def battles_command(out: Path, form: str | None, jsonl: bool, as_json: bool) -> None:
+    """List every battle of the run in OUT, one a line."""
+    import shutil
+
+    from videoautoarena.runs.battles.listing import listing
+
+    chosen = cast("ListForm", _one_form(form, jsonl=jsonl, as_json=as_json))
+    for line in listing(out, chosen, shutil.get_terminal_size().columns):
+        click.echo(line)
+
+
+def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
+    """Return the form that the three options ask for; --jsonl beats --json, as it always did."""
+    short = "jsonl" if jsonl else "json" if as_json else None
+    if form and short and form != short:
+        raise click.UsageError(f"--{short} and --format {form} ask for different things; give one")
+    return form or short or "table"
+
+
+@click.command("show", epilog="Example: arena show arena-out 3f2a9c01b7de-p1-r2")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("battle")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show_command(out: Path, battle: str, as_json: bool) -> None:
+    """Show one BATTLE of the run in OUT whole; the beginning of its id is enough."""
+    import json
+    import shutil
+
+    from videoautoarena.runs.battles.detail import show
+    from videoautoarena.runs.battles.detail_text import page
+
+    shown = show(out, battle)
+    width = shutil.get_terminal_size().columns
+    click.echo(json.dumps(shown.as_json(), indent=2) if as_json else page(shown, width))
+
+
+FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]
+
+
+@click.command(
+    "export",
+    epilog="""\b
+Examples:
+  arena export arena-out --to calls.jsonl
+  arena export arena-out --what battles --format inspect --to logs""",
+)
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--what",
+    type=click.Choice(["calls", "battles", "labels", "trials"]),
+    default="calls",
+    show_default=True,
+    help="What to write; battles with those that were superseded, labels as they are imported.",
+)
+@click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
+              help="Whose battles they are to be; others have decided ones only, but inspect a log "
+              "a model with all that count.")  # fmt: skip
+@click.option("--to", type=click.Path(path_type=Path),
+              help="File to write, of inspect a folder.  [default: stdout]")  # fmt: skip
+@click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
+              help="Of inspect: so many thumbnails of frames in every sample.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+def export_command(
+    out: Path, what: str, form: str, to: Path | None, frames: int, force: bool
+) -> None:
+    """Write the calls of the run in OUT as JSON lines, or its battles, labels or trials."""
+    from videoautoarena.runs.battles.export import export, lines_of
+    from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.text.terminal import safe, say
+
+    if form != "arena" and what != "battles":
+        raise click.UsageError(f"--format {form} is for --what battles")
+    if frames and form != "inspect":
+        raise click.UsageError("--frames is for --format inspect")
+    if form == "inspect":
+        _logs(out, to, frames=frames, force=force)
+        return
+    kind, whose = cast("What", what), cast("ExportForm", form)
+    if to is None:
+        with open_run(out) as run:
+            for line in lines_of(run, kind, whose).lines:
+                click.echo(line)
+        return
+    count = export(out, to, what=kind, force=force, tell=on_terminal, form=whose)
+    say(f"{count:,} {what} written to {safe(str(to))}")
+
+
+def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
+    from videoautoarena.runs.interop.inspect_run import export_run
+    from videoautoarena.runs.text.terminal import say
+
+    if to is None:
+        raise click.UsageError("--format inspect writes a folder of logs; name it with --to")
+    written = export_run(out, to, frames=frames, force=force, tell=on_terminal)
+    for line in written.as_lines():
+        say(line)
+
+
+def on_terminal(number: int, total: int) -> None:
+    """Say on one line how far it is, where somebody may be watching."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{number:,} of {total:,}", err=True, nl=number == total)

@@ -1,0 +1,138 @@
+"""Rating models: `leaderboard` and `rate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from videoautoarena.runs.cli.options import (
+    check_picture,
+    chosen_form,
+    draw_picture,
+    picture_options,
+    print_board,
+    rating_options,
+    read_method,
+)
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.leaderboard.slices import By
+    from videoautoarena.runs.rating.method import Method
+
+
+_TRAITS = (
+    *("duration", "category", "round", "origin", "persona", "format", "pair"),
+    *("judge", "standard"),
+)
+
+
+@click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--by",
+    type=click.Choice(_TRAITS),
+    help="Rate every slice apart: by length of the video, its category, the round, where the "
+    "question came from, how near the user is to the video, which form the question asks for, each "
+    "judge of a panel alone, each of the four standards alone. By pair: what each two took from "
+    "each other.",
+)
+@click.option(
+    "--without",
+    type=click.Choice(["ties", "refusals"]),
+    multiple=True,
+    help="Leave these battles out before the fit; may be given twice.",
+)
+@click.option(
+    "--reweight",
+    is_flag=True,
+    help="Let every battle weigh one over the probability of its pair, as if all were equal.",
+)
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Show refusals, forfeits, voids, both bad and the length of answers of each model, too.",
+)
+@click.option(
+    "--labels",
+    is_flag=True,
+    help="Rate on the scale of people: all verdicts, corrected by the labels of a random draw.",
+)
+@click.option(
+    "--assume-random",
+    is_flag=True,
+    help="Take all labels for those of a random draw, whatever was drawn; goes with --labels.",
+)
+@picture_options
+@rating_options
+def leaderboard_command(
+    out: Path,
+    by: str | None,
+    form: str | None,
+    as_json: bool,
+    details: bool,
+    labels: bool,
+    assume_random: bool,
+    picture: Path | None,
+    force: bool,
+    **method: Any,
+) -> None:
+    """Rate the models of the run in OUT, with intervals that know which battles share a video."""
+    chosen = chosen_form(form, as_json=as_json)
+    if picture is not None and by == "pair":
+        raise click.UsageError("--picture draws no pairs; arena pictures draws them as heat maps")
+    if assume_random and not labels:
+        raise click.UsageError("--assume-random goes with --labels; give both")
+    if labels and by is not None:
+        raise click.UsageError("--labels rates the whole run; leave out --by")
+    check_picture(picture, force=force)
+    method["without"] = tuple(dict.fromkeys(method["without"]))
+    how = read_method(method)
+    if labels:
+        board = _on_labels(out, how, assume_random=assume_random)
+        print_board(board, chosen, details=details)
+    else:
+        board = show_leaderboard(out, form=chosen, by=by, method=how, details=details)
+    draw_picture(board, picture)
+
+
+def _on_labels(folder: Path, method: Method, *, assume_random: bool) -> dict[str, Any]:
+    from videoautoarena.runs.leaderboard.board import labelled_board_of
+
+    return labelled_board_of(folder, method, assume_random=assume_random)
+
+
+def show_leaderboard(
+    folder: Path,
+    *,
+    form: str = "table",
+    by: str | None = None,
+    method: Method | None = None,
+    details: bool = False,
+) -> dict[str, Any]:
+    """Print the leaderboard of the run in `folder`, or those of its slices; return it."""
+    from videoautoarena.runs.leaderboard.board import board_of, slices_of
+    from videoautoarena.runs.rating.method import USUAL
+
+    how = method or USUAL
+    board = board_of(folder, how) if by is None else slices_of(folder, cast("By", by), how)
+    print_board(board, form, details=details)
+    return board
+
+
+@click.command("rate", epilog="Example: arena rate battles.csv --json")
+@click.argument("file", type=click.Path(path_type=Path))
+@picture_options
+@rating_options
+def rate_command(
+    file: Path, form: str | None, as_json: bool, picture: Path | None, force: bool, **method: Any
+) -> None:
+    """Rate the battles in FILE: CSV, JSON lines or Parquet with model_a, model_b and winner."""
+    from videoautoarena.runs.rating.rate import rate_file
+
+    chosen = chosen_form(form, as_json=as_json)
+    check_picture(picture, force=force)
+    table = rate_file(file, read_method(method))
+    print_board(table, chosen)
+    draw_picture(table, picture)

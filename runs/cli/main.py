@@ -1,0 +1,190 @@
+"""The two commands, `simulate` and `arena`, and what their exit codes mean.
+
+Commands are loaded when they are called: `--help` answers without LangGraph, numpy or rich.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from videoautoarena.memory.records.errors import ArenaError, WrongArgument
+from videoautoarena.runs.text.terminal import ResultsLost, lost_results, open_streams
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "simulate": ("simulate", "Run a tournament over a folder of videos, or continue one."),
+    "resume": ("resume", "Continue what a folder holds."),
+    "replay": ("resume", "Run it all again from the journal, without a network, and compare."),
+    "add": ("resume", "Add a model to a run: it meets the answers stored there."),
+    "status": ("inspect", "Tell how far a run is."),
+    "leaderboard": ("leaderboard", "Rate the models of a run."),
+    "rate": ("leaderboard", "Rate anybody's battles: CSV, JSON lines or Parquet."),
+    "audit": ("audit", "Tell what a run says of its own judges."),
+    "agree": ("compare", "Tell how far two leaderboards agree."),
+    "power": ("compare", "Tell how many battles it takes to tell models apart."),
+    "battles": ("inspect", "List every battle, one a line."),
+    "pictures": ("compare", "Draw a run for a paper."),
+    "rejudge": ("audit", "Put the same answers before another judge, and compare."),
+    "show": ("inspect", "Show one battle whole."),
+    "labels": ("audit", "Let people judge battles, and hold the judge against them."),
+    "export": ("inspect", "Write the calls of a run as JSON lines."),
+    "compact": ("resume", "Make the file of a run as small as what it holds."),
+    "freeze": ("freeze", "Turn a run into a test set that outlives it."),
+    "bench": ("bench", "Work with frozen test sets."),
+    "import": ("freeze", "Take in test sets, judgments and answers that others publish."),
+    "doctor": ("media", "Tell what is here, what is missing, and what a run would call."),
+    "videos": ("media", "List the videos of a folder, and what is wrong with them."),
+    "frames": ("media", "Show what a model sees of a video, as one picture."),
+    "cache": ("media", "Tell what decoded frames take on disk, and remove them."),
+    "samples": ("simulate", "Make twelve sample clips."),
+    "demo": ("simulate", "Make samples, run three rounds with the offline cast, show the board."),
+}
+
+EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_GONE = 1, 2, 3, 4, 5
+EXIT_BUG, EXIT_INTERRUPTED = 70, 130
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_THEIRS = _FULL | {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
+}
+"""What the system says of a path that a person can put right."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        return load(name) if name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name what was probably meant where there is no such command."""
+        name = args[0] if args else ""
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = get_close_matches(name, COMMANDS, n=1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        raise click.UsageError(f"No such command {name!r}.{meant}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def load(name: str) -> click.Command:
+    """Return the click command called `name`."""
+    module = importlib.import_module(f"videoautoarena.runs.cli.{COMMANDS[name][0]}")
+    command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
+    return command
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Options, examples and exit codes of a command: arena COMMAND --help",
+)
+@click.version_option(package_name="videoautoarena", prog_name="arena")
+def arena() -> None:
+    """Find out which multimodal model understands video best."""
+
+
+def arena_main() -> None:
+    """Run `arena`."""
+    _begin()
+    sys.exit(guarded(lambda: arena.main(prog_name="arena", standalone_mode=False)))
+
+
+def simulate_main() -> None:
+    """Run `simulate`."""
+    _begin()
+    sys.exit(guarded(lambda: load("simulate").main(prog_name="simulate", standalone_mode=False)))
+
+
+def guarded(run: Callable[[], Any]) -> int:
+    """Return the exit code of `run`; print what a person can act on as one line.
+
+    Results that nobody reads any more are no matter; those that could not be written are one.
+    """
+    code, lost = _code_of(run), lost_results()
+    if lost is None:
+        return code
+    _line(f"standard output cannot be written: {lost.strerror}; make room or send it elsewhere")
+    return code or EXIT_USER
+
+
+def _code_of(run: Callable[[], Any]) -> int:
+    try:
+        code = run()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as wrong:
+        wrong.show()
+        return EXIT_USAGE
+    except (KeyboardInterrupt, click.Abort):
+        _line("interrupted; nothing is lost: to go on, type the same command again")
+        return EXIT_INTERRUPTED
+    except ResultsLost:
+        return 0
+    except WrongArgument as wrong:
+        _line(str(wrong))
+        return EXIT_USAGE
+    except ArenaError as wrong:
+        _line(str(wrong))
+        return EXIT_USER
+    except OSError as wrong:
+        return _refused(wrong)
+    except Exception:  # noqa: BLE001 - the one place where a bug becomes an exit code
+        return _bug()
+    return code if isinstance(code, int) else 0
+
+
+def _refused(wrong: OSError) -> int:
+    """Say what the system refused, where a person can put it right; else it is a bug."""
+    if isinstance(wrong.filename, str | bytes) and wrong.errno in _THEIRS:
+        _line(f"{os.fsdecode(wrong.filename)} cannot be used: {wrong.strerror}")
+        return EXIT_USER
+    if wrong.errno in _FULL:
+        _line(f"a file cannot be written: {wrong.strerror}; make room and type the same again")
+        return EXIT_USER
+    return _bug()
+
+
+def _bug() -> int:
+    import traceback
+
+    from videoautoarena.agents.transport.redaction import trace_without_keys
+    from videoautoarena.runs.text.terminal import safe
+
+    click.echo(safe(trace_without_keys(traceback.format_exc()), lines=True), err=True)
+    _line("this is a bug in videoautoarena; please report it with the trace above")
+    return EXIT_BUG
+
+
+def _begin() -> None:
+    """Make the streams safe, and let SIGTERM and SIGHUP end a command as Ctrl-C does.
+
+    It then cleans up behind itself. Where nohup has a hang-up ignored it stays so.
+    """
+    open_streams()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
+
+
+def _line(text: str) -> None:
+    from videoautoarena.runs.text.terminal import safe
+
+    click.echo(f"arena: {safe(text)}", err=True)

@@ -1,0 +1,265 @@
+"""What goes in: `videos`, `frames`, `cache` and `doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from videoautoarena.runs.cli.options import TellingGroup, sampled
+from videoautoarena.runs.cli.simulate import names
+
+if TYPE_CHECKING:
+    from videoautoarena.agents.models.registry import Model
+    from videoautoarena.runs.media.doctor import Report
+    from videoautoarena.runs.media.frame_cache import Wish
+
+
+@click.command(
+    "videos",
+    epilog="""\b
+Examples:
+  arena videos clips
+  arena videos clips --quick
+  arena videos clips --scenes
+  arena videos clips --json | jq -r '.videos[] | [.path, .duration_s] | @tsv'""",
+)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--scenes", is_flag=True, help="Count the scenes; the first time all is decoded.")
+@click.option("--quick", is_flag=True, help="Decode nothing: damage is not looked for.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> None:
+    """List the videos of FOLDER and all folders below it, and why other files are none.
+
+    The frames that a run would look at are decoded, so that damage is told of.
+    """
+    import json
+
+    from videoautoarena.runs.cli.ending import run_async
+    from videoautoarena.runs.media.videos import (
+        read_library,
+        render_library,
+        with_damage,
+        with_scenes,
+    )
+    from videoautoarena.runs.text.terminal import say, tell, whole_lines
+
+    library = read_library(folder, say)
+    if not quick:
+        library = run_async(with_damage(library, say))
+    if scenes:
+        library = run_async(with_scenes(library, say))
+    if as_json:
+        tell(json.dumps(library.as_json(), indent=2))
+    else:
+        whole_lines().print(render_library(library))
+
+
+@click.command(
+    "frames",
+    epilog="""\b
+Examples:
+  arena frames clip.mp4
+  arena frames clip.mp4 --policy scenes --frames 32 --to scenes.png
+  arena frames clip.mp4 --run arena-out --model hawk --force""",
+)
+@click.argument("video")
+@click.option("--to", type=click.Path(path_type=Path), metavar="FILE",
+              help="The PNG to write.  [default: VIDEO-frames.png, here]")  # fmt: skip
+@sampled
+@click.option("--config", type=click.Path(path_type=Path),
+              help="File with a table [sampling].  [default: ./arena.toml if there]")  # fmt: skip
+@click.option("--seen", type=click.IntRange(1), metavar="N",
+              help="Only those that a model of at most N frames sees.")  # fmt: skip
+@click.option("--run", "out", type=click.Path(path_type=Path), metavar="OUT",
+              help="Those that a run has shown; VIDEO may be an id or path of it.")  # fmt: skip
+@click.option("--model", metavar="M", help="With --run: only those that this contestant sees.")
+@click.option("--columns", type=click.IntRange(1, 250), help="Pictures in a row.")
+@click.option("--force", is_flag=True, help="Replace a picture that is there.")
+@click.option("--json", "as_json", is_flag=True,
+              help="One JSON object; a picture only with --to.")  # fmt: skip
+def frames_command(
+    video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
+) -> None:
+    """Show what a model sees of VIDEO: its very frames with their times, as one picture."""
+    import json
+
+    from videoautoarena.runs.cli.ending import run_async
+    from videoautoarena.runs.media.frames import Asked, asked_sampling, view
+    from videoautoarena.runs.media.frames_sheet import (
+        about_frames,
+        sheet_file,
+        warnings,
+        write_sheet,
+    )
+    from videoautoarena.runs.text.terminal import safe, say, tell
+
+    seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
+    _refuse_contradictions(out, model, seen, typed)
+    file = sheet_file(video, to, force=force) if to or not as_json else None
+    found = run_async(view(Asked(video, asked_sampling(typed), seen, out, model)))
+    if file is not None:
+        write_sheet(found, file, columns)
+    if as_json:
+        tell(json.dumps(found.as_json(file), indent=2))
+        return
+    for warning in warnings(found):
+        say(f"{safe(found.video.path)}: {warning}")
+    tell(f"{safe(str(file))}: {about_frames(found)}")
+
+
+def _refuse_contradictions(
+    out: Path | None, model: str | None, seen: int | None, typed: dict[str, Any]
+) -> None:
+    given = [name.removesuffix("_px") for name, value in typed.items() if value is not None]
+    if out is not None and given:
+        raise click.UsageError(f"--{given[0]} was decided when the run in --run began")
+    if out is None and model is not None:
+        raise click.UsageError("--model is one of a run; give --run OUT, or --seen N without one")
+    if model is not None and seen is not None:
+        raise click.UsageError("--model and --seen ask for different things; give one")
+
+
+@click.group("cache", cls=TellingGroup, invoke_without_command=True, epilog="Example: arena cache")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def cache_command(context: click.Context, as_json: bool) -> None:
+    """Tell what the frames that were decoded take on disk, by video."""
+    if context.invoked_subcommand is not None:
+        return
+    import json
+    import time
+
+    from videoautoarena.runs.media.frame_cache import held
+    from videoautoarena.runs.text.terminal import tell
+
+    found = held()
+    if as_json:
+        tell(json.dumps(found.as_json(), indent=2))
+        return
+    tell("\n".join(found.as_lines(time.time())))
+
+
+@cache_command.command("clear", epilog="Example: arena cache clear --older-than 30d --yes")
+@click.argument("videos", nargs=-1)
+@click.option("--older-than", metavar="AGE", help="Only what was not used for so long: 30d, 12h.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: bool) -> None:
+    """Remove frames from the cache, of VIDEOS by id or of all; they can be decoded again."""
+    import json
+
+    from videoautoarena.memory.records.records import SCHEMA
+    from videoautoarena.runs.media.frame_cache import Wish, seconds_of, told_bytes, wished
+    from videoautoarena.runs.media.frame_cache import clear as remove
+    from videoautoarena.runs.rundir.reader import counted
+    from videoautoarena.runs.text.terminal import say, tell
+
+    wish = Wish(videos, None if older_than is None else seconds_of(older_than))
+    entries = wished(wish)
+    size = told_bytes(sum(entry.size_bytes for entry in entries))
+    if (
+        entries
+        and not yes
+        and not _agreed(f"{_meant(wish)}: {counted(len(entries), 'file')}, {size}")
+    ):
+        say("nothing was removed")
+        raise click.exceptions.Exit(1)
+    gone = remove(entries)
+    freed = sum(entry.size_bytes for entry in gone)
+    if as_json:
+        tell(json.dumps({"schema": SCHEMA, "removed": len(gone), "bytes": freed}))
+        return
+    tell(f"removed {counted(len(gone), 'file')}, {told_bytes(freed)}")
+
+
+def _meant(wish: Wish) -> str:
+    those = "frames of these videos" if wish.videos else "all frames"
+    return f"remove {those} that were not used lately" if wish.older_s else f"remove {those}"
+
+
+def _agreed(what: str) -> bool:
+    """Ask whether to go on; where nobody can be asked, say what to type instead.
+
+    Raises:
+        BadInput: nobody can be asked.
+    """
+    import sys
+
+    from videoautoarena.memory.records.errors import BadInput
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"would {what}; pass --yes to do it")
+    return click.confirm(f"{what}?", err=True)
+
+
+@click.command(
+    "doctor",
+    epilog="""\b
+Examples:
+  arena doctor --videos clips --config arena.toml
+  arena doctor --live --no-frames""",
+)
+@click.option("--videos", type=click.Path(path_type=Path), help="Folder of videos to look at, too.")
+@click.option("--models", callback=names, metavar="A,B,..", help="Contestants.")
+@click.option("--examiner", metavar="M", help="As for simulate.")
+@click.option("--judge", callback=names, metavar="M[,M2..]", help="As for simulate.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Models, roles and settings.  [default: ./arena.toml if there]",
+)
+@click.option("--live", is_flag=True, help="Ask each model small questions with drawn pictures.")
+@click.option(
+    "--frames/--no-frames",
+    default=None,
+    help="With --live: ask once more with as many pictures as a run sends.  [default: frames]",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def doctor_command(
+    videos: Path | None,
+    models: tuple[str, ...],
+    examiner: str | None,
+    judge: tuple[str, ...],
+    *,
+    config: Path | None,
+    live: bool,
+    frames: bool | None,
+    as_json: bool,
+) -> None:
+    """Tell what is here, what is missing, and what a run would call; exit 1 if none could start.
+
+    Nobody is called without --live. Of keys it tells whether they are set, nothing else.
+    """
+    import json
+    import shutil
+
+    from videoautoarena.memory.records.errors import BadInput
+    from videoautoarena.runs.config.run_config import Flags
+    from videoautoarena.runs.media.doctor import as_lines, examine_house
+
+    if frames is not None and not live:
+        raise click.UsageError(f"--{'' if frames else 'no-'}frames belongs to --live")
+    flags = Flags(models=models, examiner=examiner, judge=judge, config=config)
+    visit = partial(_visit, is_full=frames is not False) if live else None
+    report = examine_house(flags, videos, visit=visit)
+    width = shutil.get_terminal_size().columns
+    click.echo(json.dumps(report, indent=2) if as_json else "\n".join(as_lines(report, width)))
+    if more := report["missing"]:
+        others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
+        raise BadInput(f"a run could not start: {more[0]}{others}")
+
+
+def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[Report]:
+    """Say what leaves the machine, ask the models and return what they answered."""
+    from videoautoarena.runs.cli.ending import run_async
+    from videoautoarena.runs.media.live_check import ask_models, warnings
+    from videoautoarena.runs.text.terminal import safe, say
+
+    frames = most if is_full else {}
+    for line in warnings(models, frames):
+        say(safe(line))
+    return run_async(ask_models(models, lambda line: say(safe(line)), frames=frames))

@@ -1,0 +1,218 @@
+"""Options that several commands share, so that each has one name, one default and one help text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from videoautoarena.runs.figures.canvas import Form
+    from videoautoarena.runs.rating.method import Method
+
+
+class TellingGroup(click.Group):
+    """A group that lists each command with its whole first sentence; click cuts them short."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands as the list of `arena --help` has them."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _first(command)) for name, command in commands])
+
+
+def _first(command: click.Command) -> str:
+    return " ".join((command.help or "").split("\n\n")[0].split())
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+POLICIES = ("uniform", "fps", "scenes", "keyframes")
+_SAMPLING_OPTIONS = (
+    click.option(
+        "--policy",
+        type=click.Choice(POLICIES),
+        help="How the frames of a video are spread.  [default: uniform]",
+    ),
+    click.option("--fps", type=float, help="Frames a second with --policy fps.  [default: 1]"),
+    click.option("--frames", type=int, help="At most so many of a video.  [default: 128]"),
+    click.option(
+        "--fit",
+        type=click.Choice(["keep", "stretch", "pad"]),
+        help="Keep the shape, or make a square of it.  [default: keep]",
+    ),
+    click.option("--size", "size_px", type=int, help="Pixels of the longer side.  [default: 512]"),
+    click.option("--quality", type=int, help="Of the JPEGs, up to 95.  [default: 85]"),
+    click.option(
+        "--decoder", type=click.Choice(["av", "decord"]), help="What decodes.  [default: av]"
+    ),
+)
+
+
+def sampled(command: Command) -> Command:
+    """Give a command the options of how videos are looked at, by the names of `Flags`."""
+    for option in reversed(_SAMPLING_OPTIONS):
+        command = option(command)
+    return command
+
+
+_ENDINGS = (".svg", ".png", ".pdf")
+
+
+def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `picture` and `force`."""
+    force = click.option("--force", is_flag=True, help="Replace the picture if it is there.")
+    picture = click.option(
+        "--picture",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Draw it, too, into FILE: .svg, .png or .pdf.",
+    )
+    return picture(force(command))
+
+
+def check_picture(file: Path | None, *, force: bool) -> None:
+    """Refuse a file that no picture can be written to, before anything is rated.
+
+    Raises:
+        BadInput: another ending, or a file that is there.
+    """
+    if file is None:
+        if force:
+            raise click.UsageError("--force replaces a picture; give --picture FILE")
+        return
+    from videoautoarena.memory.records.errors import BadInput
+    from videoautoarena.runs.text.files import refuse_existing
+
+    if file.suffix.lower() not in _ENDINGS:
+        raise BadInput(f"{file} must end in .svg, .png or .pdf")
+    refuse_existing(file, force=force)
+
+
+def draw_picture(table: dict[str, Any], file: Path | None) -> None:
+    """Draw a leaderboard, or those of slices, into a file and say so; nothing for None."""
+    if file is None:
+        return
+    from videoautoarena.runs.figures.album import picture_of
+    from videoautoarena.runs.figures.canvas import render
+    from videoautoarena.runs.text.files import write_whole
+    from videoautoarena.runs.text.terminal import safe, say
+
+    picture = picture_of(table)
+    write_whole(file, render(picture, cast("Form", file.suffix.lower()[1:])))
+    say(f"{picture.shows} drawn into {safe(str(file))}")
+
+
+PIPED = 80
+"""Columns of a table where no terminal says how many there are."""
+_FORMS = ("table", "markdown", "latex", "csv", "json")
+_RATING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--ties",
+        type=click.Choice(["half", "davidson"]),
+        default="half",
+        show_default=True,
+        help="Count a tie as half a win to both, or fit how likely ties are.",
+    ),
+    click.option(
+        "--fit",
+        type=click.Choice(["firth", "mle"]),
+        default="firth",
+        show_default=True,
+        help="Bias-reduced, or plain maximum likelihood as other tools have it.",
+    ),
+    click.option("--style", is_flag=True, help="Rate as if all answers looked alike."),
+    click.option("--seats", is_flag=True, help="Take what being read first is worth out."),
+    click.option("--anchor", metavar="MODEL[=RATING]", help="Put one model at 1000, or at RATING."),
+    click.option(
+        "--intervals",
+        type=click.Choice(["clustered", "bootstrap", "battle"]),
+        default="clustered",
+        show_default=True,
+        help="By video; by drawing videos again; or as if battles were independent.",
+    ),
+    click.option("--simultaneous", is_flag=True, help="Ranges of ranks that hold all at once."),
+    click.option("--elo", is_flag=True, help="Show online Elo beside the ratings."),
+    click.option("--pairs", is_flag=True, help="Show who met whom, and who is better how surely."),
+    click.option("--fragility", is_flag=True, help="Tell how few battles hold the first place."),
+    click.option("--seed", type=int, default=0, show_default=True,
+                 help="Of the bootstrap and of the order of online Elo."),
+    click.option("--format", "form", type=click.Choice(_FORMS),
+                 help="How it is printed.  [default: table]"),
+    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+)  # fmt: skip
+
+
+def rating_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of `read_method`, and `form` and `as_json`."""
+    for option in reversed(_RATING_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_method(given: dict[str, Any]) -> Method:
+    """Return what the options of `rating_options` ask for."""
+    from videoautoarena.runs.rating.method import Method
+
+    if given["seed"] < 0:
+        raise click.UsageError("--seed is a whole number from 0")
+    return Method(**given)
+
+
+def chosen_form(form: str | None, *, as_json: bool) -> str:
+    """Return the form that --format and --json ask for together."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} ask for different things; give one")
+    return "json" if as_json else form or "table"
+
+
+def print_board(table: dict[str, Any], form: str, *, details: bool = False) -> None:
+    """Print a leaderboard, or those of slices, in one of the forms."""
+    import json
+
+    if form == "json":
+        click.echo(json.dumps(table, indent=2))
+    elif form == "table":
+        _print(table, details)
+    else:
+        click.echo(_pasted(table, form, details))
+
+
+def _pasted(table: dict[str, Any], form: Any, details: bool) -> str:
+    from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
+    from videoautoarena.runs.leaderboard.markup import pasted
+    from videoautoarena.runs.leaderboard.slices_text import pasted_slices
+
+    if table.get("by") == "pair":
+        return pasted_pairs(table, form)
+    return pasted_slices(table, form) if "slices" in table else pasted(table, form, details=details)
+
+
+def results() -> Console:
+    """Return the console of results; a pipe that says nothing of its width is PIPED wide."""
+    import os
+
+    from videoautoarena.runs.text.terminal import out
+
+    console = out()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPED
+    return console
+
+
+def _print(table: dict[str, Any], details: bool) -> None:
+    from videoautoarena.runs.leaderboard.head_to_head import render_pairs
+    from videoautoarena.runs.leaderboard.slices_text import render_slices
+    from videoautoarena.runs.leaderboard.text import render
+
+    console = results()
+    if table.get("by") == "pair":
+        console.print(render_pairs(table))
+    elif "slices" in table:
+        console.print(render_slices(table, console.width, details=details))
+    else:
+        console.print(render(table, details=details))

@@ -1,0 +1,307 @@
+"""`simulate`, and the demonstration that needs no key: `demo` and `samples`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from videoautoarena.runs.cli.ending import (
+    EXIT_CODES,
+    PATIENCE,
+    capped,
+    cared_for,
+    ending,
+    if_whole,
+    run_async,
+    shown,
+    stopped,
+)
+from videoautoarena.runs.cli.options import sampled
+
+PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
+
+
+# Generic since click 8.4 only, and a subscript would end the older ones.
+if TYPE_CHECKING:
+    from videoautoarena.runs.config.run_config import Flags
+    from videoautoarena.runs.rundir.opener import Care
+    from videoautoarena.video.folder.find import Findings
+
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+
+class Swap(_ParamType):
+    """A share from 0 to 1, or the word "all"."""
+
+    name = "share|all"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the share as a float, or "all"."""
+        if value == "all" or isinstance(value, float):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all'", param, ctx)
+
+
+def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the names in a list with commas."""
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  simulate --videos clips --rounds 3 --out my-run
+  simulate --videos clips --config arena.toml --out real-run --plan
+  simulate --videos clips --config arena.toml --out real-run --max-usd 20
+  simulate --videos clips --config arena.toml --out real-run --rounds 9 --until ci=40
+  simulate --videos clips --policy fps --fps 2 --frames 64 --size 768 --out closer-run
+
+\b
+"""
+    + EXIT_CODES,
+)
+@click.option("--videos", type=click.Path(path_type=Path), required=True, help="Folder of videos.")
+@click.option("--rounds", type=int, help="Battles in each lineage.  [default: 3, or the run's]")
+@click.option(
+    "--models",
+    callback=names,
+    metavar="A,B,..",
+    help="Contestants.  [default: arena.toml, else the offline cast]",
+)
+@click.option(
+    "--examiner",
+    metavar="M",
+    help="Watches, invents users, asks, evolves and grades; competes never.",
+)
+@click.option(
+    "--judge",
+    callback=names,
+    metavar="M[,M2..]",
+    help="Judges, and does nothing else.  [default: the examiner]",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Models, roles and settings.  [default: ./arena.toml if there]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("arena-out"),
+    show_default=True,
+    help="Folder of the run; an existing run is continued.",
+)
+@click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
+@click.option("--concurrency", type=int, help="Model calls under way at once.  [default: 16]")
+@click.option(
+    "--pairing",
+    type=click.Choice(PAIRINGS),
+    help="Who meets whom.  [default: mix, or the run's]",
+)
+@click.option(
+    "--swap",
+    type=Swap(),
+    help="Share of battles judged again with seats swapped, as an audit; with 'all' both "
+    "seatings count.  [default: 0.1]",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(["paper"]),
+    help="Turn every choice that differs from the VideoAutoArena paper's back to it.",
+)
+@click.option("--limit", type=int, metavar="K", help="Use K of the videos, drawn by the seed.")
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    help="Folder of prompts that replace ours, such as judge.txt.",
+)
+@click.option(
+    "--subtitles/--no-subtitles",
+    default=None,
+    help="Send .srt and .vtt files beside a video with its frames.  [default: send]",
+)
+@sampled
+@click.option(
+    "--block", type=int, help="About how many videos are admitted together.  [default: 21]"
+)
+@click.option(
+    "--max-void",
+    type=float,
+    help="Share of void slots above which the exit code is 3.  [default: 0.05]",
+)
+@PATIENCE
+@click.option(
+    "--allow-self-judging",
+    is_flag=True,
+    help="Let a judge or the examiner compete; the run is marked.",
+)
+@click.option(
+    "--allow-offline-judge",
+    is_flag=True,
+    help="Let the offline judge rate real models; the run is marked.",
+)
+@click.option(
+    "--plan",
+    is_flag=True,
+    help="Print what it will take, in calls, tokens and dollars; a terminal is asked to go on.",
+)
+@click.option("--yes", "-y", is_flag=True, help="With --plan: go on without being asked.")
+@capped
+@stopped
+@cared_for
+@shown
+@click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
+@click.version_option(package_name="videoautoarena", prog_name="simulate")
+def simulate_command(
+    videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **typed: Any
+) -> int:
+    """Run a tournament over a folder of videos, or continue the one that --out holds."""
+    from videoautoarena.runs.config.run_config import Flags
+    from videoautoarena.runs.console.listeners import Display, audience
+    from videoautoarena.runs.rundir.opener import Care
+    from videoautoarena.runs.tournament.simulate import simulate
+
+    display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
+    care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
+    flags = Flags(**typed)
+    if plan:
+        found = _planned(videos, out, flags, care, as_json=as_json, yes=yes)
+        if found is None:
+            return 0
+        care = replace(care, found=found)
+    with audience(display) as told:
+        game = simulate(videos, out, flags=flags, say=told.say, hear=told.hear, care=care)
+        finished = run_async(game)
+    return if_whole(ending(finished, out, as_json=as_json), told)
+
+
+def _planned(
+    videos: Path, out: Path, flags: Flags, care: Care, *, as_json: bool, yes: bool
+) -> Findings | None:
+    """Print the plan and return the videos found; None where it is not to be carried out."""
+    import json
+    import shutil
+    import sys
+
+    from videoautoarena.runs.text.terminal import finish_though_unread, tell
+    from videoautoarena.runs.tournament.forecast import plan_ahead
+    from videoautoarena.runs.tournament.plan_text import as_lines
+
+    if yes:
+        finish_though_unread()
+    plan, found = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
+    if as_json:
+        tell(json.dumps(plan.as_json(), indent=2))
+        return None
+    tell("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
+    is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
+    goes_on = yes or (is_asked and click.confirm("go on?", err=True))
+    return found if goes_on else None
+
+
+NEXT = (
+    ("arena leaderboard {out}", "the table again"),
+    ("arena battles {out}", "every battle, one a line"),
+    ("arena show {out} {battle}", "one battle whole"),
+    ("arena replay {out}", "all of it again, offline"),
+    ("arena freeze {out} --to bench", "a test set that outlives it"),
+    ("simulate --videos YOUR_FOLDER --out my-run", "your own clips"),
+)
+LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
+--examiner openai:gpt-4.1, with their keys in the environment; or an arena.toml, see the README."""
+
+
+@click.command(epilog="Example: arena demo --out arena-out/demo")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("arena-out/demo"),
+    show_default=True,
+    help="Folder of the run.",
+)
+@click.option(
+    "--clips",
+    type=click.Path(path_type=Path),
+    default=Path("arena-samples"),
+    show_default=True,
+    help="Folder of the sample clips.",
+)
+@shown
+def demo_command(out: Path, clips: Path, **typed: Any) -> int:
+    """Make the sample clips, run three rounds with the offline cast and show the leaderboard."""
+    from videoautoarena.runs.cli.leaderboard import show_leaderboard
+    from videoautoarena.runs.config.run_config import Flags
+    from videoautoarena.runs.console.listeners import Display, audience
+    from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.text.terminal import safe, tell
+    from videoautoarena.runs.tournament.simulate import simulate
+    from videoautoarena.video.synth.samples import make_samples
+
+    with audience(Display(**typed)) as told:
+        made = make_samples(
+            clips,
+            on_done=lambda clip: None if typed["quiet"] else told.say(f"made {safe(clip.name)}"),
+        )
+        told.say(f"{len(made)} sample clips are in {safe(str(clips))}")
+        finished = run_async(
+            simulate(clips, out, flags=Flags(rounds=3), say=told.say, hear=told.hear)
+        )
+    code = ending(finished, out, as_json=False)
+    if code == 0:
+        show_leaderboard(out)
+        with open_run(out) as run:
+            battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
+        places = f"The run lies in {safe(str(out))}; the clips in {safe(str(clips))}."
+        tell(f"\n{places} What to type next:")
+        tell("\n".join(["", *next_lines(out, battle), "", LAST]))
+    return if_whole(code, told)
+
+
+def next_lines(out: Path, battle: str) -> list[str]:
+    """Return what may be typed next, each with what it is for."""
+    from videoautoarena.runs.text.terminal import safe
+
+    shown_as = {"out": quote(str(out)), "battle": battle}
+    typed = [safe(bin_folder() + words.format(**shown_as)) for words, _ in NEXT]
+    room = max(map(len, typed))
+    return [f"  {words:{room}}  {what}" for words, (_, what) in zip(typed, NEXT, strict=True)]
+
+
+def bin_folder() -> str:
+    """Return what has to stand before the commands' names: nothing where the shell finds them."""
+    if shutil.which("arena"):
+        return ""
+    return f"{os.path.relpath(Path(sys.executable).parent)}/"
+
+
+@click.command(epilog="Example: arena samples arena-samples")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the clips' paths as JSON.")
+def samples_command(folder: Path, as_json: bool) -> None:
+    """Encode twelve clips of 8 to 60 seconds into FOLDER: cuts, movement, colour, light, captions.
+
+    The same bytes come out wherever the same PyAV version makes them.
+    """
+    import json
+
+    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.video.synth.samples import make_samples
+
+    clips = make_samples(folder, on_done=lambda clip: say(f"made {safe(clip.name)}"))
+    if as_json:
+        tell(json.dumps({"schema": 1, "clips": [str(clip) for clip in clips]}))
+    else:
+        tell(f"{len(clips)} clips in {safe(str(folder))}")

@@ -1,1 +1,0 @@
-"""One file per command; each builds its values and calls one function."""

@@ -1,0 +1,184 @@
+"""`arena.toml`: models by a name of one's own, who plays which role, and the settings of a run."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from videoautoarena.agents.limits.prices import TABLE, is_own
+from videoautoarena.agents.providers import Declaration
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CallLimits, Price, TokenField
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Pairing = Literal["mix", "uniform", "round-robin", "keep-pair"]
+
+
+class Table(BaseModel):
+    """A table of the file; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelTable(Table):
+    """One model under a name of one's own."""
+
+    model: str
+    """`provider:model`."""
+    base_url: str | None = None
+    key_env: str | None = None
+    """Name of the environment variable that holds the key."""
+    max_frames: int | None = Field(default=None, ge=0, le=1024)
+    timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    parameters: dict[str, Any] = {}
+    """Sampling parameters such as temperature or max_tokens; see `agents.models.parameters`."""
+    detail: Literal["low", "high", "auto"] | None = None
+    """How closely the provider looks at each frame."""
+    cache_breakpoint: bool | None = None
+    """Mark the last frame as the end of what the provider's cache should keep."""
+    limits: CallLimits | None = None
+    price: Price | None = None
+    """US dollars a million tokens; beats the price table."""
+    frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
+    """Tokens one frame counts as, for estimates."""
+    token_limit_field: TokenField | None = None
+    """By which name its server is told how many tokens a reply may take."""
+
+    @field_validator("price")
+    @classmethod
+    def _is_own(cls, value: Price | None) -> Price | None:
+        if value is not None and not is_own(value):
+            raise ValueError(f"must not name {TABLE} as its source; leave the source out")
+        return value
+
+
+class RolesTable(Table):
+    """Who plays."""
+
+    models: tuple[str, ...] = ()
+    examiner: str | None = None
+    judge: str | tuple[str, ...] | None = None
+
+
+class RunTable(Table):
+    """Settings of a run; a flag beats each of them."""
+
+    rounds: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+    concurrency: int | None = Field(default=None, ge=1)
+    pairing: Pairing | None = None
+    swap: Share | Literal["all"] | None = None
+    preset: Literal["paper"] | None = None
+    limit: int | None = Field(default=None, ge=1)
+    prompts: str | None = None
+    subtitles: bool | None = None
+    max_void: Share | None = None
+    patience: float | None = Field(default=None, ge=0, le=1e6)
+    """Minutes for which an endpoint is waited for that cannot be reached."""
+    max_usd: float | None = Field(default=None, gt=0)
+    """Cap on what the whole run may cost, in dollars; `inf` lifts one that was set before."""
+    max_tokens: float | None = Field(default=None, gt=0)
+    """Cap on its tokens, those of offline models aside."""
+    block: int | None = Field(default=None, ge=1)
+    until: str | None = None
+    """A rule that stops the run early, as `--until`."""
+
+
+class SamplingTable(Table):
+    """Which frames of a video are looked at; a flag beats each of them."""
+
+    policy: Literal["uniform", "fps", "scenes", "keyframes"] | None = None
+    fps: float | None = Field(default=None, gt=0, le=240)
+    frames: int | None = Field(default=None, ge=2, le=1024)
+    size: int | None = Field(default=None, ge=16, le=4096)
+    """Pixels on the longer side."""
+    fit: Literal["keep", "stretch", "pad"] | None = None
+    quality: int | None = Field(default=None, ge=1, le=95)
+    """Of the JPEGs."""
+    decoder: Literal["av", "decord"] | None = None
+
+    @property
+    def size_px(self) -> int | None:
+        """The size by its name in the record."""
+        return self.size
+
+
+class ArenaFile(Table):
+    """The whole file."""
+
+    models: dict[str, ModelTable] = {}
+    providers: dict[str, Declaration] = {}
+    """Further providers by the name that stands before the colon of a model."""
+    roles: RolesTable = RolesTable()
+    run: RunTable = RunTable()
+    sampling: SamplingTable = SamplingTable()
+
+
+def read_arena_file(path: Path) -> ArenaFile:
+    """Return what `path` says.
+
+    Raises:
+        BadInput: it cannot be read, is no TOML, or has a key or value that means nothing here.
+    """
+    try:
+        return ArenaFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as wrong:
+        raise BadInput(f"{path} cannot be read ({wrong.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
+        raise BadInput(f"{path} is no valid TOML: {wrong}") from None
+    except ValidationError as wrong:
+        mistakes = wrong.errors()
+        unknown = (one for one in mistakes if one["type"] == "extra_forbidden")
+        raise BadInput(f"{path}: {_told(next(unknown, mistakes[0]))}") from None
+
+
+_REMOVED = {"sampling.ocr": "text in the picture is no longer read"}
+"""Keys that a version before knew, and why there are none."""
+_WANTED = {
+    "model": "a table",
+    "dict": "a table",
+    "tuple": "a list",
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "string": "a text",
+}
+
+
+def _told(mistake: ErrorDetails) -> str:
+    """Return where a mistake is and what would be right; never the value itself."""
+    place, kind = [str(part) for part in mistake["loc"]], mistake["type"]
+    if kind == "extra_forbidden":
+        if why := _REMOVED.get(".".join(place)):
+            return f"{'.'.join(place)} was removed, {why}; take the key out"
+        return f"{'.'.join(place)} is no key here; there are {', '.join(_known(place[:-1]))}"
+    if kind == "missing":
+        return f"{'.'.join(place)} is missing; add it"
+    if len(place) > 2 and not _known(place[:-1]):
+        # The last part tells which member of a union was tried, or which of a list.
+        place.pop()
+    wanted = _WANTED.get(kind.partition("_")[0]) if kind.endswith(("_type", "_parsing")) else None
+    said = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    return f"{'.'.join(place)} {f'must be {wanted}' if wanted else said}"
+
+
+def _known(place: list[str]) -> list[str]:
+    """Return the keys of the table at a place of the file; none where a value stands."""
+    kind: Any = ArenaFile
+    for part in place:
+        inner = (None, *get_args(kind))
+        kind = kind.model_fields[part].annotation if _is_table(kind) else inner[-1]
+        if isinstance(kind, UnionType):
+            kind = next(filter(_is_table, get_args(kind)), str)
+    return list(kind.model_fields) if _is_table(kind) else []
+
+
+def _is_table(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -1,0 +1,193 @@
+"""Who plays: what each name of a run stands for, and which casts cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from videoautoarena.agents.models.parameters import needs_breakpoint
+from videoautoarena.agents.models.registry import CONTESTANT_FRAMES, Model, parse_model
+from videoautoarena.agents.providers import Declaration
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CallLimits, Price, Record, TokenField
+from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable
+
+OFFLINE_CAST = tuple(
+    f"offline:{kind}" for kind in ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag")
+)
+OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
+
+
+_SHARED = (
+    *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
+    *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
+    "token_limit_field",
+)
+"""Fields of a model that a cast keeps as they are."""
+
+
+class CastEntry(Record):
+    """One model of a run, without its key."""
+
+    model: str
+    """`provider:model`."""
+    max_frames: int | None
+    """Most frames it is sent; None leaves it to the role."""
+    endpoint: str
+    base_url: str | None = None
+    key_env: str | None = None
+    timeout_s: float
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    detail: Literal["low", "high", "auto"] | None = None
+    cache_breakpoint: bool = False
+    limits: CallLimits = CallLimits()
+    price: Price | None = None
+    frame_tokens: int | None = None
+    token_limit_field: TokenField | None = None
+    declared: Declaration | None = None
+    """Its provider, where the run's file declared it."""
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it is a stand-in."""
+        return self.model.startswith("offline:")
+
+    def as_model(self, alias: str) -> Model:
+        """Return the model it describes, under the run's name for it."""
+        provider, _, name = self.model.partition(":")
+        kept = {field: getattr(self, field) for field in _SHARED}
+        return Model(alias=alias, provider=provider, name=name, **kept)
+
+    def identity(self, frames: int) -> dict[str, Any]:
+        """Return what must be equal for two runs of `frames` frames a video to be the same one."""
+        kept = self.model_dump(mode="json", include={"model", "max_frames", "parameters", "detail"})
+        images = self.limits.images_per_request
+        if images is not None and images < min(frames, self.max_frames or frames):
+            kept["max_frames"] = images
+        return kept
+
+
+def officials(
+    examiner: str | None,
+    judges: tuple[str, ...],
+    *,
+    file: ArenaFile,
+    cast: Mapping[str, CastEntry],
+) -> tuple[str, tuple[str, ...]]:
+    """Return who examines and who judges; the offline ones only for an offline cast.
+
+    What was not typed, an examiner of None and no judges, is left to the file.
+    """
+    all_offline = all(entry.is_offline for entry in cast.values())
+    examiner = examiner or file.roles.examiner or (OFFLINE_EXAMINER if all_offline else None)
+    if examiner is None:
+        raise BadInput("nobody examines; name a strong model outside the roster with --examiner")
+    named = file.roles.judge or ()
+    judges = judges or ((named,) if isinstance(named, str) else tuple(named))
+    chosen = judges or (OFFLINE_JUDGE if entry_of(examiner, file).is_offline else examiner,)
+    if len(set(chosen)) != len(chosen):
+        raise BadInput(f"--judge names {_twice(chosen)} twice; name each judge once")
+    return examiner, chosen
+
+
+def entry_of(name: str, file: ArenaFile) -> CastEntry:
+    """Return what `name` stands for: a table of the file, or `provider:model` itself."""
+    table = file.models.get(name) or ModelTable(model=name)
+    provider = table.model.partition(":")[0]
+    declared = file.providers.get(provider)
+    if table.base_url is not None:
+        _check_url(f"models.{name}", table.base_url)
+    if declared is not None and declared.base_url is not None:
+        _check_url(f"providers.{provider}", declared.base_url)
+    settings = {
+        field: value
+        for field in type(table).model_fields
+        if field != "model" and (value := getattr(table, field)) is not None
+    }
+    model = parse_model(table.model, {**settings, "alias": name, "declared": declared})
+    if table.cache_breakpoint is None:
+        model = replace(model, cache_breakpoint=needs_breakpoint(model))
+    if not name.isprintable() or not name.strip():
+        raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
+    kept = {field: getattr(model, field) for field in _SHARED}
+    return CastEntry(model=model.resolved, endpoint=model.endpoint, **kept)
+
+
+def as_in_paper(contestant: CastEntry) -> CastEntry:
+    """Return a contestant that is sent no more frames than in the paper; fewer stay fewer."""
+    if contestant.max_frames is None or contestant.max_frames <= CONTESTANT_FRAMES:
+        return contestant
+    return contestant.model_copy(update={"max_frames": CONTESTANT_FRAMES})
+
+
+def _check_url(table: str, url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadInput(
+            f"{table}: base_url is no http(s) address; write one such as http://127.0.0.1:8000/v1"
+        )
+    if parts.username or parts.password or parts.query:
+        raise BadInput(f"{table}: base_url carries a key; put it in a variable (key_env)")
+
+
+def check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> None:
+    """Return if these can battle each other; BadInput where they cannot."""
+    if len(set(roster)) != len(roster):
+        raise BadInput(f"--models names {_twice(roster)} twice; name each model once")
+    if len(roster) < 2:
+        raise BadInput(f"one model ({roster[0]}) cannot battle; name two or more with --models")
+    for name in roster:
+        if cast[name].model in (OFFLINE_EXAMINER, OFFLINE_JUDGE):
+            raise BadInput(f"{name} examines or judges and cannot compete; leave it out")
+
+
+def check_stand_ins(examiner: str, judges: Iterable[str], *, cast: Mapping[str, CastEntry]) -> None:
+    """Refuse an offline model in a role that it does not know."""
+    posts = [(examiner, OFFLINE_EXAMINER), *((judge, OFFLINE_JUDGE) for judge in judges)]
+    for name, able in posts:
+        if cast[name].is_offline and cast[name].model != able:
+            raise BadInput(f"{name} cannot do that; the offline one that can is {able}")
+
+
+def is_self_judging(
+    roster: Iterable[str],
+    officials: Iterable[str],
+    *,
+    cast: Mapping[str, CastEntry],
+    allowed: bool,
+) -> bool:
+    """Return whether a judge or the examiner also competes, under whatever name."""
+    competing = {cast[name].model for name in roster}
+    both = [name for name in officials if cast[name].model in competing]
+    if both and not allowed:
+        raise BadInput(
+            f"{both[0]} would judge or examine its own battles; "
+            "name another, or add --allow-self-judging"
+        )
+    return bool(both)
+
+
+def is_offline_judge(
+    roster: Iterable[str],
+    judges: Iterable[str],
+    *,
+    cast: Mapping[str, CastEntry],
+    allowed: bool,
+) -> bool:
+    """Return whether a stand-in rates real models, which has to be asked for."""
+    stand_ins = [name for name in judges if cast[name].is_offline]
+    real = [name for name in roster if not cast[name].is_offline]
+    if stand_ins and real and not allowed:
+        raise BadInput(
+            f"{stand_ins[0]} only understands offline contestants, not {real[0]}; "
+            "name a real --judge, or add --allow-offline-judge"
+        )
+    return bool(stand_ins and real)
+
+
+def _twice(names: tuple[str, ...]) -> str:
+    return next(name for name in names if names.count(name) > 1)

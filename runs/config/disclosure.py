@@ -1,0 +1,96 @@
+"""What leaves the machine, said before the first call that does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+from videoautoarena.agents.transport.redaction import is_traced, trace_host
+from videoautoarena.memory.records.records import Role
+from videoautoarena.runs.config.run_config import RunConfig
+
+REPAIR = 2
+"""A reply in a form that is asked for may be asked for once more."""
+
+
+def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter[str]:
+    """Return the most model calls each name may cost, transport retries aside.
+
+    A slot costs at most 5 asks for its question (evolve, grade, evolve, grade, ask afresh), 2
+    answers, and 1 ask a judge and seating; a video 2 asks on top.
+    """
+    calls: Counter[str] = Counter()
+    seatings = 1 if config.swap == 0 else 2
+    calls[config.examiner] += REPAIR * (2 * videos + 5 * open_slots)
+    for judge in config.judges:
+        calls[judge] += REPAIR * seatings * open_slots
+    for model in config.models:
+        calls[model] += open_slots
+    return calls
+
+
+def remote_notice(
+    config: RunConfig, *, videos: int, open_slots: int, has_subtitles: bool = False
+) -> Iterable[str]:
+    """Yield one line a host: whose frames go there, to which models, in how many calls at most.
+
+    The last line is LangSmith's, where the user has turned it on.
+    """
+    what = "frames and subtitles" if has_subtitles else "frames"
+    hosts: dict[str, list[str]] = {}
+    for alias, entry in config.cast.items():
+        if not entry.model.startswith("offline:"):
+            # Not `entry.endpoint`: that was so when the run began, and variables may have changed.
+            hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
+    calls = calls_at_most(config, videos=videos, open_slots=open_slots)
+    for host, aliases in hosts.items():
+        most = sum(calls[alias] for alias in aliases)
+        frames = max(most_frames(config, alias) for alias in aliases)
+        yield (
+            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
+            f"{host} for {', '.join(aliases)}: at most {most:,} calls"
+        )
+    if open_slots and is_traced():
+        yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
+
+
+def judges_notice(
+    config: RunConfig,
+    calls: Mapping[str, int],
+    *,
+    videos: int,
+    has_subtitles: bool = False,
+    answering: Collection[str] = (),
+) -> Iterable[str]:
+    """Yield one line a host whose judges are sent frames: how many, and in how many calls at most.
+
+    `calls` is by name, of those that judge, and of those that are `answering`. The last line is
+    LangSmith's, as above.
+    """
+    what = "frames and subtitles" if has_subtitles else "frames"
+    hosts: dict[str, list[str]] = {}
+    for alias in calls:
+        if not config.cast[alias].is_offline:
+            hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
+    for host, aliases in hosts.items():
+        most = sum(calls[alias] for alias in aliases)
+        roles: dict[str, Role] = {name: "judge" for name in aliases if name not in answering}
+        roles |= {name: "contestant" for name in aliases if name in answering}
+        frames = max(frames_of(config, name, role) for name, role in roles.items())
+        yield (
+            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
+            f"{host} for {', '.join(aliases)}: at most {most:,} calls"
+        )
+    if calls and is_traced():
+        yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
+
+
+def frames_of(config: RunConfig, alias: str, role: Role) -> int:
+    """Return how many frames a call to `alias` carries at most."""
+    return min(config.model_of(alias).frame_limit(role), config.sampling.frames)
+
+
+def most_frames(config: RunConfig, alias: str) -> int:
+    """Return how many frames a call to `alias` in any of its roles carries at most."""
+    watches = alias == config.examiner or alias in config.judges
+    return frames_of(config, alias, "judge" if watches else "contestant")

@@ -1,0 +1,300 @@
+"""What a run is: flags, preset, file and defaults resolved into one record, kept with the run.
+
+A flag beats the preset, the preset beats the file, the file beats the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import CONTRACTS
+from videoautoarena.memory.records.errors import StoreError, WrongArgument
+from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
+from videoautoarena.runs.config.arena_file import ArenaFile, Pairing, read_arena_file
+from videoautoarena.runs.config.cast import (
+    OFFLINE_CAST,
+    CastEntry,
+    as_in_paper,
+    check_roster,
+    check_stand_ins,
+    entry_of,
+    is_offline_judge,
+    is_self_judging,
+    officials,
+)
+from videoautoarena.runs.config.sampling import choose_sampling, refuse_text_read
+from videoautoarena.runs.config.stopping_rule import parse_rule
+
+PAPER: Mapping[str, Any] = {"pairing": "keep-pair", "swap": 0.0, "subtitles": True}
+"""What the preset names of a run, besides its rules and its sampling."""
+MAX_VOID = 0.05
+BLOCK = 21
+"""About so many videos are admitted together; 42 keeps 64 calls and more busy."""
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What was typed; None where it was not."""
+
+    models: tuple[str, ...] = ()
+    examiner: str | None = None
+    judge: tuple[str, ...] = ()
+    config: Path | None = None
+    rounds: int | None = None
+    seed: int | None = None
+    concurrency: int | None = None
+    pairing: Pairing | None = None
+    swap: float | Literal["all"] | None = None
+    preset: Literal["paper"] | None = None
+    limit: int | None = None
+    prompts: Path | None = None
+    max_void: float | None = None
+    patience: float | None = None
+    """Minutes."""
+    block: int | None = None
+    until: str | None = None
+    subtitles: bool | None = None
+    policy: str | None = None
+    fps: float | None = None
+    frames: int | None = None
+    size_px: int | None = None
+    fit: str | None = None
+    quality: int | None = None
+    decoder: str | None = None
+    max_usd: float | None = None
+    max_tokens: float | None = None
+    """Caps; infinite lifts one."""
+    allow_self_judging: bool = False
+    allow_offline_judge: bool = False
+
+
+class RunRules(Record):
+    """Choices that `--preset paper` turns."""
+
+    overall_only: bool = False
+    share_analyses: bool = True
+    fixed_seats: bool = False
+    """A lineage keeps its seats, too."""
+
+
+class RunConfig(Record):
+    """Everything that decides what a run does; holds no key, no clock and no absolute path."""
+
+    seed: int = 0
+    rounds: int = Field(ge=1)
+    models: tuple[str, ...]
+    """Contestants' names in roster order; whoever joined later stands behind."""
+    joined: dict[str, int] = Field(default_factory=dict)
+    """Since which generation of slots a newcomer plays; all others play from the first."""
+    guests: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """Newcomers that met stored answers, and the generations of those slots."""
+    examiner: str
+    judges: tuple[str, ...]
+    cast: dict[str, CastEntry]
+    """Every name that plays any role."""
+    pairing: Pairing = "mix"
+    swap: float | Literal["all"] = 0.1
+    preset: Literal["paper"] | None = None
+    rules: RunRules = RunRules()
+    sampling: Sampling = Sampling()
+    subtitles: bool = True
+    """What stands beside a video as .srt or .vtt is sent with its frames."""
+    limit: int | None = None
+    block: int = BLOCK
+    offline: bool
+    """Every model is a stand-in."""
+    self_judging: bool = False
+    """The judge or the examiner also competes."""
+    offline_judge_on_real: bool = False
+
+    def model_of(self, alias: str) -> Model:
+        """Return the model behind a name of this run."""
+        if alias not in self.cast:
+            raise StoreError(f"the run's settings name {alias!a}, but not what it stands for")
+        return self.cast[alias].as_model(alias)
+
+    def roster(self, generation: int) -> tuple[str, ...]:
+        """Return the contestants among whom pairs of a generation are drawn."""
+        return tuple(m for m in self.models if self.joined.get(m, 0) <= generation)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be equal for two runs to be the same one."""
+        data = self.model_dump(mode="json", exclude={"cast", "rounds", "joined", "guests"})
+        data["cast"] = {
+            alias: entry.identity(self.sampling.frames) for alias, entry in self.cast.items()
+        }
+        return data
+
+    def manifest(
+        self, version: str, prompts: Mapping[str, str], *, contracts: int = CONTRACTS
+    ) -> dict[str, Any]:
+        """Return what the run's file says of itself; `prompts` maps role to digest."""
+        return {
+            "schema": SCHEMA,
+            "version": version,
+            **self.model_dump(mode="json"),
+            "prompts": dict(prompts),
+            "contracts": contracts,
+        }
+
+    @classmethod
+    def of_manifest(cls, manifest: Mapping[str, Any]) -> RunConfig:
+        """Return the configuration that a run was started with; StoreError where it is damaged."""
+        try:
+            return cls.model_validate({k: v for k, v in manifest.items() if k in cls.model_fields})
+        except ValidationError as wrong:
+            place = ".".join(map(str, wrong.errors()[0]["loc"]))
+            raise StoreError(f"the run's settings cannot be read ({place})") from None
+
+    @classmethod
+    def to_go_on(cls, manifest: Mapping[str, Any]) -> RunConfig:
+        """Return the configuration of a run that is to make new calls.
+
+        Raises:
+            StoreError: it is damaged.
+            ForeignRun: what its models were shown is no longer made.
+        """
+        config = cls.of_manifest(manifest)
+        refuse_text_read(config.sampling, "begin another with a new --out")
+        return config
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A resolved run and what may change from one process to the next."""
+
+    config: RunConfig
+    prompts: Path | None
+    concurrency: int
+    max_void: float
+    patience_s: float
+    max_usd: float | None
+    max_tokens: float | None
+    assumed_cast: bool
+    """Nobody named a roster, so the offline cast plays."""
+    assumed_rounds: bool
+    """Nobody said how many; a run that is continued keeps its own number."""
+    assumed_pairing: bool
+    """Nobody said which; likewise."""
+    until: str | None
+    """When to stop early; None leaves the run's rule as it is."""
+
+
+def resolve(flags: Flags) -> Settings:
+    """Return the settings that flags, preset, file and defaults amount to.
+
+    Raises:
+        BadInput: a value that cannot be, a model that is not known, a judge that competes.
+    """
+    file = arena_file(flags.config)
+    run = _layered(flags, file)
+    roster = flags.models or file.roles.models
+    assumed = not roster
+    roster = tuple(roster or OFFLINE_CAST)
+    cast = {name: entry_of(name, file) for name in roster}
+    if run["config"]["preset"] == "paper":
+        cast = {name: as_in_paper(entry) for name, entry in cast.items()}
+    check_roster(roster, cast)
+    examiner, judges = officials(flags.examiner, flags.judge, file=file, cast=cast)
+    cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
+    check_stand_ins(examiner, judges, cast=cast)
+    config = RunConfig(
+        models=roster,
+        examiner=examiner,
+        judges=judges,
+        cast=cast,
+        offline=all(entry.is_offline for entry in cast.values()),
+        self_judging=is_self_judging(
+            roster, (examiner, *judges), cast=cast, allowed=flags.allow_self_judging
+        ),
+        offline_judge_on_real=is_offline_judge(
+            roster, judges, cast=cast, allowed=flags.allow_offline_judge
+        ),
+        sampling=choose_sampling(
+            vars(flags), file.sampling, is_paper=run["config"]["preset"] == "paper"
+        ),
+        **run["config"],
+    )
+    return Settings(
+        config=config,
+        assumed_cast=assumed,
+        **run["process"],
+    )
+
+
+def arena_file(config: Path | None) -> ArenaFile:
+    """Return what a file says, by default `arena.toml` in the current folder; nothing without one.
+
+    Raises:
+        BadInput: as `read_arena_file` does.
+    """
+    if config is not None:
+        return read_arena_file(config)
+    found = Path("arena.toml")
+    return read_arena_file(found) if found.is_file() else ArenaFile()
+
+
+def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:
+    """Return the preset that was typed, else the file's."""
+    return flags.preset or file.run.preset
+
+
+def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
+    """Return run settings in two groups: those of the run, those of this process."""
+    preset = preset_of(flags, file)
+    paper = preset == "paper"
+
+    def pick(name: str, default: Any) -> Any:
+        named = PAPER.get(name) if paper else None
+        layers = (getattr(flags, name), named, getattr(file.run, name))
+        return next((value for value in layers if value is not None), default)
+
+    prompts = flags.prompts or (Path(file.run.prompts) if file.run.prompts else None)
+    config = {
+        "seed": pick("seed", 0),
+        "rounds": _at_least(1, pick("rounds", 3), "--rounds"),
+        "pairing": pick("pairing", "mix"),
+        "swap": _share(pick("swap", 0.1), "--swap"),
+        "preset": preset,
+        "limit": _at_least(1, pick("limit", None), "--limit"),
+        "block": _at_least(1, pick("block", BLOCK), "--block"),
+        "rules": RunRules(overall_only=paper, share_analyses=not paper, fixed_seats=paper),
+        "subtitles": pick("subtitles", True),
+    }
+    process = {
+        "prompts": prompts,
+        "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
+        "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
+        "patience_s": 60 * pick("patience", PATIENCE_S / 60),
+        "max_usd": pick("max_usd", None),
+        "max_tokens": pick("max_tokens", None),
+        "assumed_rounds": pick("rounds", None) is None,
+        "assumed_pairing": pick("pairing", None) is None,
+        "until": _rule(pick("until", None)),
+    }
+    return {"config": config, "process": process}
+
+
+def _rule(text: str | None) -> str | None:
+    if text is not None:
+        parse_rule(text)
+    return text
+
+
+def _at_least(least: int, value: int | None, flag: str) -> int | None:
+    if value is not None and value < least:
+        raise WrongArgument(f"{flag} is {value}; give {least} or more")
+    return value
+
+
+def _share(value: float | str, flag: str) -> float | str:
+    if not isinstance(value, str) and not 0 <= value <= 1:
+        raise WrongArgument(f"{flag} is {value:g}; give a share from 0 to 1")
+    return value

@@ -1,0 +1,161 @@
+"""Rules that stop a run before its rounds are played: what they are called, see and promise.
+
+A rule is no part of a run and may change, as a cap may. `runs/rundir/waves.py` looks after it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Literal, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.text.terminal import safe
+
+UNTIL_FILE = "local/until"
+"""The rule that was given last, and how it was met; no part of the run."""
+LIFTED = "rounds"
+"""Stands for no rule: the run ends with its rounds."""
+FORMS = "separated, ci=POINTS, battles=N or rounds"
+_PROMISES = {
+    "separated": (
+        "so stopped, at most 5 % of runs end in a wrong order, as theory for many videos has it; "
+        "it speaks of videos like these and of this judge"
+    ),
+    "ci": (
+        "so stopped, intervals are narrow and no order is promised; that they hold as often as "
+        "others is measured, not proven"
+    ),
+    "battles": "that number promises nothing and distorts nothing",
+}
+_INTERVALS = {
+    "separated": "intervals held as often as others in simulations, with gaps 2 to 6 % too large",
+    "ci": "gaps and intervals are read as ever",
+    "battles": "gaps and intervals are read as ever",
+}
+
+
+class Rule(NamedTuple):
+    """When a run stops early."""
+
+    kind: Literal["separated", "ci", "battles"]
+    size: float = 0.0
+    """Of `ci` the mean width of the 95 % intervals in points, of `battles` how many are decided."""
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == "separated" else f"{self.kind}={self.size:g}"
+
+    @property
+    def promise(self) -> str:
+        """What stopping by it promises, and what it does not."""
+        return _PROMISES[self.kind]
+
+    @property
+    def on_intervals(self) -> str:
+        """What stopping by it means for the intervals of a leaderboard."""
+        return _INTERVALS[self.kind]
+
+
+class Reading(NamedTuple):
+    """What a rule saw in the battles up to a wave."""
+
+    rule: Rule
+    wave: int
+    battles: int
+    """Decided ones."""
+    is_met: bool
+    ratio: float | None = None
+    """Of the two models that are least apart: gap over error; None where nobody can say."""
+    bound: float | None = None
+    """What it must exceed."""
+    pair: tuple[str, str] | None = None
+    width: float | None = None
+    """Mean width of the 95 % intervals, in points; None where some model has none."""
+
+    @property
+    def where(self) -> str:
+        """How near the rule is, and when that was seen."""
+        return f"{self.told}, after wave {self.wave}"
+
+    @property
+    def told(self) -> str:
+        """How near the rule is, for a person."""
+        if self.rule.kind == "battles":
+            return f"{self.battles} battles decided, {self.rule.size:g} wanted"
+        if self.rule.kind == "ci":
+            width = "not known of all" if self.width is None else f"{self.width:.1f} points wide"
+            return f"intervals {width}, {self.rule.size:g} wanted"
+        if self.pair is None or self.ratio is None or self.bound is None:
+            return "least gap not known yet, since not all models can be compared"
+        pair = " and ".join(map(safe, self.pair))
+        return f"least gap {self.ratio:.1f} of {self.bound:.1f}, {pair}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena status --json`."""
+        return {**self._asdict(), "rule": str(self.rule), "promise": self.rule.promise}
+
+
+def parse_rule(text: str) -> Rule | None:
+    """Return the rule that a text names; None where it lifts one.
+
+    Raises:
+        BadInput: it names none.
+    """
+    kind, _, figure = text.strip().partition("=")
+    if not figure and kind in (LIFTED, "separated"):
+        return Rule("separated") if kind == "separated" else None
+    try:
+        size = float(figure)
+    except ValueError:
+        size = math.nan
+    if kind == "ci" and 0 < size < math.inf:
+        return Rule("ci", size)
+    if kind == "battles" and size >= 1 and size == size // 1 < math.inf:
+        return Rule("battles", size)
+    raise BadInput(f"--until {text!a} is no rule; give {FORMS}")
+
+
+class Kept(NamedTuple):
+    """What a run's file says of its rule."""
+
+    rule: Rule | None = None
+    met: Reading | None = None
+    """How it was met when the run was last played."""
+
+
+def keep_rule(store: Store, text: str | None) -> None:
+    """Write down which rule holds from now on; None leaves things as they are."""
+    if text is None:
+        return
+    rule = parse_rule(text)
+    if rule != kept_rule(store).rule:
+        _put(store, Kept(rule))
+
+
+def keep_met(store: Store, met: Reading | None) -> None:
+    """Write down how a run's rule was met, or that it was not."""
+    kept = kept_rule(store)
+    if kept.met != met:
+        _put(store, kept._replace(met=met))
+
+
+def kept_rule(store: Store) -> Kept:
+    """Return the rule of a run."""
+    file = store.file(UNTIL_FILE)
+    if file is None:
+        return Kept()
+    said = json.loads(file.text)
+    rule = parse_rule(said["rule"])
+    if rule is None or said["met"] is None:
+        return Kept(rule)
+    pair = said["met"].pop("pair")
+    return Kept(rule, Reading(rule, pair=tuple(pair) if pair else None, **said["met"]))
+
+
+def _put(store: Store, kept: Kept) -> None:
+    met = None if kept.met is None else kept.met._asdict()
+    if met is not None:
+        del met["rule"]
+    said = {"rule": str(kept.rule) if kept.rule else LIFTED, "met": met}
+    store.put_file(UNTIL_FILE, json.dumps(said), replace=True)

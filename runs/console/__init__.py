@@ -1,0 +1,1 @@
+"""Following work as it goes: events, live screen, plain lines, status, costs."""

@@ -1,0 +1,226 @@
+"""What the calls of a run came to: in all, by role and by model.
+
+The calls of one model that show it the same frames of a video begin with the same tokens: the
+system text and the frames. All but the first of them could have been spared reading those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.records import CallRow, Intent, Lost
+from videoautoarena.memory.store.evidence import TRIAL_SCOPE
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import cost_words, dollars
+
+CHARACTERS = 4
+"""Of role text, which stands behind what is shared, go to a token."""
+Group = tuple[str, str, int]
+"""Model, video and number of frames: what a shared beginning has in common."""
+
+
+class CacheShare(NamedTuple):
+    """Input tokens of a run's remote calls."""
+
+    could: int = 0
+    """That stood at the beginning of an earlier call, too: an estimate."""
+    read: int | None = None
+    """That were read from a cache; None where no provider said."""
+    unknown: int = 0
+    """Calls of which nobody said, left out of both."""
+
+    @property
+    def share(self) -> float | None:
+        """Return the part of what could be read that was, 0 to 1; None where that is unknown."""
+        return None if self.read is None or not self.could else min(self.read / self.could, 1.0)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `cache` in `arena status --json`."""
+        share = None if self.share is None else round(self.share, 4)
+        return {
+            "could_read_tokens": self.could,
+            "read_tokens": self.read,
+            "share": share,
+            "unknown_calls": self.unknown,
+        }
+
+    def as_line(self) -> str:
+        """Return it as a line for a person; empty where no call could have read anything."""
+        if self.share is None:
+            told = "unknown: no provider said" if self.unknown else ""
+            return f"read from providers' caches: {told}" if told else ""
+        unknown = f"; {self.unknown:,} calls did not say" if self.unknown else ""
+        if self.read is not None and self.read > self.could:
+            return f"read from providers' caches: {self.read:,} tokens, all that could be{unknown}"
+        return (
+            f"read from providers' caches: {self.read:,} of about {self.could:,} tokens that could "
+            f"be ({self.share:.0%}){unknown}"
+        )
+
+
+class CacheCount:
+    """Adds calls up, in the order in which they were recorded."""
+
+    def __init__(self) -> None:
+        self._seen: set[Group] = set()
+        self._could = self._read = self._told = self._unknown = 0
+
+    def add(self, row: CallRow) -> None:
+        """Count one more call."""
+        if row.model.startswith("offline:") or not row.frames or row.reply is None:
+            return
+        usage = row.usage
+        if usage.input_tokens is None or usage.cached_tokens is None:
+            self._unknown += 1
+            return
+        group = (row.model, row.nonce.scope.partition("-")[0], row.frames)
+        if group in self._seen:
+            self._could += max(usage.input_tokens - row.text_chars // CHARACTERS, 0)
+        self._seen.add(group)
+        self._read += usage.cached_tokens
+        self._told += 1
+
+    def total(self) -> CacheShare:
+        """Return what all of them came to."""
+        return CacheShare(self._could, self._read if self._told else None, self._unknown)
+
+
+TRIAL = "trial"
+"""Stands for the role of calls that put a case to a judge to learn about the judge."""
+
+NAMED_INTENTS = 5
+"""Tries without a reply that are named one by one for a person."""
+
+
+@dataclass
+class Calls:
+    """What some calls came to, with all their tries as far as anybody said."""
+
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    untold_tokens: int = 0
+    """Calls whose provider did not count tokens."""
+    cost_usd: float = 0.0
+    unknown_cost: int = 0
+    """Calls of unknown cost; never taken as free."""
+
+    def add(self, row: CallRow) -> None:
+        """Count one more call."""
+        self.calls += 1
+        self.failures += row.reply is None
+        self.untold_tokens += row.usage.total is None
+        self.unknown_cost += row.cost_usd is None
+        for told in row.tries:
+            self.input_tokens += told.usage.input_tokens or 0
+            self.output_tokens += told.usage.output_tokens or 0
+            self.cost_usd += told.cost_usd or 0.0
+
+    def as_line(self, name: str) -> str:
+        """Return it as a line for a person."""
+        tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
+        untold = f" ({counted(self.untold_tokens, 'call')} uncounted)" if self.untold_tokens else ""
+        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
+        return (
+            f"{safe(name)}: {calls}, {self.failures:,} failed; {tokens}{untold}; cost {self.cost}"
+        )
+
+    @property
+    def cost(self) -> str:
+        """What they cost, in words."""
+        return cost_words(self.cost_usd, unknown=self.unknown_cost, calls=self.calls)
+
+
+@dataclass
+class Costs:
+    """What all calls of a run came to."""
+
+    total: Calls = field(default_factory=Calls)
+    by_role: dict[str, Calls] = field(default_factory=dict)
+    by_model: dict[str, Calls] = field(default_factory=dict)
+    cache: CacheCount = field(default_factory=CacheCount)
+
+    def add(self, row: CallRow) -> None:
+        """Count one more call; they come in the order in which they were recorded."""
+        role = TRIAL if row.nonce.scope.startswith(TRIAL_SCOPE) else row.nonce.role
+        for calls in (
+            self.total,
+            self.by_role.setdefault(role, Calls()),
+            self.by_model.setdefault(row.alias, Calls()),
+        ):
+            calls.add(row)
+        self.cache.add(row)
+
+    @property
+    def trials(self) -> Calls:
+        """What trials of judges came to, which are no part of any battle."""
+        return self.by_role.get(TRIAL, Calls())
+
+    def usd_a_battle(self, settled: int) -> float | None:
+        """Return the mean cost of a settled battle, its share of the videos' own calls included.
+
+        None means unknown.
+        """
+        if not settled or self.total.unknown_cost > self.trials.unknown_cost:
+            return None
+        return (self.total.cost_usd - self.trials.cost_usd) / settled
+
+    def as_json(self, settled: int) -> dict[str, Any]:
+        """Return the part of `arena status --json` that tells of calls."""
+        each = self.usd_a_battle(settled)
+        return {
+            "calls": {role: vars(calls) for role, calls in sorted(self.by_role.items())},
+            "calls_by_model": {name: vars(calls) for name, calls in sorted(self.by_model.items())},
+            "cost_usd": self.total.cost_usd,
+            "unknown_cost": self.total.unknown_cost,
+            "cost_usd_a_battle": None if each is None else round(each, 6),
+            "cache": self.cache.total().as_json(),
+        }
+
+    def as_lines(self, settled: int) -> list[str]:
+        """Return it as lines for a person."""
+        if not self.total.calls:
+            return []
+        each = self.usd_a_battle(settled)
+        mean = f"; {dollars(each)} a battle" if each else ""
+        cached = self.cache.total().as_line()
+        return [
+            *(calls.as_line(role) for role, calls in sorted(self.by_role.items())),
+            *(calls.as_line(f"model {name}") for name, calls in sorted(self.by_model.items())),
+            self.total.as_line("all") + mean,
+            *([cached] if cached else []),
+        ]
+
+
+def possibly_paid_lines(lost: Lost, intents: Sequence[Intent]) -> list[str]:
+    """Return for a person what tries without a reply may have cost, the first few by name."""
+    if not lost.tries:
+        return []
+    named = [
+        f"  {intent.nonce.role} of {safe(intent.nonce.scope)}, {safe(intent.model)}: "
+        f"{_at_most(intent.usd)}"
+        for intent in intents[:NAMED_INTENTS]
+    ]
+    more = len(intents) - len(named)
+    rest = [f"  and {more:,} more: arena status --json"] if more else []
+    return [
+        f"possibly paid: {counted(lost.tries, 'attempt')} without a reply, which may have cost "
+        f"{_at_most(lost.usd)}; a cap counts them",
+        *named,
+        *rest,
+    ]
+
+
+def in_flight_line(intents: Sequence[Intent]) -> str:
+    """Return for a person what is under way now."""
+    usd = [intent.usd for intent in intents if intent.usd is not None]
+    most = _at_most(sum(usd) if len(usd) == len(intents) else None)
+    return f"in flight: {counted(len(intents), 'call')}, which may cost {most}"
+
+
+def _at_most(usd: float | None) -> str:
+    return "nobody knows how much" if usd is None else f"up to {dollars(usd)}"

@@ -1,0 +1,212 @@
+"""What happens in a run while it goes on, who listens, and what is said at once.
+
+Calls are told by `agents.calls.ask.Event`, everything else by the records below. Whoever listens is
+called in the event loop, at once and in order, and must be quick.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.memory.records.records import Battle, Draw, Slot
+from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
+from videoautoarena.runs.config.stopping_rule import Reading
+from videoautoarena.runs.rundir.budget import NO_CAPS
+from videoautoarena.runs.rundir.failures import Forfeits
+from videoautoarena.runs.text.terminal import safe
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run is open and about to be played."""
+
+    out: Path
+    seed: int
+    rounds: int
+    models: tuple[str, ...]
+    examiner: str
+    judges: tuple[str, ...]
+    videos: Mapping[str, str]
+    """Video id to the file's name, which may hold anything."""
+    slots: Sequence[Slot]
+    """Those that count, in stored order."""
+    battles: Collection[Battle]
+    """Those that were settled before; to be counted or gone through when this is told, not kept."""
+    played_s: float = 0.0
+    """How long its process has been at it when this is told; none but a follower comes late."""
+    caps: Caps = NO_CAPS
+    spent: Spent = NOTHING_SPENT
+    """What its calls came to before, in all its processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A video's frames are being looked for, and decoded where they are new."""
+
+    video: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """It is decided and written down who meets in a slot."""
+
+    draw: Draw
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A battle is safe on disk."""
+
+    battle: Battle
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A rule that may stop the run has looked at a wave."""
+
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Draining:
+    """Calls under way are being finished, nothing more is sent."""
+
+    calls: int
+    is_capped: bool = False
+    """A cap is reached; else somebody interrupted, or an endpoint is gone."""
+    gone: str = ""
+    """The address of an endpoint that was waited for in vain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nothing more will happen in this process."""
+
+    interrupted: bool
+    """There are slots left."""
+    is_capped: bool = False
+    """Since a cap was reached."""
+    spent: Spent | None = None
+    """What the run's file tells that its calls came to; None where nobody asked it."""
+    gone: str = ""
+    """The address of an endpoint that was waited for in vain."""
+
+
+Happening = Event | Outage | Begun | Watched | Drawn | Settled | Looked | Draining | Ended
+Hear = Callable[[Happening], None]
+
+
+@dataclass(frozen=True)
+class Audience:
+    """Who is told of a run: `say` takes lines for a person, `hear` every event."""
+
+    say: Say
+    hear: Hear
+    unwritten: list[str] = field(default_factory=list)
+    """What of it could not be written down, as it was said."""
+
+
+def all_of(*listeners: Hear) -> Hear:
+    """Return what passes an event on to each listener, in order."""
+
+    def hear(event: Happening) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return hear
+
+
+def nobody(_event: Happening) -> None:
+    """Let an event pass."""
+
+
+HOPELESS = {
+    "quota": "its provider's quota or money is used up",
+    "http-401": "its key is refused",
+    "http-403": "its key is refused, or may not do this",
+}
+"""Faults that the next call will meet as well, and what they mean."""
+_BAD_KEY = "API key not valid"
+"""How Gemini says with a 400 that a key is wrong."""
+
+
+class Alarm:
+    """Says one line, the first time that a model fails so, and for all that a server teaches.
+
+    `count_forfeits` counts those of the whole run, and is called at the first one that is heard of;
+    `accepted` is the share of them that is no matter.
+    """
+
+    def __init__(
+        self, out: Path, say: Say, count_forfeits: Callable[[], Forfeits], *, accepted: float
+    ) -> None:
+        self._out = shlex.quote(str(out))
+        self._say = say
+        self._count_forfeits, self._accepted = count_forfeits, accepted
+        self._forfeits: Forfeits | None = None
+        self._named: set[str] = set()
+
+    def hear(self, event: Happening) -> None:
+        """Say what failed, what becomes of the run, and what to do; or what was learnt."""
+        if isinstance(event, Settled):
+            self._settle(event.battle)
+        if line := what_was_learnt(event):
+            self._say(line)
+        if not isinstance(event, Event) or event.alias in self._named:
+            return
+        if why := why_hopeless(event):
+            self._named.add(event.alias)
+            self._say(
+                safe(
+                    f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run goes "
+                    "on, and what needs it ends void or forfeit; Ctrl-C stops; afterwards arena "
+                    f"resume {self._out} --retry-failed plays that again and keeps what is paid"
+                )
+            )
+
+    def _settle(self, battle: Battle) -> None:
+        is_forfeit = battle.verdict in ("forfeit_a", "forfeit_b")
+        if self._forfeits is not None:
+            a, b = battle.model_a, battle.model_b
+            self._forfeits.note(a, b, battle.verdict, reason=battle.reason)
+        elif is_forfeit:
+            # It is written down by now, and counted with those before.
+            self._forfeits = self._count_forfeits()
+        if not is_forfeit or self._forfeits is None:
+            return
+        for faulty in self._forfeits.faulty(self._accepted):
+            if faulty.model not in self._named:
+                self._named.add(faulty.model)
+                self._say(
+                    f"{faulty.told(self._accepted)} - the run goes on; afterwards arena resume "
+                    f"{safe(self._out)} --retry-failed plays those again"
+                )
+
+
+def why_hopeless(event: Happening) -> str | None:
+    """Return why every later call of a model will fail, too; None where that is not so."""
+    if not isinstance(event, Event) or event.kind != "finished":
+        return None
+    fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
+    return HOPELESS.get(fault or "")
+
+
+def pass_on(event: Happening, told: Audience) -> str | None:
+    """Tell of an event, and say what it teaches; return why its model can do no more, if so."""
+    told.hear(event)
+    if line := what_was_learnt(event):
+        told.say(line)
+    return why_hopeless(event)
+
+
+def what_was_learnt(event: Happening) -> str | None:
+    """Return a line about what a server turned out to take; None where nothing was learnt."""
+    return safe(event.text) if isinstance(event, Event) and event.kind == "learnt" else None

@@ -1,0 +1,189 @@
+"""Watching a run of another process: its file is read once a second, and told as if it were here.
+
+Nothing is written. Which calls are under way over there is in no file, so a lineage shows who spoke
+last in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+from videoautoarena.agents.calls.ask import Event
+from videoautoarena.memory.records.records import CallRow
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.stopping_rule import kept_rule
+from videoautoarena.runs.console.events import Audience, Begun, Drawn, Ended, Looked, Settled
+from videoautoarena.runs.console.interrupts import heard
+from videoautoarena.runs.console.status import holder
+from videoautoarena.runs.rundir.budget import kept_caps
+from videoautoarena.runs.rundir.reader import Run, lock_file, open_run
+from videoautoarena.runs.rundir.server_limits import kept_limits, limit_lines
+from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.rundir.waves import Watch, Waves, ending_of, look_ahead
+from videoautoarena.runs.text.terminal import is_chatter_unread
+
+EVERY_S = 1.0
+
+
+class Follower:
+    """Tells what is new in a run's file."""
+
+    def __init__(self, folder: Path, told: Audience) -> None:
+        self._folder = folder
+        self._told = told
+        self._place = 0
+        self._lineup = Lineup(())
+        self._is_settled = np.zeros(0, dtype=np.bool_)
+        """Of the slots that count, which have been told or were there before."""
+        self._latest = 0
+        self._slots = -1
+        self._drawn: set[str] = set()
+        self._limits: set[str] = set()
+        """What was told of servers."""
+        self._waves: Waves | None = None
+        self._watch: Watch | None = None
+        self.total = 0
+        self.has_begun = False
+
+    @property
+    def settled(self) -> int:
+        """How many battles have been told or were there before."""
+        return int(self._is_settled.sum())
+
+    def look(self) -> None:
+        """Tell what is new since the last look."""
+        with open_run(self._folder) as run:
+            # Slots are only ever added.
+            if run.store.count_slots() != self._slots:
+                self._begin(run)
+            self._place, rows = run.store.journal.after(self._place)
+            for row in rows:
+                self._call(run, row)
+            for line in limit_lines(kept_limits(run.store)):
+                if line not in self._limits:
+                    self._limits.add(line)
+                    self._told.say(line)
+            self._latest, new = run.store.settled_after(self._latest)
+            for id_ in sorted(new):
+                self._settle(run, id_)
+            self._look_for_rule(run)
+
+    def _begin(self, run: Run) -> None:
+        manifest = run.manifest
+        # First: what is settled from here on may be told with the beginning, and is passed over.
+        self._latest = run.store.last_settled()
+        self.has_begun, self.total = True, len(run.slots)
+        self._lineup, self._slots = run.lineup, len(run.store.slots())
+        self._is_settled = run.slots.among(run.settled)
+        self._watch = self._waves = None
+        self._told.hear(
+            Begun(
+                out=self._folder,
+                seed=manifest["seed"],
+                rounds=manifest["rounds"],
+                models=tuple(manifest["models"]),
+                examiner=manifest["examiner"],
+                judges=tuple(manifest["judges"]),
+                videos={video.id: video.path for video in run.store.videos()},
+                slots=run.slots,
+                battles=run.each_battle,
+                caps=kept_caps(run.store),
+                played_s=_played_s(lock_file(self._folder)),
+            )
+        )
+
+    def _settle(self, run: Run, id_: str) -> None:
+        row = self._lineup.slots.find(id_)
+        battle = run.store.battle(id_) if row is not None and not self._is_settled[row] else None
+        if battle is None:
+            return
+        self._is_settled[row] = True
+        self._drawn.discard(id_)
+        self._told.hear(Settled(battle))
+        if self._waves is not None:
+            self._waves.note(ending_of(battle))
+
+    def _look_for_rule(self, run: Run) -> None:
+        """Tell what the rule that may stop the run sees by now."""
+        rule = kept_rule(run.store).rule
+        if rule is None:
+            self._watch = self._waves = None
+            return
+        if self._watch is None or self._watch.rule != rule or self._waves is None:
+            config = RunConfig.of_manifest(run.manifest)
+            self._waves = Waves.of(run.store, config.models)
+            self._watch = Watch(rule, config, self._waves, lambda r: self._told.hear(Looked(r)))
+        self._watch.look()
+
+    def _call(self, run: Run, row: CallRow) -> None:
+        slot = self._lineup.current(row.nonce.scope)
+        if row.nonce.role == "contestant" and slot not in self._drawn and self._is_open(slot):
+            self._drawn.add(slot)
+            draw = run.store.draw(slot)
+            if draw is not None:
+                self._told.hear(Drawn(draw))
+        text = row.reply or row.failure or ""
+        fault, took_s, usage = row.failure_kind, row.latency_s, row.usage
+        self._told.hear(
+            Event(
+                "finished",
+                row.alias,
+                row.nonce,
+                fault=fault,
+                seconds=took_s,
+                usage=usage,
+                cost_usd=row.cost_usd,
+                attempts=row.attempts,
+                text=text,
+            )
+        )
+
+    def _is_open(self, slot: str) -> bool:
+        row = self._lineup.slots.find(slot)
+        return row is None or not self._is_settled[row]
+
+
+async def follow(folder: Path, told: Audience) -> str:
+    """Tell a run until its process ends or somebody interrupts; return how it stands then."""
+    lock = lock_file(folder)
+    follower = Follower(folder, told)
+    left = asyncio.Event()
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with heard(dict.fromkeys(signals, left.set)):
+        while True:
+            process = holder(lock)
+            follower.look()
+            if is_chatter_unread():
+                left.set()
+            if process is None or left.is_set():
+                break
+            await _pause(left)
+    is_whole = follower.settled >= follower.total or _is_stopped(folder)
+    told.hear(Ended(interrupted=not is_whole))
+    counts = f"{follower.settled} of {follower.total} battles settled"
+    if left.is_set() and process is not None:
+        return f"no longer following: {counts}; process {process} goes on with it"
+    return f"{'finished' if is_whole else 'stopped, nobody is running it'}: {counts}"
+
+
+def _is_stopped(folder: Path) -> bool:
+    """Return whether a rule of the run ended it."""
+    with open_run(folder) as run:
+        return look_ahead(run.store).is_stopped
+
+
+def _played_s(lock: Path) -> float:
+    """Return how long ago a process wrote its id into the lock; 0 where none holds it."""
+    return max(time.time() - lock.stat().st_mtime, 0.0) if holder(lock) else 0.0
+
+
+async def _pause(left: asyncio.Event) -> None:
+    try:
+        await asyncio.wait_for(left.wait(), EVERY_S)
+    except TimeoutError:
+        return

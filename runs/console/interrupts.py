@@ -1,0 +1,135 @@
+"""Letting work that makes calls come to a good end when somebody interrupts or a cap is reached."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.limits.budget import CappedPurse
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.runs.console.events import Audience, Draining
+from videoautoarena.runs.rundir.reader import counted, spent
+from videoautoarena.runs.text.terminal import safe
+
+
+async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Audience) -> bool:
+    """Await `work`, all of whose calls go through `asker`; return whether it was ended early.
+
+    The first interrupt lets calls under way finish and sends no other, a second one stops; a cap
+    that is reached, an endpoint that was waited for in vain and a terminal that hangs up do what
+    the first one does.
+    """
+    _announce_the_cap(asker, told)
+    _announce_outages(asker, told)
+    main = asyncio.ensure_future(work)
+    drained = asyncio.ensure_future(asker.drained.wait())
+    with _interrupts(asker, main, told):
+        await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
+    drained.cancel()
+    if not main.done():
+        main.cancel()
+    try:
+        await main
+    except asyncio.CancelledError:
+        return True
+    return False
+
+
+def _announce_the_cap(asker: Asker, told: Audience) -> None:
+    """See to it that everybody hears when a cap is reached."""
+
+    def announce() -> None:
+        calls = counted(asker.under_way, "call")
+        told.say(f"the cap is reached: calls under way are being finished ({calls})")
+        told.hear(Draining(asker.under_way, is_capped=True))
+
+    if isinstance(asker.purse, CappedPurse):
+        asker.purse.on_empty = announce
+
+
+def _announce_outages(asker: Asker, told: Audience) -> None:
+    """See to it that everybody hears of endpoints that cannot be reached."""
+
+    def announce(outage: Outage) -> None:
+        told.say(safe(told_outage(outage)))
+        told.hear(outage)
+        if outage.state == "given-up":
+            calls = counted(asker.under_way, "call")
+            told.say(f"calls under way are being finished ({calls})")
+            told.hear(Draining(asker.under_way, gone=outage.address))
+
+    asker.on_outage = announce
+
+
+def told_outage(outage: Outage) -> str:
+    """Return what became of an endpoint, in a line."""
+    time = spent(outage.seconds)
+    if outage.state == "over":
+        return f"{outage.address} is back after {time}"
+    if outage.state == "given-up":
+        return f"{outage.address} could not be reached for {time}"
+    return (
+        f"waiting for {outage.address}, {time} at most: it cannot be reached ({outage.reason}); "
+        "what does not need it goes on"
+    )
+
+
+@contextmanager
+def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Iterator[None]:
+    """Let the first interrupt drain the asker and the second one stop all work."""
+    is_asked = is_hung_up = False
+
+    def stop() -> None:
+        nonlocal is_asked
+        if is_asked:
+            main.cancel()
+            return
+        # One interrupt costs no call that is paid for, not even where a cap has drained the run.
+        is_asked = True
+        _drain(asker, told)
+
+    def hang_up() -> None:
+        # Nobody is left to ask again: kernel, shell and service manager each send their own.
+        nonlocal is_hung_up
+        if not (is_hung_up or is_asked):
+            _drain(asker, told)
+        is_hung_up = True
+
+    with heard({signal.SIGINT: stop, signal.SIGTERM: stop, signal.SIGHUP: hang_up}):
+        yield
+    if is_hung_up:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _drain(asker: Asker, told: Audience) -> None:
+    """Say that calls under way are being finished, and send no other."""
+    calls = counted(asker.under_way, "call")
+    told.say(
+        f"stopping: calls under way are being finished ({calls}); interrupt again to stop at once"
+    )
+    told.hear(Draining(asker.under_way, is_capped=asker.is_broke))
+    asker.drain()
+
+
+@contextmanager
+def heard(handlers: Mapping[signal.Signals, Callable[[], None]]) -> Iterator[None]:
+    """Have each signal call its handler in the event loop; then let all be as it was.
+
+    A hang-up that is ignored, as under nohup, stays so.
+    """
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in handlers}
+    if before.get(signal.SIGHUP) == signal.SIG_IGN:
+        del before[signal.SIGHUP]
+    for number in before:
+        loop.add_signal_handler(number, handlers[number])
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler or signal.SIG_DFL)

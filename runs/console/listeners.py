@@ -1,0 +1,146 @@
+"""Who listens to a run: console, plain lines, trace and progress bars."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from videoautoarena.runs.console.events import Audience, Hear, Say, all_of
+from videoautoarena.runs.console.live import plain_lines
+from videoautoarena.runs.text.terminal import say
+from videoautoarena.video.folder.find import Findings, find_videos
+
+ON_TERMINAL = "-"
+"""The value of `--trace` without a file."""
+DUMB = ("dumb", "unknown", "")
+
+
+@dataclass(frozen=True)
+class Display:
+    """What was typed about how a run is shown."""
+
+    quiet: bool = False
+    plain: bool = False
+    trace: str | None = None
+    """A file, or "-" for the terminal."""
+
+
+@contextmanager
+def audience(display: Display) -> Iterator[Audience]:
+    """Give who is told of a run, and let go of terminal and file at the end.
+
+    Raises:
+        BadInput: the trace file cannot be written.
+    """
+    with ExitStack() as stack:
+        speak, listeners = _shown(display, stack)
+        unwritten: list[str] = []
+
+        def miss(line: str) -> None:
+            unwritten.append(line)
+            speak(line)
+
+        if display.trace not in (None, ON_TERMINAL):
+            from videoautoarena.runs.console.trace import TraceFile
+
+            file = TraceFile(Path(display.trace or ""), say=miss)
+            stack.callback(file.close)
+            listeners.append(file.hear)
+        yield Audience(speak, all_of(*listeners), unwritten)
+
+
+def _shown(display: Display, stack: ExitStack) -> tuple[Say, list[Hear]]:
+    if display.trace == ON_TERMINAL:
+        from videoautoarena.runs.console.trace import Stories
+
+        return say, [Stories(say).hear]
+    if display.quiet:
+        return say, []
+    if display.plain or not is_live():
+        return say, [plain_lines(say)]
+    from rich.console import Console
+
+    from videoautoarena.runs.console.live import LiveConsole
+
+    live = LiveConsole(Console(stderr=True, highlight=False, emoji=False, markup=False))
+    stack.callback(live.close)
+    return live.say, [live.hear]
+
+
+def is_live() -> bool:
+    """Return whether standard error is a terminal that can be drawn on."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "") not in DUMB
+
+
+Tell = Callable[[int, int, str], None]
+"""Takes how many pieces are done, of how many, and how they went in a few words."""
+LINES = 10
+"""About so many lines tell of all of it in a pipe."""
+
+
+@contextmanager
+def telling(say: Say, *, is_quiet: bool = False) -> Iterator[Tell]:
+    """Give what hears of every piece that is done and shows how far the work is."""
+    if is_quiet:
+        yield lambda _done, _total, _words: None
+    elif is_live():
+        with _bar() as tell:
+            yield tell
+    else:
+        yield _lines(say)
+
+
+def _lines(say: Say) -> Tell:
+    def tell(done: int, total: int, words: str) -> None:
+        if done % max(1, total // LINES) == 0 or done == total:
+            say(f"[{done}/{total}] {words}")
+
+    return tell
+
+
+@contextmanager
+def _bar() -> Iterator[Tell]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=None)
+
+        def tell(done: int, total: int, words: str) -> None:
+            progress.update(bar, total=total, completed=done, description=words)
+
+        yield tell
+
+
+MANY = 100
+"""Fewer files than this are read before anybody wonders: small ones by the hundred a second."""
+
+
+def gather(folder: Path, say: Say) -> Findings:
+    """Return what the folder holds, as `find_videos` does; many files are counted on the way."""
+    with ExitStack() as shown:
+        tell: Tell | None = None
+
+        def count(done: int, total: int) -> None:
+            nonlocal tell
+            if total >= MANY:
+                tell = tell or shown.enter_context(telling(say))
+                tell(done, total, "files read")
+
+        return find_videos(folder, count)

@@ -1,0 +1,357 @@
+"""One picture of a run under way, made to fit a terminal: who leads, who speaks, who just won."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rich.text import Text
+
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.battles.listing import result, short_names, why
+from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
+from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.tables import Line, Marks, cells, fit, plain
+from videoautoarena.runs.text.words import dollars, short
+
+
+def is_told(standing: Standing) -> bool:
+    """Return whether there is anything to say: a cost, known or not, or a cap."""
+    return bool(standing.caps or standing.usd or standing.unknown)
+
+
+def budget(standing: Standing, line: Line) -> Text:
+    """Return the line, the most important first: at 80 columns something may be cut."""
+    usd, tokens = standing.caps
+    dot = f" {line.marks.between} "
+    is_known = bool(standing.usd) or not standing.unknown or usd is not None
+    line.add("cost ").add(dollars(standing.usd) if is_known else "unknown", "bold")
+    line.add(f" of ${usd:,.2f}" if usd is not None else "")
+    if tokens is not None:
+        taken = standing.tokens_in + standing.tokens_out
+        line.add(f"{dot}{short(taken)} of {short(tokens)} tokens")
+    if standing.usd and standing.usd_in_all is not None and standing.ended is None:
+        line.add(f"{dot}about {dollars(standing.usd_in_all)} in all")
+    if standing.usd and standing.done:
+        line.add(f"{dot}{dollars(standing.usd / standing.done)} a battle")
+    if standing.unknown and (is_known or standing.unknown < standing.calls):
+        line.add(f"{dot}{counted(standing.unknown, 'call')} of unknown cost", "yellow")
+    return line.text
+
+
+WIDE = 120
+"""Columns from which on the leaderboard and the lineages stand side by side."""
+SPEECH = {
+    "examiner": "watches the video",
+    "persona": "invents the users",
+    "questioner": "asks",
+    "contestant": "answers",
+    "judge": "reads both answers",
+    "evolver": "looks for faults",
+    "grader": "grades the question",
+    "comparer": "weighs both answers",
+}
+STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader": "yellow"}
+
+
+@dataclass(frozen=True)
+class Size:
+    """What there is to draw on."""
+
+    width: int
+    height: int
+    marks: Marks
+
+
+class Board(NamedTuple):
+    """A leaderboard, and how many battles had ended when it was made."""
+
+    table: Table
+    battles: int
+
+
+def picture(standing: Standing, board: Board | None, size: Size) -> list[Text]:
+    """Return the lines of a run as it stands; at most `size.height` of `size.width` cells."""
+    if standing.run is None:
+        return [Line(size.width, size.marks).add("getting ready").text]
+    names = short_names(standing.run.models)
+    head = list(_head(standing, names, size))
+    room = max(size.height - len(head), 0)
+    rows = board.table["models"] if board else []
+    if size.width >= WIDE:
+        upper, lower = _share_wide(room, len(rows), standing)
+        half = (size.width - 3) // 2
+        left = list(_board(board, names, Size(half, upper, size.marks)))
+        right = list(_flights(standing, names, Size(size.width - half - 3, upper, size.marks)))
+        body = _beside(left, right, half)
+        return head + body + list(_battles(standing, names, Size(size.width, lower, size.marks)))
+    ranks, flights, battles = _share(room, len(rows), standing)
+    return [
+        *head,
+        *_board(board, names, Size(size.width, ranks, size.marks)),
+        *_flights(standing, names, Size(size.width, flights, size.marks)),
+        *_battles(standing, names, Size(size.width, battles, size.marks)),
+    ][: size.height]
+
+
+def _share(room: int, models: int, standing: Standing) -> tuple[int, int, int]:
+    """Return how many rows, titles included, board, lineages and battles get."""
+    wants = [models + 1 if models else 0, len(standing.flights) + 1, len(standing.latest) + 1]
+    wants[1] *= standing.ended is None
+    got = [0, 0, 0]
+    # In turn, so that each has a few rows before one has many; the board's last rows come late.
+    order = [2, 1, 0, 0]
+    while room and any(have < want for have, want in zip(got, wants, strict=True)):
+        for part in order:
+            if room and got[part] < wants[part]:
+                got[part] += 1
+                room -= 1
+    return got[0], got[1], got[2]
+
+
+def _share_wide(room: int, models: int, standing: Standing) -> tuple[int, int]:
+    flights = len(standing.flights) * (standing.ended is None)
+    upper = min(max(models, flights) + 1, max(models + 1, room // 2), room)
+    return upper, room - upper
+
+
+def _beside(left: list[Text], right: list[Text], half: int) -> list[Text]:
+    lines = []
+    for number in range(max(len(left), len(right))):
+        line = left[number] if number < len(left) else Text(no_wrap=True)
+        if number < len(right):
+            line.append(" " * (half - line.cell_len + 3))
+            line.append_text(right[number])
+        lines.append(line)
+    return lines
+
+
+def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+    run = standing.run
+    assert run is not None
+    dot = f" {size.marks.between} "
+    line = Line(size.width, size.marks).add(plain(str(run.out)), "bold")
+    yield line.add(
+        f"{dot}seed {run.seed}{dot}{_many(len(run.videos), 'video')}{dot}"
+        f"{_many(run.rounds, 'round')}"
+    ).text
+    judges = ", ".join(run.judges)
+    yield (
+        Line(size.width, size.marks)
+        .add(", ".join(plain(names[model]) for model in run.models))
+        .add(plain(f"; examiner {run.examiner}, judge {judges}"), "dim")
+        .text
+    )
+    yield _progress(standing, size)
+    yield _counts(standing, size, dot)
+    if standing.reading:
+        rule = standing.reading.rule
+        mark = ", met" if standing.reading.is_met else ""
+        told = f"until {rule}{mark}: {plain(standing.reading.told)}"
+        yield Line(size.width, size.marks).add(told).text
+    if is_told(standing):
+        yield budget(standing, Line(size.width, size.marks))
+    if size.height >= 24:
+        yield Text()
+
+
+def _progress(standing: Standing, size: Size) -> Text:
+    done, total, marks = standing.done, standing.total, size.marks
+    share = done / total if total else 1.0
+    told = f"{done}/{total} battles, {clock(standing.elapsed_s)}"
+    if standing.left_s is not None:
+        told += f", about {clock(standing.left_s)} left"
+    state = _state(standing)
+    bar = max(min(size.width - cells(told) - cells(state) - 3, 60), 0)
+    full = round(share * bar)
+    line = Line(size.width, marks).add(marks.full * full, "green")
+    line.add(marks.rest * (bar - full), "dim").add(" " * bool(bar)).add(told)
+    return line.add(f"  {state}" * bool(state), "bold yellow").text
+
+
+def _state(standing: Standing) -> str:
+    if standing.ended is not None and standing.is_capped:
+        return "stopped at the cap"
+    if standing.ended is not None and standing.gone:
+        return f"stopped: {plain(standing.gone)} is gone"
+    if standing.ended is not None:
+        if standing.ended:
+            return "interrupted"
+        return "stopped by its rule" if standing.done < standing.total else "done"
+    if standing.draining is None:
+        return _awaited(standing)
+    why_not = "cap reached" if standing.is_capped else "stopping"
+    why_not = f"{plain(standing.gone)} is gone" if standing.gone else why_not
+    return f"{why_not}: {_many(standing.speaking, 'call')} to finish"
+
+
+def _awaited(standing: Standing) -> str:
+    """Return what is waited for that cannot be reached, the longest first."""
+    if not standing.awaited:
+        return ""
+    address, since_s = next(iter(standing.awaited.items()))
+    others = f" and {more} more" if (more := len(standing.awaited) - 1) else ""
+    return f"waiting for {plain(address)}{others}, {clock(standing.clock() - since_s)}"
+
+
+def _counts(standing: Standing, size: Size, dot: str) -> Text:
+    line = Line(size.width, size.marks).add(f"calls {standing.calls:,}")
+    for number, thing in (
+        (standing.recalled, "recalled"),
+        (standing.retries, "tried again"),
+        (standing.failed, "failed"),
+    ):
+        if number:
+            line.add(f", {number:,} {thing}", "yellow" if thing == "failed" else "")
+    # At 80 columns something is cut; it must not be what went wrong.
+    line.add(dot).add(_many(standing.voids, "void"), "yellow" if standing.voids else "").add(", ")
+    line.add(_many(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits))
+    tokens = f"{short(standing.tokens_in)} in, {short(standing.tokens_out)} out"
+    return line.add(f"{dot}tokens {tokens}").text
+
+
+def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
+    line = Line(size.width, size.marks).add(f"{size.marks.line * 2} {name} ", "bold")
+    if note:
+        line.add(f"{note} ", "dim")
+    right = f" {right}" if right and cells(right) < line.left - 4 else ""
+    return line.add(size.marks.line * (line.left - cells(right)) + right, "dim").text
+
+
+def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[Text]:
+    if board is None or not board.table["models"] or size.height < 2:
+        return
+    rows = board.table["models"]
+    shown = rows[: size.height - 1]
+    videos = sum(board.table["settings"]["videos"])
+    note = f"95 % intervals, {_many(videos, 'video')}" if videos else "nobody rated yet"
+    note += f", as of {_many(board.battles, 'battle')}"
+    more = len(rows) - len(shown)
+    note += f", {more} more below" if more else ""
+    yield _title("Leaderboard", note, size, right="won-lost-tied")
+    figures = [_float(row[key]) for row in rows for key in ("low", "rating", "high")]
+    known = [figure for figure in figures if figure is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    called = [plain(names.get(str(row["model"]), str(row["model"]))) for row in rows]
+    room = min(max(map(cells, called)) + 1, size.width // 3)
+    for row, name in zip(shown, called, strict=False):
+        yield _ranked(row, (low, high), fit(name, room, size.marks), size)
+
+
+def _ranked(row: dict[str, object], edges: tuple[float, float], name: str, size: Size) -> Text:
+    line, rating = Line(size.width, size.marks), _float(row["rating"])
+    best, worst = row["rank_best"], row["rank_worst"]
+    rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
+    line.add(rank, width=6).add(name, "bold")
+    if rating is None:
+        return line.add(" unrated", "dim").text
+    line.add(f"{rating:>5.0f} ")
+    counts = f"{row['wins']}-{row['losses']}-{row['ties']}"
+    _interval(line, row, edges, line.left - 14)
+    return line.add(f"{counts:>{max(line.left, 0)}}").text
+
+
+def _interval(line: Line, row: dict[str, object], edges: tuple[float, float], width: int) -> None:
+    """Draw an interval and its middle on one scale for all rows."""
+    if width < 5:
+        return
+    span = (edges[1] - edges[0]) or 1.0
+    middle = _float(row["rating"]) or 0.0
+    low, high = (_float(row[key]) for key in ("low", "high"))
+    ends = (middle if low is None else low, middle, middle if high is None else high)
+    left, dot, right = (round((x - edges[0]) / span * (width - 1)) for x in ends)
+    marks = line.marks
+    line.add(" " * left).add(marks.line * (dot - left), "blue")
+    line.add(marks.dot, "bold blue").add(marks.line * (right - dot), "blue")
+    line.add(" " * (width - 1 - right))
+
+
+def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+    if size.height < 1 or standing.ended is not None:
+        return
+    flights = sorted(standing.flights.values(), key=lambda flight: not flight.voices)
+    shown = flights[: size.height - 1]
+    more = len(flights) - len(shown)
+    lineages = sum(flight.persona > 0 for flight in flights)
+    parts = [_many(lineages, "lineage")] if lineages or not flights else []
+    if opening := len(flights) - lineages:
+        parts.append(f"{_many(opening, 'video')} being read")
+    if standing.speaking:
+        parts.append(f"{_many(standing.speaking, 'call')} under way")
+    if more:
+        parts.append(f"{more} not shown")
+    yield _title("In flight", ", ".join(parts), size)
+    run = standing.run
+    for flight in shown:
+        video = plain((run.videos.get(flight.video, flight.video) if run else "").split("/")[-1])
+        where = f"user {flight.persona} round {flight.round + 1}" if flight.persona else ""
+        room = max(12, size.width // 4) + (0 if where else 15)
+        line = Line(size.width, size.marks).add(video, width=room).add(" ")
+        line.add(where, "dim", width=15 if where else 0)
+        _speech(line, flight, names, standing.clock())
+        yield line.text
+
+
+def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> None:
+    if not flight.voices:
+        waits = f"waits after the {flight.after}" if flight.after else "frames are being decoded"
+        line.add(waits, "dim")
+        return
+    voices = list(flight.voices.values())
+    role = voices[0].role
+    who = " and ".join(dict.fromkeys(plain(names.get(v.alias, v.alias)) for v in voices))
+    verb = SPEECH[role]
+    if len(voices) > 1 and " and " in who:
+        verb = {"answers": "answer"}.get(verb, verb)
+    told = f"{role} {verb}" if role not in ("contestant",) else f"{who} {verb}"
+    line.add(f"{told}  ", STYLES.get(role, "green"))
+    line.add(_waiting(voices, now), "dim")
+
+
+def _waiting(voices: list[Voice], now: float) -> str:
+    if any(voice.awaits_server for voice in voices):
+        return "waits for its server"
+    paused = max(voice.paused_until_s for voice in voices)
+    if paused > now:
+        return f"tries again in {paused - now:.0f} s"
+    return f"{max(now - min(voice.since_s for voice in voices), 0):.0f} s"
+
+
+def _battles(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+    if size.height < 2:
+        return
+    yield _title("Last battles", "the newest first", size)
+    shown = list(standing.latest)[::-1][: size.height - 1]
+    told = [[plain(part) for part in _words(battle, names)] for battle in shown]
+    widest = [max(map(cells, column)) for column in zip(*told, strict=True)] or [0, 0, 0]
+    column = min(widest[0], size.width * 2 // 5)
+    room = size.width - column - 4
+    asked = min(widest[1], max(room * 2 // 5, room - widest[2]))
+    for battle, (outcome, question, reason) in zip(shown, told, strict=True):
+        lost = battle.verdict in ("void", "forfeit_a", "forfeit_b")
+        line = Line(size.width, size.marks).add(outcome, "yellow" if lost else "", width=column)
+        yield line.add("  ").add(question, "dim", width=asked).add("  ").add(reason).text
+
+
+def _words(battle: Battle, names: dict[str, str]) -> tuple[str, str, str]:
+    return result(battle, names), battle.question or "no question", why(battle, names)
+
+
+def clock(seconds: float) -> str:
+    """Return a stretch of time as people read it: 9 s, 4:05, 1:02:03."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _float(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

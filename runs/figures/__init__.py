@@ -1,0 +1,1 @@
+"""Pictures for papers, and matplotlib alone; every number comes from below."""

@@ -1,0 +1,249 @@
+"""What has to be read with a picture, and stands on it.
+
+Text stays text, and none of it is markup: names of models are anybody's.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, cast
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+
+from videoautoarena.runs.leaderboard.text import totals_text
+from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rundir.reader import STAND_INS
+from videoautoarena.runs.text.terminal import safe
+
+Form = Literal["svg", "png", "pdf"]
+COLUMN, PAGE = 3.4, 7.0
+"""Width in inches of a column of a paper, and of its page."""
+BLUE, ORANGE, GREEN, GREY, PALE, INK = (
+    *("#0072b2", "#d55e00", "#009e73"),
+    *("#767676", "#d9d9d9", "#1a1a1a"),
+)
+"""The first three are Okabe and Ito's, which the colour-blind tell apart."""
+SMALL, USUAL, LARGE = 5.5, 7.0, 8.0
+"""Points of notes, of names and figures, of the title."""
+LINE = 1.35
+"""Height of a line, in its size."""
+LONGEST = 26
+"""Columns of a name; what is more is cut out of its middle."""
+PAD = 0.06
+_DPI, _MOST_DOTS = 300, 60_000
+_FONTS = ["DejaVu Sans", "Verdana"]
+"""The first comes with matplotlib; the second is as wide, for viewers that lack it."""
+_LENDERS = [
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC"),
+    *("WenQuanYi Micro Hei", "Microsoft YaHei", "PingFang SC", "Hiragino Sans", "Malgun Gothic"),
+    *("Noto Sans Arabic", "Noto Sans Devanagari", "Arial Unicode MS"),
+]
+"""Lend characters that these lack, where one is there; in an SVG that is the viewer's affair."""
+_STYLE: dict[str, Any] = {
+    "svg.hashsalt": "videoautoarena",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "text.parse_math": False,
+    "font.family": ["sans-serif"],
+    "font.size": USUAL,
+    "axes.labelsize": USUAL,
+    "xtick.labelsize": USUAL,
+    "ytick.labelsize": USUAL,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "xtick.major.size": 2.0,
+    "ytick.major.size": 2.0,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "lines.linewidth": 1.0,
+    "path.sketch": None,
+}
+_METADATA: dict[Form, dict[str, None]] = {
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "png": {"Software": None},
+    "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that can be drawn, as often as there are forms of it."""
+
+    name: str
+    """Of its file, without the ending."""
+    shows: str
+    """What is to be seen, in a few words."""
+    draw: Callable[[], Figure]
+
+
+def render(picture: Picture, form: Form) -> bytes:
+    """Return a picture as a file; the same picture gives the same bytes."""
+    with _style(_FONTS if form == "svg" else [*_FONTS, *_LENDERS]), warnings.catch_warnings():
+        # A character that no font here has is shown as a box.
+        warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
+        stream = io.BytesIO()
+        figure = picture.draw()
+        dpi = min(_DPI, _MOST_DOTS / max(figure.get_size_inches()))
+        figure.savefig(stream, format=form, dpi=dpi, metadata=_METADATA[form])
+    return stream.getvalue()
+
+
+@contextmanager
+def _style(fonts: Sequence[str]) -> Iterator[None]:
+    """One style whatever a person's matplotlibrc says, and not a word about fonts."""
+    chatter = logging.getLogger("matplotlib")
+    level = chatter.level
+    chatter.setLevel(logging.ERROR)
+    try:
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(cast("Any", _STYLE | {"font.sans-serif": fonts}))
+            yield
+    finally:
+        chatter.setLevel(level)
+
+
+class Line(NamedTuple):
+    """A line of a title or a note."""
+
+    text: str
+    size: float
+    colour: str
+    weight: str
+
+
+class Sheet:
+    """A figure with a title above and notes below; what is between is the body."""
+
+    def __init__(
+        self, width: float, body: float, *, title: str, banner: str = "", notes: Sequence[str] = ()
+    ) -> None:
+        self.width, self.body = width, body
+        head = [
+            *_set(title, width, LARGE, INK, "bold"),
+            *_set(banner, width, USUAL, ORANGE, "bold"),
+        ]
+        foot = [line for note in notes for line in _set(note, width, SMALL, GREY, "normal")]
+        self.top = PAD + sum(inches(line.size) for line in head) + PAD
+        self.height = self.top + body + sum(inches(line.size) for line in foot) + PAD
+        self.figure = Figure(figsize=(width, self.height))
+        self._write(head, top=PAD)
+        self._write(foot, top=self.top + body)
+
+    def axes(self, left: float, top: float, width: float, height: float) -> Axes:
+        """Return axes in the body, whose corner is this far from the left and from its top."""
+        below = self.height - self.top - top - height
+        box = (left / self.width, below / self.height, width / self.width, height / self.height)
+        return self.figure.add_axes(box)
+
+    def _write(self, lines: Sequence[Line], *, top: float) -> None:
+        for line in lines:
+            top += inches(line.size)
+            self.figure.text(
+                PAD / self.width,
+                1 - (top - 0.25 * inches(line.size)) / self.height,
+                line.text,
+                fontsize=line.size,
+                color=line.colour,
+                fontweight=cast("Any", line.weight),
+                va="baseline",
+            )
+
+
+def inches(size: float) -> float:
+    """Return the height of a line of text."""
+    return size * LINE / 72
+
+
+def widest(texts: Sequence[str], size: float = USUAL, *, weight: str = "normal") -> float:
+    """Return the width in inches of the widest of some texts."""
+    return max((_width(text, size, weight) for text in texts), default=0.0)
+
+
+@lru_cache(maxsize=4096)
+def _width(text: str, size: float, weight: str) -> float:
+    renderer: Any = cast("Any", RendererAgg)(1, 1, 72)
+    font = FontProperties(family=_FONTS[:1], size=size, weight=weight)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
+        return float(renderer.get_text_width_height_descent(text, font, False)[0]) / 72
+
+
+def shown(name: str, longest: int = LONGEST) -> str:
+    """Return a name as a picture shows it: harmless, and cut in the middle where it is long.
+
+    Wide characters take two columns.
+    """
+    flat = safe(" ".join(name.split())) or '""'
+    if _columns(flat) <= longest:
+        return flat
+    half = (longest - 1) // 2
+    return f"{_fitting(flat, longest - 1 - half)}…{_fitting(flat[::-1], half)[::-1]}"
+
+
+def _fitting(text: str, columns: int) -> str:
+    taken = ""
+    for char in text:
+        if _columns(taken + char) > columns:
+            break
+        taken += char
+    return taken
+
+
+def _columns(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _wrapped(text: str, width: float, size: float, weight: str) -> list[str]:
+    """Lines that fit a sheet of this width."""
+    lines, room = list[str](), width - 2 * PAD
+    for word in (shown(word) for word in safe(text).split()):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and _width(longer, size, weight) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _set(text: str, width: float, size: float, colour: str, weight: str) -> list[Line]:
+    return [Line(line, size, colour, weight) for line in _wrapped(text, width, size, weight)]
+
+
+def banner_of(settings: dict[str, Any]) -> str:
+    """Return what must stand above everything, if anything must."""
+    return STAND_INS if settings.get("stand_ins") else ""
+
+
+def notes_of(table: Table) -> list[str]:
+    """Return what must be read with a picture of a board: alarms, warnings and counts."""
+    settings = table["settings"]
+    return [*alarms_of(table), *warnings_of(settings["warnings"]), totals_text(settings)]
+
+
+def alarms_of(table: Table) -> list[str]:
+    """Return what an audit of the judging found that must be known."""
+    found = table.get("audit", ())
+    return [f"Audit alarm: {one['sentence']}" for one in found if one["alarm"]]
+
+
+def warnings_of(warnings: Iterable[str]) -> list[str]:
+    """Return warnings as notes, without the one that is the banner."""
+    return [f"Note: {warning}." for warning in warnings if warning != STAND_INS]

@@ -1,0 +1,253 @@
+"""Ranked models with intervals, and coefficients of style and seat with theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from videoautoarena.runs.figures.canvas import (
+    BLUE,
+    COLUMN,
+    GREY,
+    INK,
+    PAD,
+    PALE,
+    SMALL,
+    Picture,
+    Sheet,
+    banner_of,
+    notes_of,
+    shown,
+    widest,
+)
+from videoautoarena.runs.leaderboard.text import extra_lines, interval_text
+from videoautoarena.runs.rating.fit import ONE_SIDED
+from videoautoarena.runs.rating.method import Table
+
+_ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
+_LEAST = 0.25
+"""Room to the left for half of a tick's figure."""
+_TICK = 0.34
+"""Inches from one tick to the next at least, so that no figure runs into another."""
+_LEAST_SPAN, _BEYOND = 400.0, 0.75
+"""An interval may reach so many spans of the ratings beyond them; more is an arrow."""
+_INSIDE = 0.02
+_LEVEL = "Lines are 95 % intervals."
+_HOLLOW = "Hollow: one-sided, never lost a point to some or never took one."
+
+
+class Line(NamedTuple):
+    """A line of the ladder: a model, or what stands above a group."""
+
+    text: str
+    row: dict[str, Any] | None
+
+
+def ladder(table: Table) -> Picture:
+    """Return the ladder of a leaderboard."""
+    return Picture("ladder", "ratings with intervals", lambda: _draw(table))
+
+
+def _draw(table: Table) -> Figure:
+    lines, settings = list(_lines(table)), table["settings"]
+    figures = [_figures(line.row) for line in lines if line.row is not None]
+    names = [line.text for line in lines if line.row is not None]
+    left = max(widest(names) + _GAP, _LEAST) + PAD
+    right = widest(figures) + _GAP + PAD
+    rated = [row for row in table["models"] if row["rating"] is not None]
+    hollow = any(ONE_SIDED in row["flags"] for row in rated)
+    legend = [_LEVEL] * any(row["low"] is not None for row in rated) + [_HOLLOW] * hollow
+    sheet = Sheet(
+        COLUMN,
+        _ROW * len(lines) + _AXIS,
+        title="Ratings on the scale of people" if settings.get("labels") else "Ratings",
+        banner=banner_of(settings),
+        notes=[" ".join(legend), *extra_lines(table), *notes_of(table)],
+    )
+    height = max(_ROW * len(lines), _ROW)
+    axes = sheet.axes(left, 0, COLUMN - left - right, height)
+    _scale(axes, rated, lines=len(lines))
+    for k, line in enumerate(lines):
+        _step(axes, k, line)
+    axes.set_xlabel(_label(settings))
+    if not rated:
+        axes.set_axis_off()
+    return sheet.figure
+
+
+def _label(settings: dict[str, Any]) -> str:
+    anchor = settings.get("anchor")
+    return f"rating ({shown(anchor['model'])} = {anchor['rating']:g})" if anchor else "rating"
+
+
+def _lines(table: Table) -> Iterator[Line]:
+    """Every model in order; a heading above each group where there are several."""
+    rows = {row["model"]: row for row in table["models"]}
+    groups: Sequence[Sequence[str]] = table["components"]
+    for k, group in enumerate(groups, 1):
+        if len(groups) > 1:
+            yield Line(f"group {k}: never met the others, a scale of its own", None)
+        yield from (Line(shown(name), rows.pop(name)) for name in group)
+    yield from (Line(shown(name), row) for name, row in rows.items())
+
+
+def _scale(axes: Axes, rated: Sequence[dict[str, Any]], *, lines: int) -> None:
+    axes.set_ylim(max(lines, 1) - 0.5, -0.5)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.margins(x=0.04)
+    axes.grid(axis="x", color=PALE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    wide = axes.get_position().width * COLUMN
+    axes.locator_params(axis="x", nbins=min(max(int(wide / _TICK), 1), 5))
+    axes.set_xlim(*_ends(rated))
+
+
+def _ends(rated: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """Where the scale begins and ends: one interval without bounds hides no others."""
+    ratings = [row["rating"] for row in rated] or [1000.0]
+    reach = _BEYOND * max(max(ratings) - min(ratings), _LEAST_SPAN)
+    low = min([row["low"] for row in rated if row["low"] is not None] + ratings)
+    high = max([row["high"] for row in rated if row["high"] is not None] + ratings)
+    low, high = max(low, min(ratings) - reach), min(high, max(ratings) + reach)
+    reserve = max(0.04 * (high - low), 20.0)
+    return low - reserve, high + reserve
+
+
+def _step(axes: Axes, k: int, line: Line) -> None:
+    row = line.row
+    if row is None:
+        at = (PAD / COLUMN, k)
+        axes.annotate(line.text, at, xycoords=("figure fraction", "data"), va="center",
+                      color=GREY, fontsize=SMALL, annotation_clip=False)  # fmt: skip
+        return
+    is_rated = row["rating"] is not None
+    _beside(axes, k, line.text, at=0, colour=INK if is_rated else GREY)
+    _beside(axes, k, _figures(row), at=1, colour=INK if is_rated else GREY)
+    if not is_rated:
+        return
+    if row["low"] is not None:
+        _interval(axes, k, row["low"], row["high"])
+    face = "white" if ONE_SIDED in row["flags"] else BLUE
+    axes.plot([row["rating"]], [k], "o", markersize=3.4, markeredgecolor=BLUE,
+              markerfacecolor=face, markeredgewidth=0.9)  # fmt: skip
+
+
+def _interval(axes: Axes, k: int, low: float, high: float) -> None:
+    first, last = axes.get_xlim()
+    first, last = first + _INSIDE * (last - first), last - _INSIDE * (last - first)
+    axes.plot([max(low, first), min(high, last)], [k, k], color=BLUE, linewidth=1.2,
+              solid_capstyle="butt")  # fmt: skip
+    for is_cut, end, arrow in ((low < first, first, "<"), (high > last, last, ">")):
+        if is_cut:
+            axes.plot([end], [k], arrow, color=BLUE, markersize=3.0, clip_on=False)
+
+
+def _beside(axes: Axes, k: int, text: str, *, at: int, colour: str) -> None:
+    """Text to the left (0) or to the right (1) of a line."""
+    side = 72 * _GAP / 2
+    axes.annotate(
+        text,
+        (at, k),
+        xycoords=("axes fraction", "data"),
+        xytext=(side if at else -side, 0),
+        textcoords="offset points",
+        ha="left" if at else "right",
+        va="center",
+        color=colour,
+        annotation_clip=False,
+    )
+
+
+def _figures(row: dict[str, Any] | None) -> str:
+    if row is None or row["rating"] is None:
+        return "unrated"
+    interval = "±?" if row["low"] is None else interval_text(row)
+    return f"{row['rating']:.0f} {interval}".replace("-", "−")
+
+
+_TERM_ROW, _TERM_GAP, _TERM_AXIS = 0.185, 0.08, 0.38
+
+
+class Term(NamedTuple):
+    """A feature, and what one unit more of it wins."""
+
+    name: str
+    points: float
+    low: float | None
+    high: float | None
+
+
+def style(table: Table) -> Picture:
+    """Return what style is worth.
+
+    Args:
+        table: a leaderboard that was rated with style, or with style and seats.
+    """
+    return Picture("style", "what style is worth", lambda: _draw_terms(table))
+
+
+def style_terms(table: Table) -> list[Term]:
+    """Return the features of style that differ anywhere, and the seat; of the largest group."""
+    return list(_terms(table))
+
+
+def _terms(table: Table) -> Iterator[Term]:
+    for found in table["settings"].get("terms", [])[:1]:
+        for name, term in found.get("style", {}).items():
+            if term is not None:
+                yield Term(shown(name), term["points"], term["low"], term["high"])
+        if found.get("seat") is not None:
+            yield Term("read first", *(found["seat"][key] for key in ("points", "low", "high")))
+
+
+def _draw_terms(table: Table) -> Figure:
+    terms = style_terms(table)
+    left = max(widest([term.name for term in terms]) + _TERM_GAP, 0.25) + PAD
+    right = widest([_term_figures(term) for term in terms]) + _TERM_GAP + PAD
+    sheet = Sheet(
+        COLUMN,
+        _TERM_ROW * len(terms) + _TERM_AXIS,
+        title="What style is worth",
+        banner=banner_of(table["settings"]),
+        notes=[_unit(table["settings"]["terms"][0]), *notes_of(table)],
+    )
+    axes = sheet.axes(left, 0, COLUMN - left - right, _TERM_ROW * len(terms))
+    axes.set_ylim(len(terms) - 0.5, -0.5)
+    axes.set_yticks(range(len(terms)), [term.name for term in terms])
+    axes.tick_params(axis="y", length=0, pad=72 * _TERM_GAP / 2)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x", color=PALE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    axes.locator_params(axis="x", nbins=5)
+    axes.axvline(0, color=GREY, linewidth=0.7)
+    for k, term in enumerate(terms):
+        if term.low is not None and term.high is not None:
+            axes.plot([term.low, term.high], [k, k], color=BLUE, linewidth=1.2)
+        axes.plot([term.points], [k], "o", color=BLUE, markersize=3.4)
+        axes.annotate(
+            _term_figures(term),
+            (1, k),
+            xycoords=("axes fraction", "data"),
+            xytext=(36 * _TERM_GAP, 0),
+            textcoords="offset points", va="center", color=INK, annotation_clip=False,
+        )  # fmt: skip
+    axes.set_xlabel("rating points")
+    return sheet.figure
+
+
+def _unit(found: dict[str, Any]) -> str:
+    told = "Points that one deviation more of it wins, all else equal; lines are 95 % intervals."
+    same = [shown(name) for name, term in found.get("style", {}).items() if term is None]
+    if "seat" in found:
+        told += " Read first: what that seat is worth."
+    return f"{told} Never differs: {', '.join(same)}." if same else told
+
+
+def _term_figures(term: Term) -> str:
+    if term.low is None or term.high is None:
+        return f"{term.points:+.0f} ±?".replace("-", "−")
+    return f"{term.points:+.0f} ({term.low:+.0f} to {term.high:+.0f})".replace("-", "−")

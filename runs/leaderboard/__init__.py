@@ -1,0 +1,1 @@
+"""Leaderboards as people read them: text, markup, slices, agreement, power."""

@@ -1,0 +1,330 @@
+"""The leaderboard of a run folder, and those of its slices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.records import DECIDED, Battle
+from videoautoarena.runs.audit.human_agreement import Spoken, chances, mean_points, spoken_of
+from videoautoarena.runs.audit.report import brief
+from videoautoarena.runs.leaderboard.head_to_head import build_pairs
+from videoautoarena.runs.leaderboard.slices import By, build_slices
+from videoautoarena.runs.rating.behaviour import asked_contestants
+from videoautoarena.runs.rating.finding import tell_figure
+from videoautoarena.runs.rating.fit import Bouts, RatedBouts, no_finite_rating, rate_bouts
+from videoautoarena.runs.rating.method import USUAL, Method, Table, read_anchor, weigh_battles
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.rundir.reader import Run, counted, open_run, rates_stand_ins, warnings_of
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.scoring.fitting.counts import Floats
+from videoautoarena.scoring.ratings.prediction_powered import (
+    LEAST_LABELS,
+    Judged,
+    Powered,
+    count_labels,
+    rate_on_labels,
+)
+from videoautoarena.scoring.ratings.ratings import Anchor, Endless
+from videoautoarena.scoring.ratings.ratings import Method as How
+
+ASSUMED = (
+    "the labels are taken for a random subset because --assume-random says so; nothing in the run "
+    "shows it, and if they were chosen, ratings and intervals are wrong"
+)
+JUDGES_COUNTS = "battles, wins and win % count the verdicts of the judge"
+_SAMPLE_FIRST = "draw some with arena labels sample, and import what people say of them"
+
+
+class People(NamedTuple):
+    """What people said, as far as it may stand for the battles they were not asked about."""
+
+    points: Mapping[str, float]
+    """What they give model a of a battle, by its id."""
+    chance: Mapping[str, float]
+    """How likely each battle was to be labelled; those it leaves out are not spoken for."""
+    labellers: int
+    is_assumed: bool
+    warnings: Sequence[str]
+
+
+def labelled_board_of(
+    folder: Path, method: Method = USUAL, *, assume_random: bool = False
+) -> Table:
+    """Return the leaderboard of the run in `folder` on the scale of those who labelled its battles.
+
+    Args:
+        folder: of the run.
+        method: its anchor, ranks, pairs and seed; nothing else goes with labels.
+        assume_random: take all labels for those of a random subset, whatever was drawn.
+
+    Raises:
+        BadInput: no labels, none of a random draw, too few of a model, or a method that asks for
+            something else.
+    """
+    from videoautoarena.runs.audit.report import brief
+    from videoautoarena.runs.rating.behaviour import asked_contestants
+
+    _refuse_further(method)
+    with open_run(folder) as run:
+        table = build_labelled(
+            run.battles,
+            run.manifest["models"],
+            people_of(run, assume_random=assume_random),
+            method=method,
+            stand_ins=rates_stand_ins(run.manifest),
+            warnings=warnings_of(run),
+            asked=asked_contestants(run.store),
+        )
+        return table | {"audit": brief(run)}
+
+
+def people_of(run: Run, *, assume_random: bool = False) -> People:
+    """Return the labels that may stand for the rest.
+
+    Raises:
+        BadInput: there are none.
+    """
+    spoken, samples = spoken_of(run), run.store.evidence.samples()
+    if not spoken:
+        raise BadInput(f"nobody has labelled a battle of this run; {_SAMPLE_FIRST}")
+    here = {battle.id for battle in run.each_battle if battle.verdict in DECIDED}
+    if assume_random:
+        return _people(spoken, dict.fromkeys(here, 1.0), [ASSUMED], is_assumed=True)
+    drawn = {id_ for sample in samples for id_ in sample.drawn} & here
+    random = [of for of in spoken if of.battle.id in drawn]
+    if not random:
+        raise BadInput(
+            "none of the labelled battles was drawn at random, so that nothing says what they tell "
+            f"of the rest; {_SAMPLE_FIRST}, or pass --assume-random if they are a random subset"
+        )
+    chance = {id_: value for id_, value in chances(samples).items() if id_ in here}
+    warnings = _caveats(spoken, random, drawn, len(here) - len(chance))
+    return _people(random, chance, warnings, is_assumed=False)
+
+
+def build_labelled(
+    battles: Sequence[Battle],
+    roster: Sequence[str],
+    people: People,
+    *,
+    method: Method = USUAL,
+    warnings: Sequence[str] = (),
+    **given: Any,
+) -> Table:
+    """Return the table as JSON-ready values, in the shape of every leaderboard.
+
+    Beside that, rows say how many `labels` a model has, and settings how the labels were used.
+
+    Args:
+        battles: those that count, in slot order; the decided ones that no label may stand for are
+            left out.
+        roster: every model of the run.
+        people: what they said.
+        method: its anchor, ranks, pairs and seed.
+        warnings: further sentences to stand in the settings.
+        given: the rest of what `build` takes.
+
+    Raises:
+        BadInput: too few labels of a model, an anchor that is no model of the run, or models
+            without a finite rating by plain maximum likelihood.
+    """
+    spoken_for = [of for of in battles if of.verdict not in DECIDED or of.id in people.chance]
+    ids = [battle.id for battle in spoken_for if battle.verdict in DECIDED]
+    found: list[tuple[Judged, Powered, RatedBouts]] = []
+
+    def on_labels(bouts: Bouts, method: Method) -> RatedBouts:
+        judged = _join(bouts, ids, people)
+        _refuse_few(judged, bouts.names)
+        by_judge, powered = rate_bouts(bouts, method), _rate(judged, bouts.names, method)
+        found.append((judged, powered, by_judge))
+        return replace(by_judge, ratings=powered.ratings, pieces=powered.ratings.clusters)
+
+    told = [*warnings, *people.warnings]
+    table = build(spoken_for, roster, method=method, warnings=told, rater=on_labels, **given)
+    ((judged, powered, by_judge),) = found
+    _add_labels(table, dict(zip(by_judge.bouts.names, count_labels(judged).tolist(), strict=True)))
+    settings, labels = table["settings"], _told(powered, people)
+    notes = [*_explained(labels), JUDGES_COUNTS, *settings.pop("warnings")]
+    # What the flags stand on are videos with labels; what was decided, was on all of them.
+    table["settings"] = settings | {"videos": by_judge.pieces, "labels": labels, "warnings": notes}
+    return table
+
+
+def _add_labels(table: Table, counts: Mapping[str, int]) -> None:
+    for row in table["models"]:
+        flags = row.pop("flags")
+        row |= {"labels": counts[row["model"]], "flags": flags}
+
+
+def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
+    anchor = None
+    if method.anchor is not None:
+        name, rating = read_anchor(method.anchor, names)
+        anchor = Anchor(list(names).index(name), rating)
+    how = How(
+        likelihood=method.fit, seed=method.seed, simultaneous=method.simultaneous, anchor=anchor
+    )
+    try:
+        return rate_on_labels(judged, how)
+    except Endless as endless:
+        raise BadInput(no_finite_rating([names[k] for k in endless.models])) from None
+    except (ArithmeticError, ValueError):
+        raise BadInput(
+            f"{int(judged.is_labelled.sum())} labelled battles are too few to rate by; label more"
+        ) from None
+
+
+def _told(powered: Powered, people: People) -> dict[str, Any]:
+    return {
+        "battles": sum(tuning.labels for tuning in powered.tunings),
+        "labellers": people.labellers,
+        "random": "assumed" if people.is_assumed else "drawn",
+        "groups": [
+            {
+                "labels": tuning.labels,
+                "of": tuning.battles,
+                "lambda": tell_figure(tuning.lam, 6),
+                "gain": tell_figure(tuning.gain, 4),
+            }
+            for tuning in powered.tunings
+        ],
+    }
+
+
+def _explained(labels: Mapping[str, Any]) -> Iterator[str]:
+    """One sentence for each group of models that battles join."""
+    people = "1 person" if labels["labellers"] == 1 else f"{labels['labellers']} people"
+    for group in labels["groups"]:
+        told = (
+            f"ratings are on the scale of {people} who labelled {group['labels']} of {group['of']} "
+            f"battles; lambda {group['lambda']:.2f} says how far the judge's verdicts on all help, "
+            "0 not at all, 1 in full"
+        )
+        if group["gain"] is not None:
+            told += f", and they are worth {group['gain']:.1f} times as many labels"
+        yield told
+
+
+def _people(
+    spoken: Sequence[Spoken],
+    chance: Mapping[str, float],
+    warnings: Sequence[str],
+    *,
+    is_assumed: bool,
+) -> People:
+    labellers = len({of.label.labeller for of in spoken})
+    return People(mean_points(spoken), chance, labellers, is_assumed, warnings)
+
+
+def _caveats(
+    spoken: Sequence[Spoken], random: Sequence[Spoken], drawn: Collection[str], unspoken: int
+) -> list[str]:
+    told, labelled = [], len({of.battle.id for of in random})
+    if labelled < len(drawn):
+        told.append(
+            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label yet and are "
+            "taken to lack it by chance"
+        )
+    if others := len({of.battle.id for of in spoken} - set(drawn)):
+        told.append(f"labels of {counted(others, 'battle')} that no draw took are left out")
+    if unspoken:
+        told.append(
+            f"{counted(unspoken, 'battle')} decided after the last draw left out; draw again to "
+            "have them spoken for"
+        )
+    return told
+
+
+def _join(bouts: Bouts, ids: Sequence[str], people: People) -> Judged:
+    """The decided battles with what people say of them."""
+    assert bouts.video is not None
+    said = _floats([people.points.get(id_, np.nan) for id_ in ids])
+    chance = _floats([people.chance[id_] for id_ in ids])
+    return Judged(len(bouts.names), bouts.a, bouts.b, bouts.points, said, chance, bouts.video)
+
+
+def _floats(values: Sequence[float]) -> Floats:
+    return np.array(values, dtype=np.float64)
+
+
+def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
+    counts = count_labels(judged)
+    played = np.bincount(np.concatenate([judged.a, judged.b]), minlength=len(names)) > 0
+    few = np.flatnonzero(played & (counts < LEAST_LABELS))
+    if len(few):
+        told = ", ".join(f"{quoted(names[k])} {counts[k]}" for k in few[:4])
+        more = f" and {len(few) - 4} more" if len(few) > 4 else ""
+        raise BadInput(
+            f"too few labelled battles: each model needs {LEAST_LABELS}, and there are of {told}"
+            f"{more}; draw and label more with arena labels sample"
+        )
+
+
+def _refuse_further(method: Method) -> None:
+    rest = replace(
+        method,
+        anchor=None,
+        simultaneous=False,
+        pairs=False,
+        seed=0,
+    )
+    if rest != USUAL:
+        raise WrongArgument(
+            "--labels goes with --anchor, --simultaneous, --pairs and --format alone; leave out "
+            "the other options"
+        )
+
+
+def board_of(folder: Path, method: Method = USUAL) -> Table:
+    """Return the leaderboard of the run in `folder`."""
+    with open_run(folder) as run:
+        table = build(run.battles, run.manifest["models"], **_given(run, method))
+        _add_frames([table], run)
+        return _with_stop(table, run) | {"audit": brief(run)}
+
+
+def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) -> Table:
+    """Return the leaderboards of the slices of the run in `folder`, or the record of every pair."""
+    with open_run(folder) as run:
+        given, models = _given(run, method), run.manifest["models"]
+        if by == "pair":
+            return build_pairs(run.battles, models, **given)
+        both = run.manifest.get("swap") == "all"
+        table = build_slices(run.battles, models, by=by, seats_count=both, **given)
+        _add_frames(table["slices"], run)
+        table["slices"] = [_with_stop(part, run) for part in table["slices"]]
+        return table | {"audit": brief(run)}
+
+
+def _add_frames(tables: Iterable[Table], run: Run) -> None:
+    """Say in tables who saw fewer frames than it was to."""
+    short = {one.model: one for one in run.shortfalls if one.role == "contestant"}
+    for row in (row for table in tables for row in table["models"]):
+        one, flags = short.get(row["model"]), row.pop("flags")
+        told = one.as_json() if one else {}
+        figures = {name: told[name] for name in told if name not in ("model", "role")}
+        row |= {"frames": figures or None, "flags": [*flags, *([one.saw] if one else [])]}
+
+
+def _with_stop(table: Table, run: Run) -> Table:
+    """Return a table whose settings say which rule ended the run early, if one did."""
+    if run.stop is None:
+        return table
+    return table | {"settings": {"until": run.stop.as_json(), **table["settings"]}}
+
+
+def _given(run: Run, method: Method) -> dict[str, Any]:
+    """Return how a run's battles are rated, and what is known of them beside."""
+    return {
+        "method": method,
+        "stand_ins": rates_stand_ins(run.manifest),
+        "warnings": warnings_of(run),
+        "asked": asked_contestants(run.store),
+        "weights": weigh_battles(run.battles, run.store.slots()) if method.reweight else None,
+    }

@@ -1,0 +1,188 @@
+"""The boards of a run's slices: battles parted by a trait, each part rated apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
+from videoautoarena.runs.leaderboard.head_to_head import both_bad
+from videoautoarena.runs.rating.finding import tell_share
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method, Table
+from videoautoarena.runs.rating.table import build, points_of
+from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
+from videoautoarena.scoring.intervals.proportions import NOTHING, measure_share
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.rating.behaviour import Asked, Seat
+
+By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
+UNKNOWN = "unknown"
+"""Of battles that never came to a category or a question; they are void."""
+PERSONAS = {1: "P1 close", 2: "P2 less close", 3: "P3 unrelated"}
+AIMED = ("aimed at neither", "aimed at one", "aimed at both")
+ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
+
+
+def build_slices(
+    battles: Sequence[Battle],
+    roster: Sequence[str],
+    *,
+    by: By,
+    method: Method = USUAL,
+    stand_ins: bool = False,
+    warnings: Sequence[str] = (),
+    asked: Mapping[Seat, Asked] | None = None,
+    weights: Mapping[str, float] | None = None,
+    seats_count: bool = False,
+) -> Table:
+    """Return a board for every slice that holds a battle, as JSON-ready values.
+
+    Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
+    stands in one slice; by origin, an evolved one stands also with those whose question was made
+    from the faults of as many of its two players. By judge, a battle stands with every judge of the
+    panel, and ends as that one alone would have it. By standard it stands with each of the four,
+    and ends as the panel decided by that one alone; these slices say how often that is how the
+    battle ended.
+
+    Args:
+        battles: those that count, in slot order.
+        roster: every model of the run.
+        by: the trait that parts them.
+        method: how each part is rated.
+        stand_ins: the run's models are offline ones.
+        warnings: sentences that hold of the whole run; each board carries them.
+        asked: what the journal knows of contestants' calls, as for `runs.rating.table.build`.
+        weights: likewise.
+        seats_count: both seatings of a judge decide.
+    """
+    parts: dict[str, list[Battle]] = {}
+    ended = {battle.id: battle.verdict for battle in battles}
+    for battle in battles:
+        if by in _RULINGS:
+            for name, verdict in _RULINGS[by](battle, seats_count):
+                parts.setdefault(name, []).append(battle.model_copy(update={"verdict": verdict}))
+            continue
+        for name in _TRAITS[by](battle):
+            parts.setdefault(name, []).append(battle)
+    if by == "standard" and battles and not parts:
+        raise BadInput(
+            "no judge of this run was asked for a verdict on each standard, as those of runs "
+            "that begin now are; leave out --by standard"
+        )
+    order = [name for name in _order(by, parts) if name in parts]
+    given: dict[str, Any] = {
+        **{"method": method, "stand_ins": stand_ins, "warnings": warnings},
+        **{"asked": asked, "weights": weights},
+    }
+    found = [_slice(name, build(parts[name], roster, **given), parts[name]) for name in order]
+    if by == "standard":
+        found = [_by_itself(board, parts[board["slice"]], ended) for board in found]
+    return {"schema": SCHEMA, "by": by, "slices": found}
+
+
+def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
+    """Return how each judge of a battle decided it alone; nothing where none was asked."""
+    from videoautoarena.agents.roles.judge import settle_verdict
+
+    for judge in dict.fromkeys(one.judge for one in battle.verdicts):
+        own = [one for one in battle.verdicts if one.judge == judge]
+        yield judge, settle_verdict(own, audit_only=not seats_count)[0]
+
+
+def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
+    """Return how the panel decided a battle by each standard; nothing where it was not asked."""
+    from videoautoarena.agents.roles.judge import settle_standard
+
+    for standard in STANDARDS:
+        verdict = settle_standard(battle.verdicts, standard, audit_only=not seats_count)
+        if verdict is not None:
+            yield standard.replace("_", " "), verdict
+
+
+def _by_itself(
+    board: dict[str, Any], part: Sequence[Battle], ended: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the slice of a standard, with how often it decides as the verdict does.
+
+    A tie of any kind is one, and none by a standard is called good or bad.
+    """
+    both = [b for b in part if b.verdict in DECIDED and ended[b.id] in DECIDED]
+    same = [points_of(b.verdict) == points_of(ended[b.id]) for b in both]
+    videos = {battle.video: k for k, battle in enumerate(both)}
+    agreement = measure_share(same, [videos[battle.video] for battle in both])
+    # A tie by one standard is neither a good one nor a bad one.
+    nothing = tell_share(NOTHING)
+    for row in board["models"]:
+        row |= {"both_bad_share": nothing} if "both_bad_share" in row else {}
+    return {**board, "both_bad_share": nothing, "agreement": tell_share(agreement)}
+
+
+def _slice(name: str, board: Table, battles: Sequence[Battle]) -> dict[str, Any]:
+    for row in board["models"]:
+        if row["battles"] < SOLID_BATTLES:
+            row["flags"].append(THIN)
+    decided = board["settings"]["totals"]["decided"]
+    flags = [THIN] if decided < SOLID_BATTLES else []
+    told = {flag for row in board["models"] for flag in row["flags"]} - {THIN}
+    flags += sorted(told, key=lambda flag: (flag == TOO_FEW, flag))
+    parts = {key: part for key, part in board.items() if key != "schema"}
+    bad = tell_share(both_bad([battle for battle in battles if battle.verdict in DECIDED]))
+    return {"slice": name, "battles": decided, "both_bad_share": bad, "flags": flags, **parts}
+
+
+def _duration(battle: Battle) -> Iterable[str]:
+    return (bucket(battle.duration_s),)
+
+
+def _category(battle: Battle) -> Iterable[str]:
+    return (battle.category or UNKNOWN,)
+
+
+def _round(battle: Battle) -> Iterable[str]:
+    return (f"q{battle.round}",)
+
+
+def _origin(battle: Battle) -> Iterable[str]:
+    yield battle.origin or UNKNOWN
+    if battle.origin == "evolved" and battle.aimed_at is not None:
+        yield AIMED[len({battle.model_a, battle.model_b} & set(battle.aimed_at))]
+
+
+def _persona(battle: Battle) -> Iterable[str]:
+    return (PERSONAS.get(battle.persona, UNKNOWN),)
+
+
+def _format(battle: Battle) -> Iterable[str]:
+    return (UNKNOWN if battle.question is None else asked_form(battle.question),)
+
+
+_TRAITS: dict[By, Callable[[Battle], Iterable[str]]] = {
+    "duration": _duration,
+    "category": _category,
+    "round": _round,
+    "origin": _origin,
+    "persona": _persona,
+    "format": _format,
+}
+_RULINGS: dict[By, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
+    "judge": _by_judge,
+    "standard": _by_standard,
+}
+"""Traits that are no battle's own but a way to decide it."""
+_ORDERS: dict[By, tuple[str, ...]] = {
+    "standard": tuple(standard.replace("_", " ") for standard in STANDARDS),
+    "duration": BUCKET_NAMES,
+    "category": CATEGORIES,
+    "origin": ORIGINS,
+    "persona": tuple(PERSONAS.values()),
+    "format": FORMS,
+}
+
+
+def _order(by: By, found: Iterable[str]) -> list[str]:
+    """Return the slices as they are shown; what no list foresees stands behind."""
+    known = _ORDERS.get(by, ())
+    others = sorted(set(found) - {*known, UNKNOWN}, key=lambda name: (len(name), name))
+    return [*known, *others, UNKNOWN]

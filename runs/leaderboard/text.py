@@ -1,0 +1,374 @@
+"""The leaderboard on a terminal: ranks as ranges, intervals as bars on one scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.measure import Measurement
+from rich.table import Table as Grid
+from rich.text import Text
+
+from videoautoarena.runs.rating.behaviour import conduct_grid, conduct_notes, knows_conduct
+from videoautoarena.runs.rating.finding import audit_lines
+from videoautoarena.runs.rating.method import (
+    RANKABLE_VIDEOS,
+    SOLID_BATTLES,
+    TOO_FEW,
+    Table,
+    too_few,
+)
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.fitting.counts import Floats
+from videoautoarena.scoring.intervals.ranks import find_rivals, videos_needed
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+
+def extra_lines(table: dict[str, Any]) -> list[str]:
+    """Return a sentence for each thing beyond the usual that a table holds."""
+    settings, told = table["settings"], []
+    if anchor := settings.get("anchor"):
+        told.append(f"{safe(anchor['model'])} is put at {anchor['rating']:g}; intervals measure "
+                    "against the mean of its group.")  # fmt: skip
+    if settings["interval"].startswith("percentiles"):
+        told.append(f"Intervals are {settings['interval']}.")
+    if settings.get("simultaneous"):
+        told.append("The ranges of ranks hold all at once.")
+    told += [line for found in settings.get("terms", [])[:1] for line in _terms(found)]
+    if "elo" in settings and table["components"]:
+        told.append(_elo(table))
+    told += _better(table.get("pairs"))
+    if "without" in settings:
+        told.append(left_out_text(settings["without"]))
+    if "reweighted" in settings:
+        told.append(_reweighted(settings))
+    if "fragility" in table and table["fragility"] is not None:
+        told.append(_fragility(table["fragility"]))
+    return told
+
+
+def left_out_text(without: dict[str, int]) -> str:
+    """Return the sentence that says what was left out before the fit."""
+    named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
+    told = [f"{count} {named[reason]}" for reason, count in without.items()]
+    return f"Left out before the fit: {' and '.join(told)}."
+
+
+def _reweighted(settings: dict[str, Any]) -> str:
+    like = settings["reweighted"]["effective_battles"]
+    return (
+        "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
+        f"{like:.0f} that weigh alike."
+    )
+
+
+def _terms(found: dict[str, Any]) -> list[str]:
+    told = []
+    if "seat" in found:
+        told.append(f"To be read first is worth {_worth(found['seat'])} points.")
+    if "style" in found:
+        worth = [f"{safe(name)} {_worth(of)}" for name, of in found["style"].items()]
+        told.append(f"Style, points for one deviation more of it: {', '.join(worth)}.")
+    if "tie_share" in found:
+        share = found["tie_share"]
+        told.append(
+            "Ties are counted half: there is none, or nothing else."
+            if share is None
+            else f"Between equals {100 * share:.1f} % of battles tie (Davidson)."
+        )
+    return told
+
+
+def _worth(term: dict[str, float | None] | None) -> str:
+    if term is None:
+        return "never differs"
+    if term["low"] is None or term["high"] is None:
+        return f"{term['points']:+.0f} (interval unknown)"
+    return f"{term['points']:+.0f} ({term['low']:+.0f} to {term['high']:+.0f})"
+
+
+def _elo(table: dict[str, Any]) -> str:
+    rated = [row for row in table["models"] if row["elo"] is not None]
+    shown = [f"{safe(row['model'])} {row['elo']:.0f}" for row in rated]
+    k = table["settings"]["elo"]["k"]
+    return f"Online Elo, which depends on a drawn order (K = {k:g}): {', '.join(shown)}."
+
+
+def _better(pairs: dict[str, Any] | None) -> list[str]:
+    """How sure each model is above the next, down the list."""
+    if pairs is None:
+        return []
+    names, thin = [safe(name) for name in pairs["models"]], pairs["thin"]
+    steps = [
+        f"{names[k]} above {names[k + 1]} {_percent(chance)}{'*' * thin[k][k + 1]}"
+        for k in range(len(names) - 1)
+        if (chance := pairs["better"][k][k + 1]) is not None
+    ]
+    told = [f"Probability of each step: {', '.join(steps)}."] if steps else []
+    if any("*" in step[-1:] for step in steps):
+        told.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
+    return told
+
+
+def _percent(chance: float) -> str:
+    # Never 100 %: that much no battle tells.
+    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
+
+
+def _fragility(found: dict[str, Any]) -> str:
+    leader, battles = safe(found["leader"]), found["battles"]
+    if found["removed"] is None:
+        return f"No way was found to take the lead from {leader} by leaving out battles."
+    share = 100 * found["removed"] / battles
+    plural = "battle" if found["removed"] == 1 else "battles"
+    return (
+        f"Leaving out {found['removed']} {plural} of {battles} ({share:.1f} %) is enough for "
+        f"{safe(found['rival'])} to lead instead of {leader}."
+    )
+
+
+_BAR = 13
+_WIDE = 2.5
+"""Intervals so many times as wide as the median one are cut."""
+_UNKNOWN = "-"
+
+
+def render(table: Table, *, details: bool = False) -> RenderableType:
+    """Return the table for a console of 80 columns or more, warnings and summary below it.
+
+    With `details` a second one says how each model behaved, where the table knows.
+
+    Names are user text: control characters become visible escapes, and nothing is read as markup.
+    """
+    rows = table["models"]
+    shared = _shared_flags(rows)
+    edges = _edges(rows)
+    grid = _columns(edges, flags=any(set(row["flags"]) - shared for row in rows))
+    starts = {group[0] for group in table["components"][1:]}
+    for row in rows:
+        if row["model"] in starts:
+            grid.add_section()
+        own = ", ".join(flag for flag in row["flags"] if flag not in shared)
+        grid.add_row(*_cells(row, edges), *([own] if len(grid.columns) == 8 else []))
+    notes = [Text(f"note: {safe(note)}") for note in table["settings"]["warnings"]]
+    extras = [Text(line) for line in extra_lines(table)]
+    totals = Text(totals_text(table["settings"]))
+    conduct: list[RenderableType] = []
+    if details and knows_conduct(rows):
+        told = [Text(line) for line in conduct_notes(rows)]
+        conduct = [Text(""), conduct_grid(rows), *told, Text("")]
+    audit = [Text(line) for line in audit_lines(table)]
+    return Group(grid, totals, *conduct, *extras, *audit, *notes, Text(summarize(table)))
+
+
+def summarize(table: Table) -> str:
+    """Return who leads, who cannot be told apart from it, and how many more videos would tell."""
+    if not table["components"]:
+        return _nobody_rated(table["settings"]["totals"])
+    group = table["models"][: len(table["components"][0])]
+    level = [safe(row["model"]) for row in group if row["rank"] == 1]
+    lead = _opening(table, level)
+    if group[0]["low"] is None:
+        unit = evidence(table["settings"])[1]
+        return f"{lead}, on one {unit}, which tells nothing of others: there are no intervals yet."
+    if len(level) > 1:
+        unit = evidence(table["settings"])[1]
+        return f"{lead}; no number of {unit}s is sure to part them."
+    if table["settings"].get("simultaneous"):
+        return f"{lead}, {_at_once(group)}"
+    rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
+    if len(rivals) == 0:
+        return f"{lead}, and its interval meets no other."
+    pieces, unit = evidence(table["settings"])
+    more = _videos_to_part(group[0], group[rivals[0]], pieces[0])
+    unclear = _listed([safe(group[k]["model"]) for k in rivals])
+    outlook = _outlook(more, len(rivals), unit)
+    return f"{lead}, but {unclear} cannot be told apart from it; {outlook}"
+
+
+def _at_once(group: list[dict[str, Any]]) -> str:
+    rivals = [safe(row["model"]) for row in group if row["rank"] != 1 and row["rank_best"] == 1]
+    if not rivals:
+        return "and all comparisons at once leave it the first place."
+    return f"but all comparisons at once do not part {_listed(rivals)} from it."
+
+
+def _opening(table: Table, level: list[str]) -> str:
+    groups = len(table["components"])
+    among = f" the largest of {groups} groups that never met" if groups > 1 else ""
+    few = evidence(table["settings"])[0][0] < RANKABLE_VIDEOS
+    if len(level) > 1:
+        lead = f"{_listed(level)} share the first place{' in' * bool(among)}{among}"
+    else:
+        lead = f"{level[0]} leads{among}"
+    return f"So far {lead}" if few else lead
+
+
+def _column(rows: list[dict[str, Any]], key: str) -> Floats:
+    return np.array([row[key] for row in rows], dtype=np.float64)
+
+
+def _videos_to_part(leader: dict[str, Any], rival: dict[str, Any], videos: int) -> int | None:
+    widths = leader["rating"] - leader["low"] + rival["high"] - rival["rating"]
+    return videos_needed(leader["rating"] - rival["rating"], widths, videos=videos)
+
+
+def _outlook(more: int | None, rivals: int, unit: str) -> str:
+    whom = "the nearest of them" if rivals > 1 else "it"
+    if more is None:
+        return f"no number of {unit}s within reach would part {whom} from the leader."
+    videos = f"one more {unit}" if more == 1 else f"{_roughly(more)} more {unit}s"
+    return f"roughly {videos} would part {whom} from the leader, if today's gap is the true one."
+
+
+def _roughly(number: int) -> int:
+    """Two digits: the formula is too crude for more."""
+    unit: int = 10 ** max(len(str(number)) - 2, 0)
+    return math.ceil(number / unit) * unit
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _nobody_rated(totals: dict[str, int]) -> str:
+    lost = f" ({totals['forfeits']} forfeited, {totals['voids']} void)" if totals["battles"] else ""
+    return f"No battle was decided{lost}, so nobody is rated."
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An interval and its middle on a scale of `_BAR` columns; an arrow where it goes on."""
+
+    low: int
+    middle: int
+    high: int
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(_BAR, _BAR)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        line, dot, left, right = "-o<>" if options.ascii_only else "─●◂▸"
+        marks = [line if self.low <= x <= self.high else " " for x in range(_BAR)]
+        if self.low < 0:
+            marks[0] = left
+        if self.high >= _BAR:
+            marks[-1] = right
+        marks[min(max(self.middle, self.low < 0), _BAR - 1 - (self.high >= _BAR))] = dot
+        yield Text("".join(marks))
+
+
+def _columns(edges: tuple[float, float], *, flags: bool) -> Grid:
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
+    axis = _axis(edges)
+    for title in ("rank", "model", "rating", "interval", axis, "win %", "battles"):
+        grid.add_column(
+            title,
+            justify="left" if title in ("rank", "model", axis) else "right",
+            no_wrap=title != "model",
+            overflow="fold",
+        )
+    if flags:
+        grid.add_column("flags", overflow="fold")
+    return grid
+
+
+def _cells(row: dict[str, Any], edges: tuple[float, float]) -> list[RenderableType]:
+    name, battles = Text(safe(row["model"])), Text(str(row["battles"]))
+    if row["rating"] is None:
+        return [_UNKNOWN, name, "unrated", _UNKNOWN, "", _UNKNOWN, battles]
+    return [
+        rank_text(row),
+        name,
+        f"{row['rating']:.0f}",
+        interval_text(row),
+        _bar(row, edges),
+        f"{100 * row['win_rate']:.1f}",
+        battles,
+    ]
+
+
+def rank_text(row: dict[str, Any]) -> str:
+    """Return the places that a row's interval leaves open: `2`, or `2-6`."""
+    best, worst = row["rank_best"], row["rank_worst"]
+    return f"{best}" if best == worst else f"{best}-{worst}"
+
+
+def interval_text(row: dict[str, Any]) -> str:
+    """Return how far a row's interval reaches on both sides: `-41/+38`."""
+    if row["low"] is None:
+        return "unknown"
+    return f"-{_size(row['rating'] - row['low'])}/+{_size(row['high'] - row['rating'])}"
+
+
+def _size(points: float) -> str:
+    # Never "0": a small interval is not certainty.
+    return f"{points:.0f}" if points >= 9.95 else f"{max(points, 0.1):.1f}"
+
+
+def _axis(edges: tuple[float, float]) -> str:
+    """Return both ends of the scale of the bars, as the title above them."""
+    low, high = (f"{edge:.0f}" for edge in edges)
+    room = _BAR - len(low)
+    return f"{low}{high:>{room}}" if low != high and len(high) < room else ""
+
+
+def _edges(rows: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the ends of the scale: of all ratings, and of intervals but those far wider than most.
+
+    One model that hardly anything is known of would leave no room to tell the others apart.
+    """
+    known = [row for row in rows if row["rating"] is not None]
+    spans = [row["high"] - row["low"] for row in known if row["low"] is not None]
+    most = _WIDE * float(np.median(spans)) if spans else 0.0
+    figures = [row["rating"] for row in known]
+    for row in known:
+        if row["low"] is not None and row["high"] - row["low"] <= most:
+            figures += [row["low"], row["high"]]
+    return (min(figures), max(figures)) if figures else (0.0, 0.0)
+
+
+def _bar(row: dict[str, Any], edges: tuple[float, float]) -> Bar:
+    span = (edges[1] - edges[0]) or 1.0
+    middle = row["rating"]
+    low, high = (middle if row[key] is None else row[key] for key in ("low", "high"))
+    return Bar(*(_place((x - edges[0]) / span) for x in (low, middle, high)))
+
+
+def _place(share: float) -> int:
+    """Return the column of a place on the scale; one beyond either end has none of its columns."""
+    if not 0.0 <= share <= 1.0:
+        return -1 if share < 0.0 else _BAR
+    return round(share * (_BAR - 1))
+
+
+def _shared_flags(rows: list[dict[str, Any]]) -> set[str]:
+    """Flags of every rated model; they are said once, among the notes."""
+    rated = [set(row["flags"]) for row in rows if row["rating"] is not None]
+    return set.intersection(*rated) & {TOO_FEW, too_few("battle")} if rated else set()
+
+
+def evidence(settings: dict[str, Any]) -> tuple[list[int], str]:
+    """Return the independent pieces of evidence of each group, and what one is called."""
+    if settings["videos"] is None:
+        return settings["pieces"], "battle"
+    return settings["videos"], "video"
+
+
+def totals_text(settings: dict[str, Any]) -> str:
+    """Return the sentence that counts battles and videos."""
+    totals, where = settings["totals"], ""
+    if settings["videos"] is not None:
+        videos = "+".join(str(n) for n in settings["videos"]) or "0"
+        where = f" on {videos} video{'' if videos == '1' else 's'}"
+    return (
+        f"{totals['decided']} battles decided{where}, {totals['ties']} tied "
+        f"({totals['splits']} split); {totals['forfeits']} forfeited, {totals['voids']} void."
+    )

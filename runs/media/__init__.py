@@ -1,0 +1,1 @@
+"""Looking at what goes in: videos, frames, the frame cache, and the machine itself."""

@@ -1,0 +1,188 @@
+"""What the frame cache holds, for a person and for a program, and taking things out of it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.sampling.eviction import VARIABLE, Kept, remove, sweep
+from videoautoarena.video.workers.decoders import SPLICED_BYTES
+
+SHOWN = 20
+"""Videos that are listed for a person."""
+SHORTEST_ID = 4
+_AGE = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_HEX = re.compile(r"[0-9a-f]+")
+
+
+class Cached(NamedTuple):
+    """What the cache has of one video."""
+
+    video: str
+    """Id; of a spliced clip, the clip's."""
+    entries: int
+    size_bytes: int
+    used: float
+    """When any of it was used last, as `time.time()` counts."""
+
+
+class Holdings(NamedTuple):
+    """Everything the cache holds."""
+
+    folder: str
+    most_bytes: int
+    videos: list[Cached]
+    """What was used last stands first."""
+    spliced: list[Cached]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena cache --json`."""
+        return {
+            "schema": SCHEMA,
+            "folder": self.folder,
+            "entries": sum(cached.entries for cached in self.videos),
+            "bytes": sum(cached.size_bytes for cached in self.videos),
+            "most_bytes": self.most_bytes,
+            "videos": [_as_json(cached) for cached in self.videos],
+            "spliced": {
+                "entries": sum(cached.entries for cached in self.spliced),
+                "bytes": sum(cached.size_bytes for cached in self.spliced),
+                "most_bytes": SPLICED_BYTES,
+            },
+        }
+
+    def as_lines(self, now: float) -> Iterator[str]:
+        """Yield it for a person."""
+        held = sum(cached.size_bytes for cached in self.videos)
+        yield f"frame cache: {safe(self.folder)}"
+        yield (
+            f"  {counted(len(self.videos), 'video')}, {told_bytes(held)} of at most "
+            f"{told_bytes(self.most_bytes)} ({VARIABLE} sets it)"
+        )
+        if self.spliced:
+            size = sum(cached.size_bytes for cached in self.spliced)
+            yield f"  {counted(len(self.spliced), 'spliced clip')}, {told_bytes(size)}"
+        if self.videos:
+            yield ""
+            yield "  video         entries        size  last used"
+        for cached in self.videos[:SHOWN]:
+            yield (
+                f"  {cached.video:12}  {cached.entries:7}  {told_bytes(cached.size_bytes):>10}  "
+                f"{told_age(now - cached.used)}"
+            )
+        if len(self.videos) > SHOWN:
+            yield f"  and {len(self.videos) - SHOWN:,} more; --json lists them all"
+
+
+def held() -> Holdings:
+    """Return what the user's cache holds.
+
+    Raises:
+        BadInput: its cap is no size.
+    """
+    cache, spliced = _caches()
+    return Holdings(
+        folder=str(cache.folder),
+        most_bytes=cache.most_bytes(),
+        videos=_by_video(cache.entries()),
+        spliced=_by_video(spliced.entries()),
+    )
+
+
+class Wish(NamedTuple):
+    """What is to be taken out; nothing said is everything."""
+
+    videos: tuple[str, ...] = ()
+    """Beginnings of ids."""
+    older_s: float | None = None
+    """Not used for so many seconds."""
+
+
+def wished(wish: Wish) -> list[Kept]:
+    """Return the entries that a wish means.
+
+    Raises:
+        BadInput: what was said is no id, or of a video that the cache has nothing of.
+    """
+    entries = [entry for cache in _caches() for entry in cache.entries()]
+    for said in wish.videos:
+        if len(said) < SHORTEST_ID or not _HEX.fullmatch(said):
+            raise BadInput(f"{said!a} is no id of a video; `arena cache` lists those that are held")
+        if not any(entry.path.name.startswith(said) for entry in entries):
+            raise BadInput(f"the cache holds nothing of {said}; `arena cache` lists what it holds")
+    before = time.time() - (wish.older_s or 0.0)
+    return [
+        entry
+        for entry in entries
+        if (not wish.videos or entry.path.name.startswith(wish.videos))
+        and (wish.older_s is None or entry.used < before)
+    ]
+
+
+def clear(entries: Sequence[Kept]) -> list[Kept]:
+    """Remove entries and what killed processes left behind; return those that this removed."""
+    for cache in _caches():
+        sweep(cache.folder)
+    return [entry for entry in entries if remove(entry)]
+
+
+def seconds_of(age: str) -> float:
+    """Return the seconds of an age like 30d, 12h or 90m.
+
+    Raises:
+        BadInput: it is none.
+    """
+    found = _AGE.fullmatch(age.strip())
+    if found is None:
+        raise BadInput(f"{age!a} is no age; write 30d, 12h or 90m")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def told_bytes(number: float) -> str:
+    """Return a size for a person."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if number < 1024 or unit == "GiB":
+            break
+        number /= 1024
+    return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
+
+
+def told_age(seconds: float) -> str:
+    """Return how long ago something was, for a person."""
+    for unit, name in (("d", "day"), ("h", "hour"), ("m", "minute")):
+        if seconds >= _SECONDS[unit]:
+            return f"{counted(int(seconds // _SECONDS[unit]), name)} ago"
+    return "just now"
+
+
+def _caches() -> tuple[FrameCache, FrameCache]:
+    cache = FrameCache()
+    return cache, FrameCache(cache.folder / "spliced")
+
+
+def _by_video(entries: Sequence[Kept]) -> list[Cached]:
+    found: dict[str, Cached] = {}
+    for entry in entries:
+        known = found.get(entry.video, Cached(entry.video, 0, 0, 0.0))
+        found[entry.video] = Cached(
+            entry.video,
+            known.entries + 1,
+            known.size_bytes + entry.size_bytes,
+            max(known.used, entry.used),
+        )
+    return sorted(found.values(), key=lambda cached: (-cached.used, cached.video))
+
+
+def _as_json(cached: Cached) -> dict[str, Any]:
+    used = datetime.fromtimestamp(cached.used, UTC).isoformat(timespec="seconds")
+    size = cached.size_bytes
+    return {"video": cached.video, "entries": cached.entries, "bytes": size, "used": used}

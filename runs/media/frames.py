@@ -1,0 +1,209 @@
+"""What a model sees of one video: its frames as sampled now, or as a run has shown them."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
+from videoautoarena.runs.config.run_config import Flags, RunConfig, arena_file, preset_of
+from videoautoarena.runs.config.sampling import choose_sampling, refuse_missing
+from videoautoarena.runs.rundir.opener import videos_folder
+from videoautoarena.runs.rundir.reader import Run, open_run
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.video.folder.find import read_video
+from videoautoarena.video.sampling.cache import FrameCache, kept_scenes
+from videoautoarena.video.sampling.policies import Stretch
+from videoautoarena.video.sampling.sampler import thin
+from videoautoarena.video.workers.decoders import Decoders
+
+NAMED = 5
+"""How many videos of a run an error names."""
+ROUNDED_S = 0.0051
+"""Times of frames are rounded to 0.01 s, so one may stand just before its own scene."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be looked at."""
+
+    video: str
+    """A file; with a run also the id or the path of one of its videos."""
+    sampling: Sampling
+    """Counts only without a run."""
+    seen: int | None = None
+    """Only what a model of so many frames sees of them."""
+    run: Path | None = None
+    model: str | None = None
+    """Only what this contestant of the run sees."""
+
+
+def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
+    """Return the sampling that options amount to, by their names in `Flags`, and the file.
+
+    Raises:
+        BadInput: a value that cannot be, or a library that is not installed.
+    """
+    file, flags = arena_file(typed["config"]), Flags(**typed)
+    sampling = choose_sampling(
+        vars(flags), file.sampling, is_paper=preset_of(flags, file) == "paper"
+    )
+    refuse_missing(sampling)
+    return sampling
+
+
+@dataclass(frozen=True)
+class View:
+    """What is seen of one video."""
+
+    video: Video
+    sampling: Sampling
+    frames: Frames
+    """Those that are seen."""
+    total: int
+    """How many the video gave, of which these are chosen."""
+    jpegs: tuple[bytes, ...]
+    scenes: tuple[Stretch, ...] = ()
+    """Where the sampling goes by scenes; else none."""
+    by: str = ""
+    """Who sees no more than these, in a few words; empty where they are all."""
+    run: str = ""
+    """The run that has shown them; empty for frames as they are sampled now."""
+
+    @property
+    def scene_numbers(self) -> list[int]:
+        """Return the number, from 1, of the scene each frame is in; empty without scenes."""
+        starts = [scene.start_s for scene in self.scenes]
+        times = (frame.time_s + ROUNDED_S for frame in self.frames.frames)
+        return [bisect_right(starts, time_s) for time_s in times] if starts else []
+
+    def as_json(self, sheet: Path | None) -> dict[str, Any]:
+        """Return it in the shape of `arena frames --json`."""
+        sizes = map(len, self.jpegs)
+        return {
+            "schema": SCHEMA,
+            "video": self.video.model_dump(),
+            "sampling": self.sampling.model_dump(),
+            "run": self.run or None,
+            "width_px": self.frames.width_px,
+            "height_px": self.frames.height_px,
+            "total": self.total,
+            "damaged": self.frames.damaged,
+            "approximate": self.frames.approximate,
+            "frames": [
+                {**frame.model_dump(), "bytes": size}
+                for frame, size in zip(self.frames.frames, sizes, strict=True)
+            ],
+            "captions": [cue.model_dump() for cue in self.frames.captions],
+            "scenes": [scene._asdict() for scene in self.scenes],
+            "sheet": None if sheet is None else str(sheet),
+        }
+
+
+async def view(asked: Asked) -> View:
+    """Return what is seen of a video; decodes what is not in the cache.
+
+    Raises:
+        BadInput: there is no such video or model, or no frame can be had; the message names it.
+        FramesChanged: the file gives other frames now than the run has shown.
+    """
+    if asked.run is None:
+        return await _sampled(asked)
+    with open_run(asked.run) as run:
+        return await _shown(run, asked)
+
+
+async def _sampled(asked: Asked) -> View:
+    path = Path(asked.video)
+    video = await asyncio.to_thread(_read, path)
+    is_by_scenes = asked.sampling.policy == "scenes"
+    async with Decoders(FrameCache()) as decoders:
+        try:
+            frames = await decoders.frames(path, video, asked.sampling)
+            scenes = await decoders.scenes(path, video) if is_by_scenes else ()
+            seen = frames if asked.seen is None else thin(frames, asked.seen)
+            jpegs = await _jpegs(decoders, path, video, asked.sampling, seen)
+        except UnusableVideo as failure:
+            raise BadInput(f"{asked.video} {failure}") from None
+    by = _of_at_most(asked.seen)
+    return View(video, asked.sampling, seen, len(frames.frames), jpegs, scenes, by)
+
+
+async def _shown(run: Run, asked: Asked) -> View:
+    config = RunConfig.of_manifest(run.manifest)
+    most, by = asked.seen, _of_at_most(asked.seen)
+    if asked.model is not None:
+        model = in_full(asked.model, config.models)
+        if model not in config.models:
+            there = ", ".join(map(safe, config.models))
+            raise BadInput(f"{asked.model} does not play in {run.folder}; there are {there}")
+        most, by = config.model_of(model).frame_limit("contestant"), safe(model)
+    video, path = await asyncio.to_thread(_of_run, run, asked.video)
+    frames = run.store.frames(video.id)
+    if frames is None:
+        raise BadInput(f"{run.folder} has not looked at {safe(video.path)} yet")
+    seen = frames if most is None else thin(frames, most)
+    async with Decoders(FrameCache()) as decoders:
+        try:
+            jpegs = await _jpegs(decoders, path, video, config.sampling, seen)
+        except UnusableVideo as failure:
+            raise BadInput(f"{safe(video.path)} {failure}; pass the file as it was") from None
+        scenes = kept_scenes(decoders.cache.folder, video.sha256)
+    return View(
+        *(video, config.sampling, seen, len(frames.frames), jpegs),
+        scenes=(scenes or ()) if config.sampling.policy == "scenes" else (),
+        by=by,
+        run=str(run.folder),
+    )
+
+
+async def _jpegs(
+    decoders: Decoders, path: Path, video: Video, sampling: Sampling, frames: Frames
+) -> tuple[bytes, ...]:
+    digests = [frame.digest for frame in frames.frames]
+    return tuple(await decoders.jpegs(path, video, sampling=sampling, digests=digests))
+
+
+def _of_at_most(seen: int | None) -> str:
+    return "" if seen is None else f"a model of at most {seen}"
+
+
+def _read(path: Path) -> Video:
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder; pass a file (arena videos lists those of a folder)")
+    if not path.exists():
+        raise BadInput(f"there is no file {path}; pass a video")
+    try:
+        return read_video(path.parent, path.name)
+    except UnusableVideo as failure:
+        raise BadInput(f"{path} {failure}") from None
+
+
+def _of_run(run: Run, wanted: str) -> tuple[Video, Path]:
+    """Return a video of the run by its id or how that begins, path or bytes, and where it is."""
+    videos = run.store.videos()
+    folder = videos_folder(run.store) or Path()
+    for video in videos:
+        if wanted in (video.id, video.path):
+            return video, folder / video.path
+    if (path := Path(wanted)).is_file():
+        sha256 = _read(path).sha256
+        for video in videos:
+            if video.sha256 == sha256:
+                return video, path
+    begun = [video for video in videos if wanted and video.id.startswith(wanted)]
+    if len(begun) == 1:
+        return begun[0], folder / begun[0].path
+    raise BadInput(f"{run.folder} has no video {wanted}; there are {_named(videos)}")
+
+
+def _named(videos: Sequence[Video]) -> str:
+    more = len(videos) - NAMED
+    names = ", ".join(safe(video.path) for video in videos[:NAMED])
+    return f"{names} and {more} more" if more > 0 else names or "none"

@@ -1,0 +1,293 @@
+"""The doctor's calls: one small question with one drawn frame to each model over the network."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.limits.estimates import Estimates
+from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys
+from videoautoarena.agents.roles.answer import EyeTest, stripes_of
+from videoautoarena.agents.transport.redaction import is_traced, told, trace_host
+from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFailed
+from videoautoarena.memory.records.records import CallRow, Intent, Learnt
+from videoautoarena.runs.rundir.reader import counted, named, one_line
+
+AT_ONCE = 4
+"""Models that are asked at the same time."""
+MOST_TRIES = 2
+LONGEST_TRY_S = 60.0
+LONGEST_PAUSE_S = 5.0
+LONGEST_QUOTE = 100
+"""Characters of a wrong answer that are shown."""
+_HINTS = {
+    "unreachable": "is a server there, and is base_url right?",
+    "connection": "is a server there, and is base_url right?",
+    "timeout": "is it still loading? timeout_s may be longer",
+    "http-401": "check the key",
+    "http-403": "check the key and what it may use",
+    "http-404": "check the model's name and base_url",
+    "http-429": "it has no room; ask again later",
+    "http-400": "does it take images, and every parameter?",
+    "malformed": "does base_url lead to an API, such as http://HOST:PORT/v1?",
+    "empty": "a larger max_tokens may help, if it reasons first",
+}
+"""What to look at after a kind of failure."""
+PROXIES = tuple(
+    spelt
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+    for spelt in (name, name.lower())
+)
+"""Variables that lead calls elsewhere; an address in them may hold a password."""
+
+Report = dict[str, Any]
+"""JSON: see docs/records.md."""
+
+
+@dataclass
+class _Notes:
+    """A journal for as long as the visit lasts."""
+
+    rows: dict[str, CallRow] = field(default_factory=dict)
+
+    def find(self, key: str) -> CallRow | None:
+        """Return the row of a finished call."""
+        return self.rows.get(key)
+
+    async def record(self, row: CallRow) -> None:
+        """Keep a row."""
+        self.rows[row.key] = row
+
+    async def intend(self, intent: Intent) -> None:
+        """Keep nothing of a try: nobody goes on with a visit."""
+
+    def withdraw(self, key: str, attempt: int) -> None:
+        """Keep nothing either."""
+
+    def has_answered(self, endpoint: str) -> bool:
+        """Return whether any visit to an address was answered."""
+        return any(row.endpoint == endpoint and row.reply for row in self.rows.values())
+
+
+def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str]:
+    """Yield what leaves the machine, a line for each host.
+
+    `frames` names how many pictures a second question carries; where it is empty there is none.
+    """
+    hosts: dict[str, list[Model]] = {}
+    for model in models:
+        if not model.is_offline and _lack(model) is None:
+            hosts.setdefault(model.endpoint, []).append(model)
+    for host, asked_there in hosts.items():
+        aliases = [model.alias for model in asked_there]
+        asked = "one question with one drawn picture goes"
+        if most := max((frames.get(alias, 0) for alias in aliases), default=0):
+            asked = f"two questions, with one drawn picture and with up to {most}, go"
+        calls = counted(len(aliases) * (2 if most else 1), "call")
+        yield (
+            f"{asked} to {host} for {', '.join(aliases)}: {calls}, tried at most {MOST_TRIES} "
+            f"times, {_cost_at_most(asked_there, frames)}"
+        )
+    if hosts and is_traced():
+        yield f"LangSmith tracing is on: what is asked and said also goes to {trace_host()}"
+
+
+def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
+    """Return what one try of each question comes to at most, in tokens and dollars."""
+    estimates, tokens, usd, unknown = Estimates(), 0, 0.0, list[str]()
+    for model in models:
+        test, count = EyeTest(model), frames.get(model.alias, 0)
+        requests = [test.request, *([test.with_frames(count)] if count > 1 else [])]
+        most = [estimates.most(model, request) for request in requests]
+        tokens += sum(one.tokens for one in most)
+        usd += sum(one.usd or 0.0 for one in most)
+        unknown += [model.alias] if most[0].usd is None else []
+    price = f"${usd:.2f}" if usd >= 0.01 or not usd else f"${usd:.4f}"
+    known = [] if unknown and not usd else [f"{price} at most"]
+    told = [*known, *([f"price of {', '.join(unknown)} unknown"] if unknown else [])]
+    return f"{tokens:,} tokens at most ({'; '.join(told)})"
+
+
+async def ask_models(
+    models: Iterable[Model], say: Callable[[str], None], *, frames: Mapping[str, int]
+) -> list[Report]:
+    """Return what each model that is not offline answered; says each as it comes."""
+    places = asyncio.Semaphore(AT_ONCE)
+    remote = [model for model in models if not model.is_offline]
+    # Built once beforehand, so that no import of a package counts as anybody's latency.
+    lacks = {model: await _unbuilt(model) for model in remote}
+
+    async def visit(model: Model) -> Report:
+        async with places:
+            lack, count = lacks[model], frames.get(model.alias, 0)
+            found = await _ask(model, count) if lack is None else _failed(model, "settings", lack)
+            say(verdict(found))
+            return found
+
+    return list(await asyncio.gather(*map(visit, remote)))
+
+
+def verdict(found: Report) -> str:
+    """Return a model's answer as one line."""
+    name = named(found["model"], found["resolved"])
+    if not found["answered"]:
+        return f"{name}: FAILED: {found['reason']}"
+    if found["sees"] is False:
+        said = f"{name}: does NOT see what it is shown: {found['reason']}"
+    else:
+        said = f"{name}: answered" + (", sees images" if found["sees"] else ", is sent no images")
+    form = "replies in JSON" if found["json"] else "does NOT reply in JSON when asked to"
+    room = [_room(found)] if found["frames_asked"] else []
+    line = "; ".join([said, form, *room, f"{found['latency_s']:.1f} s", *_spent(found)])
+    if not found["arena_toml"]:
+        return line
+    return f"{line}; in arena.toml under [models.{_quoted(found['model'])}]: {found['arena_toml']}"
+
+
+def hints(kind: str, model: Model) -> Iterable[str]:
+    """Yield what to look at after a kind of failure, if anything is known."""
+    if kind in _HINTS:
+        names = " or ".join(model.key_names) if kind in ("http-401", "http-403") else ""
+        yield _HINTS[kind] + (f" (in {names})" if names else "")
+    if kind in ("unreachable", "connection") and (
+        proxies := [name for name in PROXIES if os.environ.get(name, "").strip()]
+    ):
+        yield f"{' and '.join(proxies)} in the environment may lead it astray"
+
+
+def _room(found: Report) -> str:
+    asked, taken = found["frames_asked"], found["frames_taken"]
+    if taken == asked:
+        return f"takes {asked} images in a call"
+    if taken:
+        return f"takes only {taken} of {asked} images"
+    return f"FAILS with {asked} images: {found['frames_reason']}"
+
+
+def _spent(found: Report) -> Iterable[str]:
+    usage = found["usage"]
+    if usage["input_tokens"] is None:
+        yield "reports no tokens"
+    else:
+        yield f"{usage['input_tokens']:,} tokens in, {usage['output_tokens'] or 0:,} out"
+    cost = found["cost_usd"]
+    yield "price unknown" if cost is None else f"${cost:.6f} ({found['cost_from']})"
+
+
+def _lack(model: Model) -> str | None:
+    """Return what keeps a model from being asked at all."""
+    try:
+        check_keys([model])
+    except BadInput as wrong:
+        return str(wrong)
+    return None
+
+
+async def _unbuilt(model: Model) -> str | None:
+    """Return what keeps a model's client from being built."""
+    try:
+        await model.maker.close(build_chat_model(model))
+    except BadInput as wrong:
+        return str(wrong)
+    return None
+
+
+async def _ask(model: Model, count: int) -> Report:
+    brief = replace(model, timeout_s=min(model.timeout_s, LONGEST_TRY_S))
+    test, notes = EyeTest(brief), _Notes()
+
+    async def load(_video: str, digests: list[str]) -> list[bytes]:
+        return [test.jpeg] * len(digests)
+
+    async def pause(seconds: float) -> None:
+        await asyncio.sleep(min(seconds, LONGEST_PAUSE_S))
+
+    asker = Asker(notes, load, concurrency=1, pause=pause, most_tries=MOST_TRIES)
+    # Of a call that fails the row says more than the exception.
+    try:
+        with suppress(CallFailed):
+            await asker.ask(brief, test.request)
+            if count > 1:
+                await asker.ask(brief, test.with_frames(count))
+    except ArenaError as wrong:
+        return _failed(model, "settings", str(wrong))
+    finally:
+        await asker.aclose()
+    first, *rest = notes.rows.values()
+    found = _answered(model, test, first)
+    for row in rest:
+        found["frames_asked"] = count
+        found["frames_taken"] = 0 if row.reply is None else row.frames
+        if row.reply is None:
+            found["frames_reason"] = f"{row.failure_kind}: {row.failure}"
+    found["arena_toml"] = _settings(model, asker.estimates.limits.known(brief))
+    return found
+
+
+def _settings(model: Model, learnt: Learnt | None) -> str | None:
+    """Return what stands in a model's table of arena.toml where its server is known; None: all."""
+    if learnt is None:
+        return None
+    told = []
+    if learnt.images is not None:
+        limits = {**model.limits.model_dump(exclude_none=True), "images_per_request": learnt.images}
+        told.append(f"limits = {{ {', '.join(f'{name} = {of}' for name, of in limits.items())} }}")
+    if learnt.token_limit_field is not None:
+        told.append(f'token_limit_field = "{learnt.token_limit_field}"')
+    return " and ".join(told) or None
+
+
+def _quoted(alias: str) -> str:
+    is_bare = alias.isascii() and alias.replace("-", "").replace("_", "").isalnum()
+    return alias if is_bare else json.dumps(alias)
+
+
+def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
+    if row.reply is None:
+        kind = row.failure_kind or "failed"
+        reason = f"{kind}: {row.failure or 'no reason told'}"
+        found = _failed(model, kind, "; ".join([reason.rstrip("."), *hints(kind, model)]))
+    else:
+        sees = test.is_seen(row.reply)
+        said = one_line(told(row.reply), LONGEST_QUOTE)
+        shown = f"to {', '.join(test.colours)} it said {said!r}"
+        found = _failed(model, None, shown if sees is False else None)
+        found |= {"answered": True, "sees": sees, "json": stripes_of(row.reply) is not None}
+    return found | {
+        "latency_s": row.latency_s,
+        "tries": len(row.attempts) + 1,
+        "usage": row.usage.model_dump(),
+        "cost_usd": row.cost_usd,
+        "cost_from": row.cost_from,
+        "served_by": row.served_by,
+    }
+
+
+def _failed(model: Model, failure: str | None, reason: str | None) -> Report:
+    """Return the report of a model that did not answer."""
+    return {
+        "model": model.alias,
+        "resolved": model.resolved,
+        "host": model.endpoint,
+        "answered": False,
+        "sees": None,
+        "json": None,
+        "frames_asked": None,
+        "frames_taken": None,
+        "frames_reason": None,
+        "arena_toml": None,
+        "failure": failure,
+        "reason": reason,
+        "latency_s": None,
+        "tries": 0,
+        "usage": None,
+        "cost_usd": None,
+        "cost_from": None,
+        "served_by": None,
+    }

@@ -1,0 +1,249 @@
+"""A folder of videos on a terminal: a table, what is wrong, what was left out, and totals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table as Grid
+from rich.text import Text
+
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.records import SCHEMA, Sampling, Skipped, Video
+from videoautoarena.runs.console.events import Say
+from videoautoarena.runs.console.listeners import gather, telling
+from videoautoarena.runs.rundir.reader import counted, spent
+from videoautoarena.runs.text.terminal import folded, safe
+from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
+from videoautoarena.runs.text.words import length
+from videoautoarena.video.folder.find import Findings
+from videoautoarena.video.folder.subtitles import Shelf
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True)
+class Row:
+    """One usable video."""
+
+    video: Video
+    subtitles: str | None
+    """The file whose cues a run would send with its frames."""
+    scenes: int | None = None
+    """None where nobody looked, or none could be found."""
+    problems: tuple[str, ...] = ()
+    damaged: int | None = None
+    """Of the frames that a run would look at, how many are; None where nobody looked."""
+
+    @property
+    def bucket(self) -> str:
+        """The duration bucket it is sliced by."""
+        return bucket(self.video.duration_s)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as one of `videos` in `arena videos --json`."""
+        return {
+            **self.video.model_dump(exclude={"problems"}),
+            "bucket": self.bucket,
+            "scenes": self.scenes,
+            "damaged": self.damaged,
+            "subtitles": self.subtitles,
+            "problems": list(self.problems),
+        }
+
+
+@dataclass(frozen=True)
+class Library:
+    """A folder of videos."""
+
+    folder: Path
+    rows: tuple[Row, ...]
+    skipped: tuple[Skipped, ...]
+    duplicates: tuple[tuple[str, str], ...]
+    """(path, path of the video with the same bytes)."""
+
+    @property
+    def buckets(self) -> dict[str, int]:
+        """How many videos there are of each duration bucket that has any."""
+        counts = Counter(row.bucket for row in self.rows)
+        return {name: counts[name] for name in BUCKET_NAMES if counts[name]}
+
+    @property
+    def duration_s(self) -> float:
+        """Of all videos together."""
+        return round(sum(row.video.duration_s for row in self.rows), 3)
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all videos together."""
+        return sum(row.video.size_bytes for row in self.rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena videos --json`."""
+        return {
+            "schema": SCHEMA,
+            "folder": str(self.folder),
+            "videos": [row.as_json() for row in self.rows],
+            "skipped": [skipped.model_dump() for skipped in self.skipped],
+            "duplicates": [{"path": path, "same_as": same} for path, same in self.duplicates],
+            "totals": {
+                "videos": len(self.rows),
+                "duration_s": self.duration_s,
+                "size_bytes": self.size_bytes,
+                "buckets": self.buckets,
+            },
+        }
+
+
+def read_library(folder: Path, say: Say) -> Library:
+    """Return what a folder holds; each file is opened by a worker.
+
+    Raises:
+        BadInput: no such folder, or none that can be read.
+    """
+    found = gather(folder, say)
+    shelf = Shelf(folder)
+    rows = tuple(_row(shelf, video, found) for video in found.videos)
+    return Library(folder, rows, tuple(found.skipped), tuple(found.duplicates))
+
+
+def _row(shelf: Shelf, video: Video, found: Findings) -> Row:
+    copies = [path for path, same in found.duplicates if same == video.path]
+    beside = shelf.beside(video, copies)
+    wrong = [f"{skipped.path} {skipped.reason}" for skipped in beside.skipped]
+    track = beside.track
+    return Row(video, track and track.path, problems=(*video.problems, *wrong))
+
+
+async def with_damage(library: Library, say: Say) -> Library:
+    """Return it with the damaged frames counted of those that a run looks at by itself.
+
+    They are decoded where the cache does not hold them, and a run finds them there. Where it cannot
+    be written, that is said, and nothing is counted.
+    """
+
+    async def look(decoders: Decoders, row: Row) -> Row:
+        try:
+            path = library.folder / row.video.path
+            frames = await decoders.frames(path, row.video, Sampling())
+        except UnusableVideo as failure:
+            return replace(row, problems=(*row.problems, f"{failure} when it was decoded"))
+        of = f"{frames.damaged} of the {counted(len(frames.frames), 'frame')} looked at are damaged"
+        problems = (*row.problems, *[of] * bool(frames.damaged))
+        return replace(row, damaged=frames.damaged, problems=problems)
+
+    try:
+        return await _with_each(library, look, say=say, words="decoded")
+    except BadInput as failure:
+        say(f"damage was not looked for: {failure}")
+        return library
+
+
+async def with_scenes(library: Library, say: Say) -> Library:
+    """Return it with the scenes counted, at the cost of a full decode of what was never looked at.
+
+    Raises:
+        BadInput: what is found cannot be kept.
+    """
+
+    async def look(decoders: Decoders, row: Row) -> Row:
+        try:
+            scenes = await decoders.scenes(library.folder / row.video.path, row.video)
+        except UnusableVideo as failure:
+            found = (*row.problems, f"{failure} when its scenes were looked for")
+            return replace(row, problems=found)
+        return replace(row, scenes=len(scenes))
+
+    return await _with_each(library, look, say=say, words="searched for scenes")
+
+
+async def _with_each(
+    library: Library, look: Callable[[Decoders, Row], Awaitable[Row]], *, say: Say, words: str
+) -> Library:
+    """Return it with every row looked at once more."""
+    done = 0
+    with telling(say) as tell:
+        async with Decoders(FrameCache()) as decoders:
+
+            async def look_and_tell(row: Row) -> Row:
+                nonlocal done
+                looked = await look(decoders, row)
+                done += 1
+                tell(done, len(library.rows), words)
+                return looked
+
+            rows = await asyncio.gather(*map(look_and_tell, library.rows))
+    return replace(library, rows=tuple(rows))
+
+
+NARROW = 80
+_COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("length", lambda row: length(row.video.duration_s)),
+    ("size", lambda row: f"{row.video.width_px}x{row.video.height_px}"),
+    ("fps", lambda row: f"{row.video.fps:.4g}"),
+    ("codec", lambda row: safe(row.video.codec)),
+)
+
+
+def render_library(library: Library) -> RenderableType:
+    """Return a folder's videos for a console; columns that would be empty are left out."""
+    if not library.rows:
+        nothing = f"{safe(str(library.folder))} holds no usable video"
+        return Group(*map(Text, (nothing, *_left_out(library))))
+    columns = [*_COLUMNS, *_extra(library.rows), ("bucket", lambda row: row.bucket)]
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    grid.add_column("video", overflow="fold")
+    for title, _ in columns:
+        grid.add_column(title, justify="right", no_wrap=True)
+    for row in library.rows:
+        mark = " !" if row.problems else ""
+        cells = (Text(tell(row)) for _, tell in columns)
+        grid.add_row(Text(f"{safe(row.video.path)}{mark}"), *cells)
+    # Nothing more may be said: no decoder tells of all the damage there is.
+    is_unmarked = all(row.damaged == 0 and not row.problems for row in library.rows)
+    marked = ["no damage reported"] if is_unmarked else _problems(library.rows)
+    below = [*marked, *_left_out(library)]
+    return Group(grid, *map(Text, ("", *below, *[""] * bool(below), _totals(library))))
+
+
+def _extra(rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[Row], str]]]:
+    if any(row.video.rotation for row in rows):
+        yield "turned", lambda row: f"{row.video.rotation}°" if row.video.rotation else ""
+    if any(row.scenes is not None for row in rows):
+        yield "scenes", lambda row: "" if row.scenes is None else str(row.scenes)
+    if any(row.subtitles for row in rows):
+        yield "subtitles", lambda row: "yes" if row.subtitles else ""
+
+
+def _problems(rows: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        for problem in row.problems:
+            yield f"! {safe(row.video.path)}: {safe(problem)}"
+
+
+def _left_out(library: Library) -> Iterator[str]:
+    for skipped in library.skipped:
+        yield f"skipped {safe(skipped.path)}: {safe(skipped.reason)}"
+    for path, same in library.duplicates:
+        yield f"{safe(path)} is the same video as {safe(same)}; it is used once"
+
+
+def _totals(library: Library) -> str:
+    buckets = ", ".join(f"{count} of {name}" for name, count in library.buckets.items())
+    told = [
+        counted(len(library.rows), "video"),
+        spent(library.duration_s),
+        f"{library.size_bytes / 1e6:.1f} MB",
+        *[f"{len(library.skipped)} skipped"] * bool(library.skipped),
+        *[counted(len(library.duplicates), "duplicate")] * bool(library.duplicates),
+    ]
+    return folded(f"{', '.join(told)}; {buckets}", NARROW)

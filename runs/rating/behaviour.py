@@ -1,0 +1,189 @@
+"""How models behaved, in cells: refusals, forfeits, voids, both bad, and the length of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as Grid
+from rich.text import Text
+
+from videoautoarena.graph.state import base_of
+from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.rating.finding import tell_share
+from videoautoarena.runs.rating.method import Rated
+from videoautoarena.runs.text.style import count_words
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.traits import is_refusal
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
+
+SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
+MARKED = "refusal"
+"""Kind of a failed call whose reply the provider marked as a refusal."""
+Seat = tuple[str, int]
+"""Id of the first slot in a place, and 0 or 1."""
+
+
+class Asked(NamedTuple):
+    """What the journal knows of a contestant's call."""
+
+    tokens: int | None
+    """Of its answer, without what was thought; None where the provider did not say."""
+    is_refusal: bool
+    """The provider marked the reply as one."""
+
+
+NOBODY: Mapping[Seat, Asked] = MappingProxyType({})
+
+
+def asked_contestants(store: Store) -> dict[Seat, Asked]:
+    """Return what the journal knows of every contestant's call; the one that answered binds."""
+    found: dict[Seat, Asked] = {}
+    for said in store.journal.answers():
+        seat = (base_of(said.scope), said.ordinal // 2)
+        if said.is_answered or seat not in found:
+            out, thought = said.output_tokens, said.reasoning_tokens or 0
+            tokens = max(0, out - thought) if said.is_answered and out is not None else None
+            found[seat] = Asked(tokens, said.failure_kind == MARKED)
+    return found
+
+
+def measure_conduct(
+    battles: Sequence[Rated], names: Iterable[str], asked: Mapping[Seat, Asked] = NOBODY
+) -> dict[str, dict[str, Any]]:
+    """Return for each model its shares and the length of its answers, JSON-ready.
+
+    - refusals: of the questions it answered or refused, those refused, be it marked by the provider
+      or in plain words as `runs.text.traits` knows them
+    - forfeits: of the slots in which it was asked, those in which it gave no answer
+    - voids: of the slots it was drawn for, those that ended void
+    - both bad: of its decided battles, those in which both answers were called bad
+    - tokens: mean of its answers, as the provider counted them where it did so for all, else words
+      and signs
+
+    Each has its 95 % interval, clustered by video. A stored answer that a newcomer met again is
+    counted where it was given.
+    """
+    seen = {name: _Seen() for name in names}
+    videos: dict[str, int] = {}
+    for battle in battles:
+        video = videos.setdefault(battle.video, len(videos))
+        for seat, name in enumerate((battle.model_a, battle.model_b)):
+            if name is not None:
+                _look(seen.setdefault(name, _Seen()), battle, seat, video=video, asked=asked)
+    return {name: of.told() for name, of in seen.items()}
+
+
+class _Seen:
+    """What was seen of one model: hits and the video of each, by figure."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[tuple[float, int]]] = {name: [] for name in (*SHARES, "tokens")}
+        self.answers: list[tuple[str, int]] = []
+
+    def add(self, figure: str, value: float, video: int) -> None:
+        self.found[figure].append((value, video))
+
+    def told(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            name: tell_share(measure_share(*_columns(self.found[name]))) for name in SHARES
+        }
+        lengths, known = self.found["tokens"], len(self.found["tokens"]) == len(self.answers)
+        if not known:
+            lengths = [(count_words(answer), video) for answer, video in self.answers]
+        mean = tell_share(measure_mean(*_columns(lengths)))
+        return told | {"mean_tokens": mean | {"from": "provider" if known else "words and signs"}}
+
+
+def _columns(found: Sequence[tuple[float, int]]) -> tuple[Floats, Ints]:
+    values, videos = zip(*found, strict=True) if found else ((), ())
+    return np.array(values, dtype=np.float64), np.array(videos, dtype=np.int64)
+
+
+def _look(
+    seen: _Seen, battle: Rated, seat: int, *, video: int, asked: Mapping[Seat, Asked]
+) -> None:
+    """Add what one battle says of the model in one of its seats."""
+    verdict = battle.verdict
+    seen.add("void_share", verdict == "void", video)
+    if verdict in DECIDED:
+        seen.add("both_bad_share", verdict == "tie_bad", video)
+    borrowed = getattr(battle, "borrowed", None)
+    if borrowed is not None and borrowed.seat == "ab"[seat]:
+        return
+    call = asked.get((base_of(getattr(battle, "id", "")), seat))
+    seen.add("forfeit_share", verdict == f"forfeit_{'ab'[seat]}", video)
+    answer = getattr(battle, ("answer_a", "answer_b")[seat], None)
+    if answer is not None:
+        seen.add("refusal_share", is_refusal(answer), video)
+        seen.answers.append((answer, video))
+        if call is not None and call.tokens is not None:
+            seen.add("tokens", call.tokens, video)
+    elif call is not None and call.is_refusal:
+        seen.add("refusal_share", True, video)
+
+
+FIGURES = {
+    "refusal_share": "refused",
+    "forfeit_share": "forfeit",
+    "void_share": "void",
+    "both_bad_share": "both bad",
+    "mean_tokens": "tokens",
+}
+"""Field of a row to the title of its column."""
+MEANING = (
+    "refused: of the questions put to it; forfeit: of the slots it was asked in; void: of those it "
+    "was drawn for; both bad: of its decided battles, in per cent. tokens: mean of its answers."
+)
+INTERVALS = "Below each stands its 95 % interval."
+_UNKNOWN = "-"
+
+
+def knows_conduct(rows: list[dict[str, Any]]) -> bool:
+    """Return whether rows of a leaderboard tell how models behaved."""
+    return bool(rows) and "mean_tokens" in rows[0]
+
+
+def shown(row: dict[str, Any], figure: str) -> str:
+    """Return a figure of a row, without its interval: `3.1`, a per cent or a number of tokens."""
+    value = row[figure]["value"]
+    if value is None:
+        return _UNKNOWN
+    return f"{value:.0f}" if figure == "mean_tokens" else f"{100 * value:.1f}"
+
+
+def bounds(row: dict[str, Any], figure: str) -> str:
+    """Return the interval of a figure: `1.2-6.0`; nothing where there is none."""
+    low, high = row[figure]["low"], row[figure]["high"]
+    if low is None or high is None:
+        return ""
+    times, digits = (1, 0) if figure == "mean_tokens" else (100, 1)
+    return f"{max(times * low, 0):.{digits}f}-{times * high:.{digits}f}"
+
+
+def conduct_grid(rows: list[dict[str, Any]]) -> Grid:
+    """Return the figures of every model, each above its interval; fits 80 columns."""
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    grid.add_column("model", overflow="fold")
+    for title in FIGURES.values():
+        grid.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        cells = [f"{shown(row, figure)}\n{bounds(row, figure)}" for figure in FIGURES]
+        grid.add_row(Text(safe(row["model"])), *(Text(cell) for cell in cells))
+    return grid
+
+
+def conduct_notes(rows: list[dict[str, Any]]) -> list[str]:
+    """Return what has to be read with the figures: what they mean, and who counted tokens."""
+    counted = [safe(row["model"]) for row in rows if row["mean_tokens"]["from"] != "provider"]
+    told = [f"{MEANING} {INTERVALS}"]
+    if len(counted) == len(rows):
+        told.append("No provider counted all tokens: they are words and signs.")
+    elif counted:
+        told.append(f"Words and signs stand for tokens of {', '.join(counted)}.")
+    return told

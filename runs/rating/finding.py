@@ -1,0 +1,129 @@
+"""One figure about judging with its interval and sentence, and how alarms are listed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from videoautoarena.runs.text.terminal import safe
+
+if TYPE_CHECKING:
+    from videoautoarena.scoring.intervals.proportions import Share
+
+
+Crosses = Callable[[float], bool]
+"""Takes a level, such as 0.95, and says whether an interval of it lies beyond a threshold."""
+SURE = 0.95
+"""How likely a fair judge is to raise no alarm at all, at least."""
+ENOUGH = 20
+"""Cases below which no alarm is raised."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One figure about the judging of a run."""
+
+    key: str
+    """Stable name for programs, such as `swap.flips`; the part before the dot is its section."""
+    value: float
+    """NaN where there is nothing to say it from."""
+    low: float
+    """Of its 95 % interval, as `high`; NaN where `value` is, or where no interval makes sense."""
+    high: float
+    n: int
+    """Battles, judgings or pairs it stands on."""
+    sentence: str
+    """What it means, with the figure in it; holds no text of a model or a file unescaped."""
+    is_alarm: bool = False
+    """Whether a reader must know it before believing the ranking."""
+    crosses: Crosses | None = field(default=None, compare=False)
+    """Whether it is surely beyond its threshold; None of a figure that has none."""
+    is_enough: bool = True
+    """Whether it stands on cases enough, of more than one video, to raise an alarm."""
+    is_even: bool = False
+    """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values; null where a figure is not finite."""
+        figures = {name: tell_figure(getattr(self, name)) for name in ("value", "low", "high")}
+        about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
+        return {"key": self.key, **figures, **about}
+
+
+def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings with the alarms that they raise together, at most one in twenty by chance.
+
+    An alarm needs ENOUGH cases and an interval beyond its threshold. Its level is 95 % where a fair
+    judge stays well clear of the threshold, and Bonferroni's for all those figures together whose
+    threshold is what a fair judge comes to. What stands on too few cases says so.
+    """
+    found = list(findings)
+    even = sum(one.crosses is not None and one.is_enough and one.is_even for one in found)
+    level = 1.0 - (1.0 - SURE) / max(even, 1)
+    return [
+        one if one.crosses is None else _judge(one, one.crosses, level if one.is_even else SURE)
+        for one in found
+    ]
+
+
+def _judge(one: Finding, crosses: Crosses, level: float) -> Finding:
+    if one.is_enough:
+        return replace(one, is_alarm=bool(crosses(level)))
+    return replace(one, sentence=f"{one.sentence} Too few to tell.")
+
+
+def alarms(findings: Sequence[Finding]) -> list[str]:
+    """Return the sentences of those that must be known."""
+    return [finding.sentence for finding in findings if finding.is_alarm]
+
+
+def tell_figure(value: float, digits: int = 6) -> float | None:
+    """Return a figure for JSON; None where it is not finite."""
+    return round(float(value), digits) if math.isfinite(value) else None
+
+
+def tell_share(share: Share) -> dict[str, float | int | None]:
+    """Return a share as JSON-ready values; null where a figure is not finite."""
+    figures = {name: tell_figure(getattr(share, name)) for name in ("value", "low", "high")}
+    return {**figures, "n": share.n}
+
+
+_USUAL = {
+    "swap.flips": "verdicts that change with the seats",
+    "length.longer": "wins of the longer answer",
+    "length.only": "same verdict from length alone",
+    "verdicts.voids": "void battles",
+}
+_KNOWN = "truth.accuracy."
+"""What the key of a judge's accuracy where the right answer is known begins with."""
+
+
+def is_usual(key: str) -> bool:
+    """Return whether a figure stands under every leaderboard, alarm or not."""
+    return key in _USUAL or key.startswith(_KNOWN)
+
+
+def audit_lines(table: dict[str, Any], *, of: str = "") -> list[str]:
+    """Return the alarms in a leaderboard, or in those of slices, a line each, and one of shares.
+
+    `of` says what the shares are of, where that is not what stands above them.
+    """
+    findings = {found["key"]: found for found in table.get("audit", ())}
+    told = [f"AUDIT ALARM: {found['sentence']}" for found in findings.values() if found["alarm"]]
+    usual = [
+        f"{_USUAL[key]} {_share(findings[key])}"
+        if key in _USUAL
+        else f"{safe(key.removeprefix(_KNOWN))} right where truth is known {_share(findings[key])}"
+        for key in (*_USUAL, *(key for key in findings if key.startswith(_KNOWN)))
+        if key in findings
+    ]
+    return [*told, f"audit: {of}{'; '.join(usual)}. More: arena audit OUT."] if usual else told
+
+
+def _share(found: dict[str, Any]) -> str:
+    if found["value"] is None:
+        return "unknown"
+    value, low, high = (f"{100 * found[key]:.1f}" for key in ("value", "low", "high"))
+    return f"{value} % ({low} to {high})"

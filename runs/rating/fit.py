@@ -1,0 +1,357 @@
+"""From battles as arrays to the rows and settings of a leaderboard, whoever fought them where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.rating.finding import tell_figure
+from videoautoarena.runs.rating.method import (
+    RANKABLE_VIDEOS,
+    ROUNDS,
+    SOLID_BATTLES,
+    Method,
+    read_anchor,
+    too_few,
+)
+from videoautoarena.runs.text.style import standardise
+from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE, K, play_elo
+from videoautoarena.scoring.fitting.counts import (
+    Cells,
+    Floats,
+    Ints,
+    Tally,
+    count_cells,
+    select_models,
+    tally,
+)
+from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.intervals.ranks import find_fall
+from videoautoarena.scoring.intervals.sandwich import LEVEL, half_widths
+from videoautoarena.scoring.ratings.covariates import Terms
+from videoautoarena.scoring.ratings.ratings import Anchor, Endless, Ratings, chances_better, rate
+from videoautoarena.scoring.ratings.ratings import Method as How
+
+COMFORTABLE_VIDEOS = 50
+"""With fewer videos in a group the table carries a warning."""
+_NAMED = 8
+ONE_SIDED, APART = "one-sided", "not comparable"
+
+
+@dataclass(frozen=True, eq=False)
+class Bouts:
+    """Decided battles as arrays, and what the numbers in them stand for."""
+
+    names: Sequence[str]
+    a: Ints
+    """Shape (battles,), places in `names`."""
+    b: Ints
+    points: Floats
+    """Of a: 1, 0.5 or 0."""
+    video: Ints | None
+    """Which battles share one; None where nobody knows."""
+    style: Floats | None = None
+    """Shape (battles, features): how the answers differ; None where nobody asked."""
+    features: Sequence[str] = ()
+    weight: Floats | None = None
+    """Shape (battles,), how much each counts, 1 on average; None where all count alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class RatedBouts:
+    """Bouts, and what came of them."""
+
+    bouts: Bouts
+    method: Method
+    cells: Cells
+    """With videos where they are known, whatever the intervals are made of."""
+    ratings: Ratings
+    counts: Tally
+    units: Floats
+    """What one unit of each style covariate is; 0 of those that never differ."""
+    elo: Floats | None
+    pieces: list[int]
+    """Videos of each component, or battles where nobody knows the videos."""
+
+    @property
+    def unit(self) -> str:
+        """What is counted as a piece of evidence."""
+        return "battle" if self.bouts.video is None else "video"
+
+
+def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
+    """Return the ratings of decided battles.
+
+    Raises:
+        BadInput: an anchor that is no model of theirs, or models without a finite rating by plain
+            maximum likelihood.
+    """
+    cells = count_cells(
+        bouts.a, bouts.b, outcome=bouts.points, models=len(bouts.names), cluster=bouts.video
+    )
+    how, alone, units = _how(bouts, method), method.intervals == "battle", np.empty(0)
+    battles: Cells | Rows = Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
+    cluster = None if alone else bouts.video
+    if bouts.weight is not None:
+        cluster = np.arange(len(bouts.a)) if cluster is None else cluster
+        battles = count_cells(
+            bouts.a,
+            bouts.b,
+            outcome=bouts.points,
+            models=len(bouts.names),
+            cluster=cluster,
+            weight=bouts.weight,
+        )
+    if method.needs_rows:
+        x, units = _covariates(bouts, method)
+        battles = count_rows(
+            bouts.a,
+            bouts.b,
+            outcome=bouts.points,
+            models=len(bouts.names),
+            x=x,
+            cluster=cluster,
+            seat=method.seats,
+            weight=bouts.weight,
+        )
+    try:
+        ratings = rate(battles, how)
+    except Endless as endless:
+        raise BadInput(no_finite_rating([bouts.names[k] for k in endless.models])) from None
+    elo = None
+    if method.elo:
+        elo = play_elo(
+            bouts.a, bouts.b, outcome=bouts.points, models=len(bouts.names), seed=method.seed
+        )
+    pieces = [select_models(cells, members).clusters for members in ratings.components]
+    return RatedBouts(bouts, method, cells, ratings, tally(cells), units, elo, pieces)
+
+
+def no_finite_rating(names: Sequence[str]) -> str:
+    """Return what to tell whoever asks for the plain likelihood of one-sided models."""
+    told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    return (
+        f"--fit mle: no finite rating is likeliest for {told}, one-sided against the others; "
+        "leave --fit out, or leave them out"
+    )
+
+
+def _how(bouts: Bouts, method: Method) -> How:
+    anchor = None
+    if method.anchor is not None:
+        name, rating = read_anchor(method.anchor, bouts.names)
+        anchor = Anchor(list(bouts.names).index(name), rating)
+    return How(
+        likelihood=method.fit,
+        davidson=method.ties == "davidson",
+        rounds=ROUNDS if method.intervals == "bootstrap" else 0,
+        seed=method.seed,
+        simultaneous=method.simultaneous,
+        anchor=anchor,
+    )
+
+
+def _covariates(bouts: Bouts, method: Method) -> tuple[Floats | None, Floats]:
+    """The style covariates that differ anywhere, and the units of all."""
+    if not method.style or bouts.style is None:
+        return None, np.empty(0)
+    x, units = standardise(bouts.style)
+    return x[:, units > 0], units
+
+
+def best_first(ratings: Ratings, group: Ints) -> list[int]:
+    """Return the models of a component, the best first."""
+    # Rounded, so that equal models stand in roster order on every machine.
+    order = np.argsort(-ratings.rating[group].round(6), kind="stable")
+    return [int(k) for k in group[order]]
+
+
+def row_of(rated: RatedBouts, k: int) -> dict[str, Any]:
+    """Return the figures of model `k`, without what only a run knows of it."""
+    ratings, counts = rated.ratings, rated.counts
+    row: dict[str, Any] = {
+        "model": rated.bouts.names[k],
+        "rating": tell_figure(ratings.rating[k], 4),
+        "low": tell_figure(ratings.low[k], 4),
+        "high": tell_figure(ratings.high[k], 4),
+        "rank": int(ratings.place[k]) or None,
+        "rank_best": int(ratings.best[k]) or None,
+        "rank_worst": int(ratings.worst[k]) or None,
+        "battles": int(counts.battles[k]),
+        "wins": int(counts.wins[k]),
+        "losses": int(counts.losses[k]),
+        "ties": int(counts.ties[k]),
+        "win_rate": tell_figure(counts.win_rate[k], 6),
+    }
+    if rated.elo is not None:
+        row["elo"] = tell_figure(rated.elo[k], 4) if row["battles"] else None
+    return row
+
+
+def flags_of(rated: RatedBouts, k: int) -> list[str]:
+    """Return what a reader must know of model `k`."""
+    ratings = rated.ratings
+    home = next((c for c, group in enumerate(ratings.components) if k in group), None)
+    if home is None:
+        return []
+    found = {
+        ONE_SIDED: bool(ratings.one_sided[k]),
+        APART: home > 0,
+        too_few(rated.unit): rated.pieces[home] < RANKABLE_VIDEOS,
+    }
+    return [flag for flag, holds in found.items() if holds]
+
+
+def complaints(rated: RatedBouts) -> list[str]:
+    """Return what a reader must know of the whole table."""
+    told, pieces = [], rated.pieces
+    if len(pieces) > 1:
+        told.append(f"{len(pieces)} groups of models never met; each has a scale of its own")
+    fewest = min(pieces, default=COMFORTABLE_VIDEOS)
+    if fewest < COMFORTABLE_VIDEOS:
+        where = "a group has only " if len(pieces) > 1 else "only "
+        counted = f"1 {rated.unit}" if fewest == 1 else f"{fewest} {rated.unit}s"
+        few = fewest < RANKABLE_VIDEOS
+        worry = too_few(rated.unit) if few else "below 50 the intervals are wide"
+        told.append(f"{where}{counted}: {worry}")
+    if rated.bouts.video is not None and rated.method.intervals == "battle":
+        told.append("the intervals take battles as independent, which is too sure of battles that "
+                    "share a video")  # fmt: skip
+    if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
+        told.append("what a seat or the style is worth has no bounds from these battles; a prior "
+                    "of 0 +- 347 points holds it")  # fmt: skip
+    return told
+
+
+def settings_of(rated: RatedBouts) -> dict[str, Any]:
+    """Return how the ratings were made."""
+    method, settings = rated.method, dict[str, Any]()
+    settings["model"] = "bradley-terry"
+    settings["fit"] = method.fit
+    settings["ties"] = method.ties
+    settings["scale"] = round(SCALE * math.log(10))
+    settings["mean"] = MEAN
+    settings["level"] = LEVEL
+    settings["interval"] = _interval(rated)
+    settings["videos"] = None if rated.bouts.video is None else rated.pieces
+    if rated.bouts.video is None:
+        settings["pieces"] = rated.pieces
+    return settings
+
+
+def extras_of(rated: RatedBouts) -> dict[str, Any]:
+    """Return what stands in the settings only where it was asked for."""
+    method, found = rated.method, dict[str, Any]()
+    if method.anchor is not None:
+        found["anchor"] = read_anchor(method.anchor, rated.bouts.names)._asdict()
+    if method.simultaneous:
+        found["simultaneous"] = True
+    if method.intervals == "bootstrap":
+        found["bootstrap"] = {"rounds": ROUNDS, "seed": method.seed}
+    if method.elo:
+        found["elo"] = {"k": K, "seed": method.seed}
+    if rated.bouts.weight is not None:
+        found["reweighted"] = _reweighted(rated.bouts.weight)
+    if method.needs_rows:
+        found["terms"] = [_terms(rated, k) for k in range(len(rated.pieces))]
+    return found
+
+
+def _reweighted(weight: Floats) -> dict[str, Any]:
+    """How battles were weighed, and how many of equal weight would tell as much (Kish)."""
+    effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
+    return {"target": "every pair equally likely", "effective_battles": tell_figure(effective, 1)}
+
+
+def findings_of(rated: RatedBouts) -> dict[str, Any]:
+    """Return what stands beside models and settings only where it was asked for."""
+    found: dict[str, Any] = {}
+    if rated.method.fragility:
+        found["fragility"] = _fragility(rated)
+    if rated.method.pairs:
+        found["pairs"] = _pairs(rated)
+    return found
+
+
+def _interval(rated: RatedBouts) -> str:
+    if rated.method.intervals == "bootstrap":
+        return f"percentiles of {ROUNDS} bootstrap draws of {rated.unit}s"
+    if rated.unit == "battle" or rated.method.intervals == "battle":
+        return "sandwich of independent battles, Student's t"
+    return "sandwich clustered by video, Student's t"
+
+
+def _terms(rated: RatedBouts, component: int) -> dict[str, Any]:
+    """What was fitted beside the strengths of a component, in rating points."""
+    fit, method = rated.ratings.fits[component], rated.method
+    assert fit.terms is not None
+    halves = half_widths(fit.errors, fit.spread.effective)
+    worth = [
+        {
+            "points": tell_figure(SCALE * gamma, 4),
+            "low": tell_figure(SCALE * (gamma - half), 4),
+            "high": tell_figure(SCALE * (gamma + half), 4),
+        }
+        for gamma, half in zip(fit.terms.gamma, halves[: len(fit.terms.gamma)], strict=True)
+    ]
+    found: dict[str, Any] = {}
+    if method.seats:
+        found["seat"] = worth.pop(0)
+    if method.style:
+        fitted = iter(worth)
+        found["style"] = {
+            name: next(fitted) if unit > 0 else None
+            for name, unit in zip(rated.bouts.features, rated.units, strict=True)
+        }
+    if method.ties == "davidson":
+        found["tie_share"] = _tie_share(fit.terms)
+    return found
+
+
+def _tie_share(terms: Terms) -> float | None:
+    """The share of battles between equals that tie; None where no battle or every one does."""
+    if terms.log_nu is None:
+        return None
+    return tell_figure(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
+
+
+def _fragility(rated: RatedBouts) -> dict[str, Any] | None:
+    """How few battles make another model lead the first component, in the fit without terms."""
+    if not rated.ratings.components:
+        return None
+    members = rated.ratings.components[0]
+    part = select_models(rated.cells, members)
+    plain = rate(Cells(part.models, part.i, part.j, part.counts))
+    fall = find_fall(part, plain.theta)
+    leader = members[int(np.argmax(plain.theta))]
+    return {
+        "leader": rated.bouts.names[leader],
+        "rival": None if fall is None else rated.bouts.names[members[fall.rival]],
+        "removed": None if fall is None else fall.votes,
+        "battles": round(float(part.counts.sum())),
+    }
+
+
+def _pairs(rated: RatedBouts) -> dict[str, Any]:
+    """Matrices whose rows and columns are the rated models, component by component."""
+    order = [k for group in rated.ratings.components for k in best_first(rated.ratings, group)]
+    n, cells = len(rated.bouts.names), rated.cells
+    met, won = np.zeros((n, n)), np.zeros((n, n))
+    met[cells.i, cells.j] = met[cells.j, cells.i] = cells.battles
+    won[cells.i, cells.j], won[cells.j, cells.i] = cells.counts[:, 2], cells.counts[:, 0]
+    share = np.divide(won, met, out=np.full((n, n), np.nan), where=met > 0)
+    better = chances_better(rated.ratings)
+    np.fill_diagonal(better, np.nan)
+    grid = np.ix_(order, order)
+    return {
+        "models": [rated.bouts.names[k] for k in order],
+        "battles": met[grid].astype(int).tolist(),
+        "thin": ((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
+        "wins": [[tell_figure(x, 6) for x in row] for row in share[grid]],
+        "better": [[tell_figure(x, 6) for x in row] for row in better[grid]],
+    }

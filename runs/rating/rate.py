@@ -1,0 +1,269 @@
+"""Anybody's battles rated: from the columns of a file to the table of a leaderboard."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.rating.fit import Bouts, rate_bouts
+from videoautoarena.runs.rating.method import USUAL, Method, Table
+from videoautoarena.runs.rating.table import count_verdicts, tabulate
+from videoautoarena.runs.text.battle_table import (
+    Coded,
+    Shaped,
+    Sheet,
+    as_number,
+    is_gap,
+    merge,
+    quoted,
+    read_numbers,
+    read_sheet,
+)
+from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
+from videoautoarena.runs.text.words import outline
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+
+NEEDED = ("model_a", "model_b", "winner")
+UNDECIDED = ("forfeit_a", "forfeit_b", "void")
+"""Of the arena's own battles: counted, and never rated."""
+VERDICTS = {
+    **dict.fromkeys(("model_a", "a"), "a"),
+    **dict.fromkeys(("model_b", "b"), "b"),
+    **dict.fromkeys(("tie", "draw"), "tie"),
+    **dict.fromkeys(("tie (bothbad)", "tie_bad", "bothbad", "both_bad"), "tie_bad"),
+    **dict.fromkeys(("tie (bothgood)", "tie_good"), "tie_good"),
+    "split": "split",
+    **{verdict: verdict for verdict in UNDECIDED},
+}
+"""What may stand in the column of the winner, in small letters."""
+MOST_MODELS = 2000
+"""A fit takes the cube of their number: two thousand take seconds."""
+_POINTS = {1.0: "a", 0.5: "tie", 0.0: "b"}
+_STYLE = re.compile(r"style_(.+)_([ab])")
+
+
+class Read(NamedTuple):
+    """Battles of a file."""
+
+    bouts: Bouts
+    verdicts: Counter[str]
+    forfeits: Counter[str]
+
+
+def rate_file(file: Path, method: Method = USUAL) -> Table:
+    """Return the leaderboard of the battles in `file`, as JSON-ready values.
+
+    Columns are `model_a`, `model_b` and `winner`, or `verdict` as the arena writes it; `video`, if
+    there, says which battles are not independent. Style is taken from `answer_a` and `answer_b`, or
+    from columns `style_NAME_a` and `style_NAME_b` that hold sizes.
+
+    Raises:
+        BadInput: a file, a column, a row or an anchor that cannot be used; rows are named.
+    """
+    sheet = read_sheet(file, _wanted(method))
+    read = read_battles(sheet, method)
+    table = tabulate(
+        rate_bouts(read.bouts, method),
+        forfeits=read.forfeits,
+        totals=count_verdicts(read.verdicts),
+    )
+    warnings = [*_look_alikes(read.bouts.names), *_without_videos(read)]
+    table["settings"]["warnings"][:0] = warnings
+    return table
+
+
+def read_battles(sheet: Sheet, method: Method) -> Read:
+    """Return the battles of a sheet.
+
+    Raises:
+        BadInput: a column that is missing, or a row that cannot be used.
+    """
+    winner = _find_columns(sheet)
+    column, verdicts = sheet.columns[winner], _read_verdicts(sheet, winner)
+    decided = np.array([verdict not in UNDECIDED for verdict in verdicts])[column.codes]
+    names, a, b = _read_models(sheet, decided)
+    features, style = _read_style(sheet, method, decided)
+    place, order = _keep_named(names)
+    bouts = Bouts(
+        order,
+        place[a[decided]],
+        place[b[decided]],
+        np.array([_given(verdict) for verdict in verdicts])[column.codes][decided],
+        _read_videos(sheet, decided),
+        style,
+        features,
+    )
+    counted, fallen = Counter[str](), Counter[str]()
+    for k, times in enumerate(np.bincount(column.codes, minlength=len(verdicts)).tolist()):
+        counted[verdicts[k]] += times
+        if times and (seat := {"forfeit_a": a, "forfeit_b": b}.get(verdicts[k])) is not None:
+            fallen.update(names[who] for who in seat[column.codes == k].tolist())
+    return Read(bouts, counted, fallen)
+
+
+def _given(verdict: str) -> float:
+    """What a verdict gives model a."""
+    return {"a": 1.0, "b": 0.0}.get(verdict, 0.5)
+
+
+def _wanted(method: Method) -> Any:
+    names = {*NEEDED, "verdict", "video"}
+    if method.style:
+        names |= {"answer_a", "answer_b"}
+    return lambda name: name in names or (method.style and _STYLE.fullmatch(name) is not None)
+
+
+def _find_columns(sheet: Sheet) -> str:
+    """The column of the winner, the others being there."""
+    winner = "verdict" if "winner" not in sheet.columns else "winner"
+    missing = [name for name in (*NEEDED[:2], winner) if name not in sheet.columns]
+    if missing:
+        wanted = "winner" if missing[0] == "verdict" else missing[0]
+        there = ", ".join(quoted(name) for name in sheet.names[:8]) or "none"
+        more = ", ..." if len(sheet.names) > 8 else ""
+        raise BadInput(f"{sheet.file} has no column {wanted}; it has {there}{more}")
+    return winner
+
+
+def _read_verdicts(sheet: Sheet, name: str) -> list[str]:
+    """The verdict that each value of the column means; one for a column without any."""
+    wrong, verdicts = dict[int, str](), list[str]()
+    for k, value in enumerate(sheet.columns[name].values):
+        verdict = _verdict(value)
+        verdicts.append(verdict or "")
+        if verdict is None and is_gap(value):
+            wrong[k] = "is missing"
+        elif verdict is None:
+            wrong[k] = f"is {quoted(value)}; it may be model_a, model_b or tie, a or b, 1, 0 or 0.5"
+    sheet.check(name, wrong)
+    return verdicts or ["void"]
+
+
+def _verdict(value: Any) -> str | None:
+    if isinstance(value, str) and (found := VERDICTS.get(value.strip().casefold())):
+        return found
+    number = as_number(value)
+    return None if number is None else _POINTS.get(number)
+
+
+def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], Ints, Ints]:
+    """Distinct names, and who had the seats; None is nobody, in a battle that was not decided."""
+    seats = [_strip(sheet.columns[name]) for name in NEEDED[:2]]
+    for name, seat in zip(NEEDED[:2], seats, strict=True):
+        gaps = np.array([value is None for value in seat.values] or [False])
+        broken = gaps[seat.codes] & decided
+        if broken.any():
+            raise sheet.refuse(int(np.argmax(broken)), f"{name} is missing")
+        sheet.check(name, {
+            k: f"is no name: {quoted(value)}"
+            for k, value in enumerate(seat.values)
+            if value is not None and (not isinstance(value, str) or isinstance(value, Shaped))
+        })  # fmt: skip
+    names, a, b = merge(*seats)
+    if len(names) > MOST_MODELS:
+        raise BadInput(
+            f"{sheet.file} names {len(names)} models, and {MOST_MODELS} are the most; "
+            "are model_a and model_b the right columns?"
+        )
+    itself = (a == b) & decided
+    if itself.any():
+        row = int(np.argmax(itself))
+        raise sheet.refuse(row, f"{quoted(names[a[row]])} plays against itself")
+    return names, a, b
+
+
+def _strip(column: Coded) -> Coded:
+    """Names without blanks around them, gaps as None; two values may become one."""
+    values = [None if is_gap(value) else _name(value) for value in column.values]
+    distinct = list(dict.fromkeys(values))
+    place = {value: k for k, value in enumerate(distinct)}
+    moved = np.array([place[value] for value in values], dtype=np.int64)
+    return Coded(distinct, moved[column.codes] if len(moved) else column.codes)
+
+
+def _name(value: Any) -> Any:
+    """Return the name that a cell holds; a whole number is one, as it is in CSV."""
+    if isinstance(value, str):
+        return value if isinstance(value, Shaped) else value.strip()
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return f"{value:.0f}" if is_whole else value
+
+
+def _keep_named(names: Sequence[Any]) -> tuple[Ints, list[str]]:
+    order = [name for name in names if name is not None]
+    place = {name: k for k, name in enumerate(order)}
+    return np.array([place.get(name, -1) for name in names], dtype=np.int64), order
+
+
+def _read_videos(sheet: Sheet, decided: NDArray[np.bool_]) -> Ints | None:
+    if "video" not in sheet.columns:
+        return None
+    column = sheet.columns["video"]
+    gap = np.array([is_gap(value) for value in column.values] or [False])[column.codes] & decided
+    if gap.any():
+        raise sheet.refuse(int(np.argmax(gap)), "video is missing; name it, or drop the column")
+    return column.codes[decided]
+
+
+def _read_style(
+    sheet: Sheet, method: Method, decided: NDArray[np.bool_]
+) -> tuple[list[str], Floats | None]:
+    if not method.style:
+        return [], None
+    sizes = [match[1] for name in sheet.columns if (match := _STYLE.fullmatch(name)) is not None]
+    features = list(dict.fromkeys(sizes))
+    if features:
+        return features, _read_sizes(sheet, features)[decided]
+    if not {"answer_a", "answer_b"} <= set(sheet.columns):
+        raise BadInput(
+            f"{sheet.file} has neither answer_a and answer_b nor style_NAME_a and style_NAME_b; "
+            "--style needs either"
+        )
+    measured = [_measure_answers(sheet.columns[name]) for name in ("answer_a", "answer_b")]
+    return list(FEATURES), compare_styles(*measured)[decided]
+
+
+def _read_sizes(sheet: Sheet, features: Sequence[str]) -> Floats:
+    sides = []
+    for seat in "ab":
+        columns = [f"style_{feature}_{seat}" for feature in features]
+        for name in columns:
+            if name not in sheet.columns:
+                raise BadInput(f"{sheet.file} has no column {quoted(name)}, but its other half")
+            sheet.check(name, {
+                k: f"is below zero: {quoted(value)}"
+                for k, value in enumerate(sheet.columns[name].values)
+                if (as_number(value) or 0.0) < 0
+            })  # fmt: skip
+        sides.append(np.column_stack([read_numbers(sheet, name) for name in columns]))
+    return compare_styles(sides[0], sides[1])
+
+
+def _measure_answers(column: Coded) -> Floats:
+    styles = measure_styles("" if is_gap(value) else str(value) for value in column.values)
+    return styles[column.codes] if len(styles) else styles
+
+
+def _without_videos(read: Read) -> Iterator[str]:
+    if read.bouts.video is None and len(read.bouts.a):
+        yield (
+            "there is no column video, so battles are taken as independent; if several are about "
+            "one video or one prompt, the intervals are too narrow"
+        )
+
+
+def _look_alikes(names: Sequence[str]) -> Iterator[str]:
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(outline(name), []).append(name)
+    for group in alike.values():
+        if len(group) > 1:
+            shown = " and ".join(quoted(name) for name in group)
+            yield f"{shown} look alike and are rated apart; if they are one, spell them alike"

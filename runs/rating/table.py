@@ -1,0 +1,194 @@
+"""The table of a run: decided battles rated, everything else counted, one sentence to take away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES
+from videoautoarena.runs.rating.fit import (
+    Bouts,
+    RatedBouts,
+    best_first,
+    complaints,
+    extras_of,
+    findings_of,
+    flags_of,
+    rate_bouts,
+    row_of,
+    settings_of,
+)
+from videoautoarena.runs.rating.method import USUAL, Method, Rated, Table
+from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
+from videoautoarena.runs.text.traits import is_refusal
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.rating.behaviour import Asked, Seat
+
+
+B = TypeVar("B", bound=Rated)
+
+
+def build(
+    battles: Sequence[Rated],
+    roster: Sequence[str],
+    *,
+    method: Method = USUAL,
+    stand_ins: bool = False,
+    warnings: Iterable[str] = (),
+    asked: Mapping[Seat, Asked] | None = None,
+    weights: Mapping[str, float] | None = None,
+    rater: Callable[[Bouts, Method], RatedBouts] = rate_bouts,
+) -> Table:
+    """Return the leaderboard of `battles` as JSON-ready values.
+
+    Decided battles are rated, ties and splits as half a win to each; forfeits and voids are only
+    counted. Ranks hold within a component: models that battles join.
+
+    Args:
+        battles: those that count, in slot order.
+        roster: every model of the run, also one without a battle.
+        method: how they are rated, where it is not the usual way.
+        stand_ins: the run's models are offline ones, and the table says so.
+        warnings: further sentences to stand in the settings.
+        asked: what the journal knows of contestants' calls; with it rows tell how models behaved,
+            whatever the method leaves out.
+        weights: how much each battle counts, by its id; None where all count alike.
+        rater: what makes ratings of the decided battles, which it gets in their order.
+
+    Raises:
+        BadInput: the method's anchor is no model of the run.
+    """
+    # What reads a run opens stores, which cost more to import than a file of battles to rate.
+    from videoautoarena.runs.rundir.reader import STAND_INS
+
+    names = list(dict.fromkeys([*roster, *_seen(battles)]))
+    kept, left_out = wanted(battles, method)
+    decided = [battle for battle in kept if battle.verdict in DECIDED]
+    verdicts: Counter[str] = Counter(battle.verdict for battle in kept)
+    forfeits = Counter(_forfeiter(battle) for battle in kept)
+    table = tabulate(
+        rater(_bouts(decided, names, method, weights), method),
+        forfeits={name: forfeits[name] for name in names},
+        totals=count_verdicts(verdicts),
+    )
+    if asked is not None:
+        _add_conduct(table, battles, asked)
+    if method.without:
+        table["settings"]["without"] = {reason: left_out[reason] for reason in method.without}
+    table["settings"]["stand_ins"] = stand_ins
+    table["settings"]["warnings"][:0] = [*[STAND_INS] * stand_ins, *warnings]
+    table["settings"] |= {"warnings": table["settings"].pop("warnings")}
+    return table
+
+
+def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: dict[str, int]) -> Table:
+    """Return ratings as a table, the best model first, the unrated last."""
+    ratings, names = rated.ratings, rated.bouts.names
+    groups = [best_first(ratings, group) for group in ratings.components]
+    order = [k for group in groups for k in group]
+    order += sorted(set(range(len(names))) - set(order))
+    return {
+        "schema": SCHEMA,
+        "models": [
+            row_of(rated, k) | {"forfeits": forfeits.get(names[k], 0), "flags": flags_of(rated, k)}
+            for k in order
+        ],
+        "components": [[names[k] for k in group] for group in groups],
+        "settings": settings_of(rated)
+        | {"totals": totals, **extras_of(rated), "warnings": complaints(rated)},
+        **findings_of(rated),
+    }
+
+
+def count_verdicts(verdicts: Mapping[str, int]) -> dict[str, int]:
+    """Return how many battles ended in which way, from how often each verdict fell."""
+    return {
+        "battles": sum(verdicts.values()),
+        "decided": sum(verdicts.get(v, 0) for v in DECIDED),
+        "ties": sum(verdicts.get(v, 0) for v in TIES),
+        "splits": verdicts.get("split", 0),
+        "forfeits": verdicts.get("forfeit_a", 0) + verdicts.get("forfeit_b", 0),
+        "voids": verdicts.get("void", 0),
+    }
+
+
+def _seen(battles: Iterable[Rated]) -> list[str]:
+    seats = [name for battle in battles for name in (battle.model_a, battle.model_b)]
+    return [name for name in seats if name is not None]
+
+
+def wanted(battles: Sequence[B], method: Method) -> tuple[list[B], Counter[str]]:
+    """Return the battles that the method leaves in, and how many it leaves out for what."""
+    kept, left_out = list[B](), Counter[str]()
+    for battle in battles:
+        reason = next((why for why in method.without if _LEFT_OUT[why](battle)), None)
+        if reason is None:
+            kept.append(battle)
+        else:
+            left_out[reason] += 1
+    return kept, left_out
+
+
+def _refuses(battle: Rated) -> bool:
+    answers = (getattr(battle, name, None) for name in ("answer_a", "answer_b"))
+    return battle.verdict in DECIDED and any(is_refusal(text) for text in answers if text)
+
+
+_LEFT_OUT: dict[str, Callable[[Rated], bool]] = {
+    "ties": lambda battle: battle.verdict in TIES,
+    "refusals": _refuses,
+}
+
+
+def _add_conduct(table: Table, battles: Sequence[Rated], asked: Mapping[Seat, Asked]) -> None:
+    from videoautoarena.runs.rating.behaviour import measure_conduct
+
+    names = [row["model"] for row in table["models"]]
+    found = measure_conduct(battles, names, asked)
+    for row in table["models"]:
+        flags = row.pop("flags")
+        row |= {**found[row["model"]], "flags": flags}
+
+
+def _bouts(
+    decided: Sequence[Rated],
+    names: Sequence[str],
+    method: Method,
+    weights: Mapping[str, float] | None,
+) -> Bouts:
+    place = {name: k for k, name in enumerate(names)}
+    videos = {battle.video: k for k, battle in enumerate(decided)}
+    style = None
+    if method.style:
+        answers = (
+            [getattr(battle, "answer_a", None) or "" for battle in decided],
+            [getattr(battle, "answer_b", None) or "" for battle in decided],
+        )
+        style = compare_styles(*map(measure_styles, answers))
+    return Bouts(
+        names,
+        np.array([place[battle.model_a or ""] for battle in decided], dtype=np.int64),
+        np.array([place[battle.model_b or ""] for battle in decided], dtype=np.int64),
+        np.array([points_of(battle.verdict) for battle in decided], dtype=np.float64),
+        np.array([videos[battle.video] for battle in decided], dtype=np.int64),
+        style,
+        FEATURES,
+        None if weights is None else np.array([weights[_id(battle)] for battle in decided]),
+    )
+
+
+def _id(battle: Any) -> str:
+    return str(battle.id)
+
+
+def points_of(verdict: str) -> float:
+    """Return what a decided verdict gives model a."""
+    return 0.5 if verdict in TIES else float(verdict == "a")
+
+
+def _forfeiter(battle: Rated) -> str | None:
+    return {"forfeit_a": battle.model_a, "forfeit_b": battle.model_b}.get(battle.verdict)

@@ -1,0 +1,1 @@
+"""One run on disk, opened to read or to continue: slots, waves, frames, budget."""

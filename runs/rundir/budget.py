@@ -1,0 +1,197 @@
+"""What a run may spend, and what it has spent: over all its processes, told by its journal."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from videoautoarena.agents.limits.budget import CappedPurse, Caps, Course
+from videoautoarena.agents.limits.estimates import (
+    SEEN_FRAMES,
+    Estimates,
+    extra_body,
+    frame_tokens,
+    may_be_charged,
+    output_limit,
+)
+from videoautoarena.agents.limits.prices import (
+    REFUSED,
+    Boundless,
+    Purse,
+    Sum,
+    cost_of,
+    is_own,
+    most_usd,
+    price_of,
+    summed,
+)
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Attempt, CallRow
+from videoautoarena.memory.store.journal import Journal
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.server_limits import limits_of
+
+CAPS_FILE = "local/caps"
+"""The caps that were given last; no part of the run."""
+
+
+NO_CAPS = Caps()
+
+
+def priced(config: RunConfig) -> RunConfig:
+    """Return a run's settings with the prices that hold now; they are no part of what it is.
+
+    Raises:
+        BadInput: a provider of it is not there.
+    """
+    cast = {}
+    for alias, entry in config.cast.items():
+        known = None if entry.is_offline else price_of(config.model_of(alias))
+        cast[alias] = entry if known is None else entry.model_copy(update={"price": known})
+    return config.model_copy(update={"cast": cast})
+
+
+def unpriced(config: RunConfig) -> list[str]:
+    """Return the names in a cast that stand for models whose price nobody knows."""
+    return [alias for alias in config.cast if price_of(config.model_of(alias)) is None]
+
+
+def check_caps(config: RunConfig, caps: Caps) -> None:
+    """Return if the caps can be kept.
+
+    Raises:
+        BadInput: dollars are to be counted of a model whose price nobody knows, or which is asked
+            for at another than the price table has.
+    """
+    unknown = unpriced(config) if caps.usd is not None else []
+    if unknown:
+        raise BadInput(
+            f"--max-usd cannot be kept, since nobody knows the price of {', '.join(unknown)}; "
+            f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
+            "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
+        )
+    tiered = [alias for alias in config.cast if _is_tiered(config.model_of(alias))]
+    if caps.usd is not None and tiered:
+        raise BadInput(
+            f"--max-usd cannot be kept, since the service_tier of {', '.join(tiered)} has its own "
+            f"price; write it as price under [models.{_quoted(tiered[0])}] in arena.toml"
+        )
+
+
+def _is_tiered(model: Model) -> bool:
+    """Return whether a model costs something else than the table says, and nobody says what."""
+    return "service_tier" in extra_body(model.parameters) and not is_own(model.price)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a process may spend."""
+
+    caps: Caps = NO_CAPS
+    purse: Purse = field(default_factory=Boundless)
+    estimates: Estimates = field(default_factory=Estimates)
+
+    @classmethod
+    def of(
+        cls, store: Store, config: RunConfig, *, course: Callable[[], Course] | None = None
+    ) -> Budget:
+        """Return the budget of a run as its file has it, with what all its processes have spent.
+
+        `course` is asked, where something is capped, which battles come first.
+        """
+        caps = kept_caps(store)
+        seen = store.journal.frame_tokens(SEEN_FRAMES)
+        estimates = Estimates(seen, limits=limits_of(store))
+        if not caps:
+            return cls(caps, estimates=estimates)
+        spent = spent_so_far(config, store.journal)
+        purse = CappedPurse(caps, estimates, spent=spent, course=course() if course else None)
+        return cls(caps, purse, estimates)
+
+
+def kept_caps(store: Store) -> Caps:
+    """Return the caps that were given last: they hold until others are."""
+    file = store.file(CAPS_FILE)
+    return Caps(**json.loads(file.text)) if file else NO_CAPS
+
+
+def merged_caps(kept: Caps, asked: Caps) -> Caps:
+    """Return the caps that hold from now on; an infinite one lifts what was kept."""
+    both = (old if new is None else new for old, new in zip(kept, asked, strict=True))
+    return Caps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
+
+
+def told_caps(caps: Caps) -> str:
+    """Return caps in words: `$2.00 and 5,000 tokens`."""
+    usd = [f"${caps.usd:,.2f}"] if caps.usd is not None else []
+    tokens = [f"{caps.tokens:,.0f} tokens"] if caps.tokens is not None else []
+    return " and ".join(usd + tokens)
+
+
+def keep_caps(store: Store, caps: Caps) -> None:
+    """Write down which caps hold from now on."""
+    if caps != kept_caps(store):
+        store.put_file(CAPS_FILE, json.dumps(caps._asdict()), replace=True)
+
+
+def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
+    """Return what counts against a cap: what calls cost, or may have where nobody says."""
+    told = journal.spent(besides="offline:*")
+    total = summed(told.usd, told.input_tokens + told.output_tokens)
+    total = total.plus(summed(told.lost.usd, told.lost.tokens))
+    for row in journal.loose():
+        if not row.model.startswith("offline:"):
+            total = total.plus(_untold(row, _model_of(config, row)))
+    return total
+
+
+def _untold(row: CallRow, model: Model | None) -> Sum:
+    """Return what a call and its tries may have come to beyond what its row says."""
+    most = _most(row, model)
+    spare = Sum() if row.cost_from == REFUSED else _untold_of(row, model, most)
+    for attempt in row.attempts:
+        if may_be_charged(attempt.kind):
+            spare = spare.plus(_untold_of(attempt, model, most))
+    return spare
+
+
+def _untold_of(told: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
+    """Return what one try may have come to beyond the cost and the tokens that it tells."""
+    tokens = most.tokens if told.usage.total is None else 0
+    if told.cost_usd is not None:
+        return Sum(0, tokens)
+    counted = cost_of(model, told.usage).usd if model else None
+    known = (usd for usd in (counted, told.may_have_cost_usd, most.usd) if usd is not None)
+    return summed(next(known, None), tokens)
+
+
+class _Most(NamedTuple):
+    """What one try may have come to at most."""
+
+    usd: float | None
+    tokens: int
+
+
+def _most(row: CallRow, model: Model | None) -> _Most:
+    """Return about the most that one try of a call may have come to."""
+    if model is None:
+        return _Most(None, 0)
+    tokens = row.text_chars + (row.frames or 0) * frame_tokens(model).most
+    output = output_limit(model, row.nonce.role)
+    usd = most_usd(model, input_tokens=tokens, output_tokens=output)
+    return _Most(usd, tokens + output)
+
+
+def _model_of(config: RunConfig, row: CallRow) -> Model | None:
+    entry = config.cast.get(row.alias)
+    same = entry is not None and entry.model == row.model
+    return config.model_of(row.alias) if same else None
+
+
+def _quoted(alias: str) -> str:
+    return alias if alias.replace("-", "").replace("_", "").isalnum() else f'"{alias}"'

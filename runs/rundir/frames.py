@@ -1,0 +1,220 @@
+"""The frames and subtitles of a run's videos: decided once, kept by digest, fetched to be sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Container, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from videoautoarena.agents.prompting.fences import fence_code
+from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.records import Frames, Sampling, Subtitles, Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.rundir.failures import condemn, verdict_on
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.video.folder.find import Findings
+from videoautoarena.video.folder.subtitles import Beside, Shelf, Track
+from videoautoarena.video.workers.decoders import Decoders
+
+SUBTITLES = "subtitles/"
+"""Name in the run's file, before a video's id, of the cues that are sent with its frames."""
+
+
+def keep_subtitles(
+    store: Store, videos: Sequence[Video], *, found: Findings, folder: Path, seed: int
+) -> Iterator[str]:
+    """Copy the subtitles beside the videos into the run; yield what a person should know."""
+    shelf, copies, count = Shelf(folder), _copies(found), 0
+    for video in videos:
+        beside = shelf.beside(video, copies.get(video.path, ()))
+        store.add_skipped(beside.skipped)
+        yield from _told(video, beside)
+        if beside.track is not None:
+            count += 1
+            kept = _sealed(video.id, beside.track, seed)
+            store.put_file(f"{SUBTITLES}{video.id}", write_body(kept))
+    if count:
+        yield (
+            f"subtitles beside {count} of {len(videos)} video{'s' if len(videos) != 1 else ''} "
+            "are sent with the frames (--no-subtitles leaves them out)"
+        )
+
+
+def stored_subtitles(store: Store, video: str) -> Subtitles | None:
+    """Return the subtitles that were kept for a video; StoreError where they are damaged."""
+    file = store.file(f"{SUBTITLES}{video}")
+    return read_body(Subtitles, file.text) if file else None
+
+
+def has_subtitles(store: Store) -> bool:
+    """Return whether the run keeps subtitles of any of its videos."""
+    return any(store.file(f"{SUBTITLES}{video.id}") for video in store.videos())
+
+
+def changed_subtitles(
+    store: Store, videos: Container[str], *, found: Findings, folder: Path
+) -> Iterator[str]:
+    """Yield one line if files beside the run's videos are no longer those that it has kept.
+
+    Args:
+        store: the run.
+        videos: ids of the videos it had when it was last at work.
+        found: what the folder holds now.
+        folder: where it is.
+    """
+    shelf, copies = Shelf(folder), _copies(found)
+    changed = [
+        video
+        for video in found.videos
+        if video.id in videos and _is_changed(store, shelf, video, copies.get(video.path, []))
+    ]
+    if changed:
+        of = safe(changed[0].path) if len(changed) == 1 else f"{len(changed)} videos"
+        yield f"the subtitles of {of} are not those this run began with; it goes on with its own"
+
+
+def _is_changed(store: Store, shelf: Shelf, video: Video, copies: Sequence[str]) -> bool:
+    kept = stored_subtitles(store, video.id)
+    if kept is None:
+        return shelf.beside(video, copies).track is not None
+    names = (name for path in (video.path, *copies) for name in shelf.names(path))
+    return not any(shelf.has(name, kept.sha256) for name in names)
+
+
+def _copies(found: Findings) -> dict[str, list[str]]:
+    """Return the paths that have the same bytes as a video, by the video's path."""
+    copies: dict[str, list[str]] = {}
+    for path, same in found.duplicates:
+        copies.setdefault(same, []).append(path)
+    return copies
+
+
+def _sealed(video: str, track: Track, seed: int) -> Subtitles:
+    texts = {f"{place}": cue.text for place, cue in enumerate(track.cues)}
+    code = fence_code(seed, video, "subtitles", texts)
+    return Subtitles(path=track.path, sha256=track.sha256, code=code, cues=track.cues)
+
+
+def _told(video: Video, beside: Beside) -> Iterator[str]:
+    for skipped in beside.skipped:
+        yield f"skipped {safe(skipped.path)}: {safe(skipped.reason)}"
+    track = beside.track
+    if track is None:
+        return
+    guessed = "" if track.encoding.startswith("utf") else f", read as {track.encoding}"
+    others = ", ".join(safe(name) for name in beside.unused)
+    if guessed or others:
+        left = f"; not used: {others}" if others else ""
+        yield f"subtitles of {safe(video.path)}: {safe(track.path)}{guessed}{left}"
+
+
+KEPT = 48
+"""Videos whose frames' times and digests are kept at hand: two blocks, about 30 KB each."""
+
+
+class Footage:
+    """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
+
+    `files` says where each video lies now, which need not be where the run found it. With a
+    `generation`, what gave no frames is told as it stood in that one.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        decoders: Decoders | None,
+        *,
+        files: Mapping[str, Path],
+        sampling: Sampling,
+        videos: Mapping[str, Video],
+        generation: int | None = None,
+    ) -> None:
+        self._store = store
+        self._decoders = decoders
+        self._files = files
+        self._sampling = sampling
+        self._videos = videos
+        self._generation = generation
+        self._kept: OrderedDict[str, Frames] = OrderedDict()
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._foreseen: dict[str, UnusableVideo] = {}
+
+    async def frames(self, video: str) -> Frames:
+        """Return times and digests of a video's frames; the first time decides them for the run.
+
+        The subtitles that were kept when the run began stand with them.
+
+        Raises:
+            UnusableVideo: no frame could be decoded.
+        """
+        if video in self._kept:
+            self._kept.move_to_end(video)
+            return self._kept[video]
+        async with self._locks.setdefault(video, asyncio.Lock()):
+            frames = self._kept.get(video)
+            if frames is None:
+                self._refuse_quarantined(video)
+                frames = self._store.frames(video) or await self._first(video)
+                spoken = stored_subtitles(self._store, video)
+                frames = frames.model_copy(update={"subtitles": spoken})
+            self._kept[video] = frames
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            # From here on there is nothing to wait for.
+            self._locks.pop(video, None)
+            return frames
+
+    async def foresee(self, video: str) -> None:
+        """Bring a video's frames into the cache; the run knows nothing of them until its turn.
+
+        What is wrong with the video is kept for then.
+        """
+        if self._decoders is None or video not in self._files or self.is_quarantined(video):
+            return
+        file, known = self._files[video], self._videos[video]
+        async with self._locks.setdefault(video, asyncio.Lock()):
+            try:
+                await self._decoders.frames(file, known, self._sampling)
+            except UnusableVideo as failure:
+                self._foreseen[video] = failure
+
+    def has(self, video: str) -> bool:
+        """Return whether the run has seen a video's frames."""
+        return video in self._kept or self._store.frames(video) is not None
+
+    async def _first(self, video: str) -> Frames:
+        if self._decoders is None or video not in self._files:
+            raise UnusableVideo("this run never saw its frames")
+        try:
+            if video in self._foreseen:
+                raise self._foreseen.pop(video)
+            file, known = self._files[video], self._videos[video]
+            frames = await self._decoders.frames(file, known, self._sampling)
+        except UnusableVideo as failure:
+            condemn(self._store, video, str(failure))
+            raise
+        await self._store.put_frames(frames)
+        return frames
+
+    def is_quarantined(self, video: str) -> bool:
+        """Return whether a video has given no frames, and is not tried again."""
+        return verdict_on(self._store, video, self._generation) is not None
+
+    def _refuse_quarantined(self, video: str) -> None:
+        if (why := verdict_on(self._store, video, self._generation)) is not None:
+            raise UnusableVideo(why)
+
+    async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
+        """Return the JPEG bytes of a video's frames.
+
+        Raises:
+            FramesChanged: the file now gives other frames than this run has seen.
+            UnusableVideo: the file is gone or broken.
+        """
+        if self._decoders is None or video not in self._files:
+            raise UnusableVideo("its file is not at hand")
+        return await self._decoders.jpegs(
+            self._files[video], self._videos[video], sampling=self._sampling, digests=digests
+        )

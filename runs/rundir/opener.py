@@ -1,0 +1,381 @@
+"""Beginning a run, or finding the one that a folder holds and checking that it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.graph.state import PERSONAS, slot_id
+from videoautoarena.memory.records.errors import BadInput, ForeignRun
+from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.records.slots import Slots
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings, arena_file
+from videoautoarena.runs.config.stopping_rule import keep_rule
+from videoautoarena.runs.rundir.budget import keep_caps, priced
+from videoautoarena.runs.rundir.failures import failed_slots, supersede
+from videoautoarena.runs.rundir.frames import changed_subtitles, keep_subtitles
+from videoautoarena.runs.rundir.reader import RUN_FILE, Run, contracts_of, run_file
+from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, next_generation
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.video.folder.find import Findings
+
+PROMPT_FILE = "prompts/"
+FOLDER_FILE = "local/videos"
+"""Where the videos lay last; a convenience for `arena resume`, no part of the run.
+
+Not there where the path is no UTF-8, which the file cannot hold.
+"""
+
+
+@dataclass(frozen=True)
+class Care:
+    """How a run is opened, which is no part of it."""
+
+    retry_failed: bool = False
+    """Play again what ended void or forfeit because a call had failed."""
+    fsync: bool = False
+    """Wait with every commit until the disk has it."""
+    caps: Caps | None = None
+    """What may be spent from now on, written down before anything else; None: as before."""
+    until: str | None = None
+    """Which rule may stop it early from now on; None: as before."""
+    found: Findings | None = None
+    """The videos, where their folder was read for a plan; None: it is read."""
+
+
+NO_CARE = Care()
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run that is open for writing."""
+
+    store: Store
+    config: RunConfig
+    prompts: PromptSet
+    notes: tuple[str, ...]
+    """What a person should know about how it was continued."""
+    files: Mapping[str, Path]
+    """Video id to the file that has it now, wherever it was when the run began."""
+
+
+def holds_run(out: Path) -> bool:
+    """Return whether `out` holds a run.
+
+    Raises:
+        BadInput: it is a file, or a folder with other things in it.
+    """
+    if (out / RUN_FILE).is_file():
+        return True
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out} is a file; pass a folder with --out")
+    foreign = (
+        [p.name for p in out.iterdir() if not p.name.startswith(RUN_FILE)] if out.is_dir() else []
+    )
+    if foreign:
+        raise BadInput(f"{out} holds other things ({sorted(foreign)[0]}); pass a new --out")
+    return False
+
+
+def begin(
+    out: Path,
+    config: RunConfig,
+    *,
+    prompts: PromptSet,
+    found: Findings,
+    folder: Path,
+    care: Care = NO_CARE,
+) -> Opened:
+    """Begin a run in `out` over the videos found, `config.limit` of them at most."""
+    config = priced(config)
+    manifest = config.manifest(
+        version("videoautoarena"), prompts.digests, contracts=prompts.contracts
+    )
+    store = Store.create(out / RUN_FILE, manifest, fsync=care.fsync)
+    try:
+        # Before all that takes time: a run that is cut off there is not continued without its cap.
+        _bound(store, care)
+        return _filled(store, config, prompts=prompts, found=found, folder=folder)
+    except BaseException:
+        store.close()
+        raise
+
+
+def go_on(
+    run: Run,
+    asked: Settings | None,
+    *,
+    prompts: PromptSet | None,
+    found: Findings,
+    folder: Path,
+    care: Care = NO_CARE,
+) -> Opened:
+    """Continue a run; its own configuration and prompts bind.
+
+    Only what is no part of the run's identity follows what was asked for now: where models are
+    served, which variables hold their keys, time-outs, and more rounds.
+
+    Args:
+        run: one that is open for writing, and stays open whatever is raised.
+        asked: what was asked for now; None takes the run as it is.
+        prompts: the prompts as they stand on disk now, for a warning where they differ.
+        found: the videos as they are now; new ones are appended.
+        folder: where they are.
+        care: how it is opened.
+
+    Raises:
+        ForeignRun: it holds a run with other settings.
+        BadInput: fewer rounds than it has, or a video that it still needs is gone.
+    """
+    out, store = run.folder, run.store
+    manifest = store.manifest()
+    begun = RunConfig.to_go_on(manifest)
+    kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
+    own = stored_prompts(store, missing=prompts or PromptSet.load())
+    _refuse_other_prompts(out, own, manifest)
+    at_hand = {video.id for video in found.videos}
+    failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else set()
+    _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
+    _refuse_idle(store, begun, kept, found)
+    _bound(store, care)
+    now = {**manifest, **kept.model_dump(mode="json")}
+    if now != manifest:
+        store.put_manifest(now)
+    # Before rounds are added: those come after what is played again, and are no part of it.
+    repaired = [supersede(store, failed)] if care.retry_failed else []
+    opened = _filled(store, kept, prompts=own, found=found, folder=folder)
+    notes = (*repaired, *_joining(begun, kept), *opened.notes, *_changed(own, prompts))
+    return replace(opened, notes=notes)
+
+
+def _bound(store: Store, care: Care) -> None:
+    """Write down what may end the run before its last battle."""
+    if care.caps is not None:
+        keep_caps(store, care.caps)
+    keep_rule(store, care.until)
+
+
+def _filled(
+    store: Store, config: RunConfig, *, prompts: PromptSet, found: Findings, folder: Path
+) -> Opened:
+    """Write down what the run consists of: prompts, videos, skipped files, slots."""
+    for role, text in prompts.texts.items():
+        store.put_file(f"{PROMPT_FILE}{role}", text)
+    with suppress(UnicodeEncodeError):
+        store.put_file(FOLDER_FILE, str(folder.resolve()).encode().decode(), replace=True)
+    before = store.videos()
+    known = {video.id for video in before}
+    added = added_videos(config, before, found.videos)
+    notes: list[str] = []
+    if config.subtitles:
+        notes += changed_subtitles(store, known, found=found, folder=folder)
+        # Before their videos, so that a kill leaves no video without its subtitles.
+        notes += keep_subtitles(store, added, found=found, folder=folder, seed=config.seed)
+    store.add_videos(added)
+    store.add_skipped(found.skipped)
+    slots = _missing(config, store, store.videos())
+    store.add_slots(slots)
+    is_new = (
+        "1 video is new and was" if len(added) == 1 else f"{len(added)} videos are new and were"
+    )
+    notes += [f"{is_new} appended"] if before and added else []
+    files = {video.id: folder / video.path for video in found.videos}
+    return Opened(store, config, prompts, tuple(notes), files)
+
+
+def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:
+    """Return the prompts that were copied into the run, with the contracts it was begun with.
+
+    Args:
+        store: the run.
+        missing: stands in for those that a kill in the run's first moments left out.
+    """
+    texts = {
+        file.name.removeprefix(PROMPT_FILE): file.text
+        for file in store.files()
+        if file.name.startswith(PROMPT_FILE)
+    }
+    texts = {**(missing.texts if missing else {}), **texts}
+    return PromptSet.from_texts(texts, contracts=contracts_of(store.manifest()))
+
+
+def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]) -> None:
+    """Refuse prompts that stand in for the run's own and are others."""
+    begun = manifest["prompts"]
+    others = sorted(role for role, digest in own.digests.items() if begun.get(role) != digest)
+    if others:
+        raise BadInput(
+            f"{out} was begun with other prompts ({', '.join(others)}) and stopped before they "
+            "were copied; pass them with --prompts, or another --out"
+        )
+
+
+def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
+    if now and own.contracts != now.contracts:
+        yield (
+            "replies are asked for in the form that this run began with (contracts "
+            f"{own.contracts}; the newest are {now.contracts})"
+        )
+    changed = [r for r, d in own.digests.items() if now and now.digests.get(r) != d]
+    if changed:
+        yield (
+            f"prompts changed on disk since this run began ({', '.join(sorted(changed))}); "
+            "the run goes on with its own"
+        )
+
+
+def added_videos(config: RunConfig, before: Sequence[Video], found: Iterable[Video]) -> list[Video]:
+    """Return which of the videos found are new to a run and are appended, in order."""
+    known = {video.id for video in before}
+    ordered = in_order((video for video in found if video.id not in known), config.seed)
+    return ordered if config.limit is None else ordered[: max(0, config.limit - len(before))]
+
+
+def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> Slots:
+    return new_slots(videos, rounds=config.rounds, block=config.block, existing=store.slots())
+
+
+def named_in_full(out: Path, flags: Flags) -> Flags:
+    """Return what was typed with short names of models of the run in `out` written whole."""
+    typed = (*flags.models, *flags.judge, flags.examiner or ":")
+    if all(":" in name for name in typed) or not holds_run(out):
+        return flags
+    with Store.open(run_file(out), write=False) as store:
+        known = [*arena_file(flags.config).models, *RunConfig.of_manifest(store.manifest()).cast]
+    return replace(
+        flags,
+        models=tuple(in_full(name, known) for name in flags.models),
+        judge=tuple(in_full(name, known) for name in flags.judge),
+        examiner=flags.examiner and in_full(flags.examiner, known),
+    )
+
+
+def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:
+    """Return the run's configuration with what may change as it was asked for now.
+
+    `generation` is the first one in which models play that join now.
+    """
+    if asked is None:
+        return kept
+    now = asked.config
+    if asked.assumed_pairing:
+        now = now.model_copy(update={"pairing": kept.pairing})
+    if set(kept.models) - set(kept.guests) <= set(now.models):
+        now = _with_guests(now, kept)
+    newcomers = [model for model in now.models if model not in kept.models]
+    joins = bool(newcomers) and set(kept.models) <= set(now.models)
+    _refuse_other(out, kept, _before_joining(now, kept) if joins else now)
+    rounds = kept.rounds if asked.assumed_rounds else now.rounds
+    if rounds < kept.rounds:
+        raise BadInput(f"this run has {kept.rounds} rounds; --rounds can only grow")
+    update: dict[str, Any] = {"rounds": rounds, "cast": now.cast}
+    if joins:
+        update |= {name: getattr(now, name) for name in _OF_THE_CAST}
+        update["models"] = (*kept.models, *newcomers)
+        update["joined"] = kept.joined | dict.fromkeys(newcomers, generation)
+    return kept.model_copy(update=update)
+
+
+_OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")
+"""What follows from who plays, and what was allowed for that."""
+
+
+def _with_guests(asked: RunConfig, kept: RunConfig) -> RunConfig:
+    """Return what was asked for with those who met stored answers since, whom nobody need name."""
+    unnamed = [name for name in kept.guests if name not in asked.models]
+    if not unnamed:
+        return asked
+    models = (*asked.models, *unnamed)
+    update: dict[str, Any] = {
+        "models": kept.models if set(models) == set(kept.models) else models,
+        "cast": asked.cast | {name: kept.cast[name] for name in unnamed},
+        "offline": asked.offline and kept.offline,
+        "self_judging": asked.self_judging or kept.self_judging,
+        "offline_judge_on_real": asked.offline_judge_on_real or kept.offline_judge_on_real,
+    }
+    return asked.model_copy(update=update)
+
+
+def _before_joining(asked: RunConfig, kept: RunConfig) -> RunConfig:
+    """Return what was asked for as it would be if nobody joined."""
+    cast = {name: entry for name, entry in asked.cast.items() if name in kept.cast}
+    before = {name: getattr(kept, name) for name in _OF_THE_CAST}
+    return asked.model_copy(update={"models": kept.models, "cast": cast, **before})
+
+
+def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Findings) -> None:
+    """Refuse a newcomer for whom no slot would be added."""
+    newcomers = [model for model in now.models if model not in before.models]
+    there = store.videos()
+    slots = _missing(now, store, [*there, *added_videos(now, there, found.videos)])
+    if now.pairing == "keep-pair":
+        # A lineage keeps its pair, so whoever is new plays in new lineages only.
+        slots = slots.where(slots.rounds == 0)
+    if newcomers and not slots:
+        more = "add videos" if now.pairing == "keep-pair" else "raise --rounds or add videos"
+        raise BadInput(
+            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, or let it meet the "
+            "answers that are stored: arena add"
+        )
+
+
+def _joining(before: RunConfig, now: RunConfig) -> Iterable[str]:
+    for model in now.models[len(before.models) :]:
+        yield f"{safe(model)} joins, and plays in battles that are added; all others stay as drawn"
+
+
+def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
+    mine, theirs = kept.identity(), asked.identity()
+    different = [key for key in mine if mine[key] != theirs[key]]
+    if different:
+        key = different[0]
+        here, there = mine[key], theirs[key]
+        if key == "sampling":
+            key = next(name for name in here if here[name] != there[name])
+            here, there = here[key], there[key]
+        raise ForeignRun(
+            f"{out} holds another run ({key} {_brief(here)}, here {_brief(there)}); "
+            f"pass another --out, or go on with what it began with: arena resume {quote(str(out))}"
+        )
+
+
+def _brief(value: Any) -> str:
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple | Mapping) else str(value)
+    text = "none" if value is None else text
+    return safe(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _refuse_lost(
+    store: Store, videos: Sequence[Video], *, folder: Path, rounds: int, failed: Collection[str]
+) -> None:
+    lineup, here = Lineup(store.slots()), {video.id for video in videos}
+    settled = store.settled_ids()
+
+    def is_done(video: str) -> bool:
+        places = (slot_id(video, p, r) for p in PERSONAS for r in range(rounds))
+        current = (lineup.current(place) for place in places)
+        return all(slot in settled and slot not in failed for slot in current)
+
+    lost = [video for video in store.videos() if video.id not in here and not is_done(video.id)]
+    if lost:
+        is_there = any(video.path == lost[0].path for video in videos)
+        is_other = " is another video now" if is_there else ""
+        raise BadInput(
+            f"{folder} lacks {len(lost)} of this run's videos ({safe(lost[0].path)}{is_other}); "
+            "pass the folder that has them"
+        )
+
+
+def videos_folder(store: Store) -> Path | None:
+    """Return where the run's videos lay last."""
+    file = store.file(FOLDER_FILE)
+    return Path(file.text) if file else None

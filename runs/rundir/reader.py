@@ -1,0 +1,314 @@
+"""Opening a run folder for reading, and the words in which battles are told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.records.records import Battle, Video
+from videoautoarena.memory.records.slots import Ids, Slots
+from videoautoarena.memory.store.connection import lock_of, real_file
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import length
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.rundir.server_limits import Shortfall
+
+
+class Work(NamedTuple):
+    """What processes did for a run until now; times end with their last commits."""
+
+    seconds: float
+    processes: int
+    calls: int
+
+    @property
+    def calls_per_minute(self) -> float | None:
+        """Return how many calls were finished a minute of work; None before there was any."""
+        return round(60 * self.calls / self.seconds, 1) if self.seconds > 0 else None
+
+    def as_json(self) -> dict[str, float | int | None]:
+        """Return it in the shape of `work` in `arena status --json`."""
+        return {
+            "seconds": round(self.seconds, 1),
+            "processes": self.processes,
+            "calls_per_minute": self.calls_per_minute,
+        }
+
+    def as_line(self) -> str:
+        """Return it as a line for a person."""
+        pace = (
+            "" if self.calls_per_minute is None else f", {self.calls_per_minute:,g} calls a minute"
+        )
+        return f"worked on for {spent(self.seconds)} by {_processes(self.processes)}{pace}"
+
+
+NO_WORK = Work(0.0, 0, 0)
+
+
+def work_on(store: Store, calls: int) -> Work:
+    """Return what was worked on a run that has so many calls."""
+    sessions = store.sessions.all()
+    return Work(sum(session.worked_s for session in sessions), len(sessions), calls)
+
+
+def spent(seconds: float) -> str:
+    """Return a time in its two largest units: `3 h 20 min`, `5 min 12 s`, `8 s`."""
+    whole = round(seconds)
+    minutes, hours = whole // 60, whole // 3600
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
+
+
+def _processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count} processes"
+
+
+RUN_FILE = "run.sqlite"
+STAND_INS = "rates stand-ins: every model is an offline one"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder that is open for reading."""
+
+    folder: Path
+    store: Store
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The settings of the run."""
+        return self.store.manifest()
+
+    @cached_property
+    def lineup(self) -> Lineup:
+        """Which slots count."""
+        return Lineup(self.store.slots())
+
+    @cached_property
+    def slots(self) -> Slots:
+        """The slots that count, in stored order: of each place the latest generation."""
+        return self.lineup.slots
+
+    @cached_property
+    def settled(self) -> Ids:
+        """The ids of the battles that count."""
+        return self.slots.where(self.slots.among(self.store.settled_ids())).ids
+
+    @cached_property
+    def battles(self) -> list[Battle]:
+        """The battles that count, in slot order; superseded ones are left out."""
+        return list(self.each_battle)
+
+    @cached_property
+    def stop(self) -> Reading | None:
+        """What met the rule that ended the run before its last slot; None where none did."""
+        # Rules look at ratings, whose imports cost more than reading most runs.
+        from videoautoarena.runs.rundir.waves import look_ahead
+
+        if kept_rule(self.store).rule is None:
+            return None
+        outlook = look_ahead(self.store)
+        return outlook.reading if outlook.is_stopped else None
+
+    @cached_property
+    def shortfalls(self) -> list[Shortfall]:
+        """Who saw fewer frames than it was to."""
+        # Models are no business of most readers.
+        from videoautoarena.runs.rundir.server_limits import shortfalls
+
+        return shortfalls(self.store)
+
+    @property
+    def each_battle(self) -> BattlesOf:
+        """The same battles, a few in memory at a time."""
+        return BattlesOf(self, self.settled)
+
+
+@dataclass(frozen=True)
+class BattlesOf(Collection[Battle]):
+    """Battles of a run in slot order, read each time they are gone through and never kept."""
+
+    run: Run
+    ids: Set[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Battle]:
+        return (battle for battle in self.run.store.each_battle() if battle.id in self.ids)
+
+    def __contains__(self, battle: object) -> bool:
+        return isinstance(battle, Battle) and battle.id in self.ids
+
+
+@contextmanager
+def open_run(folder: Path) -> Iterator[Run]:
+    """Open the run in `folder`; nothing is written or made.
+
+    Raises:
+        BadInput: there is no such folder, or no run in it.
+    """
+    store = Store.open(run_file(folder), write=False)
+    try:
+        yield Run(folder, store)
+    finally:
+        store.close()
+
+
+def run_file(folder: Path) -> Path:
+    """Return the run file in `folder`, which is there."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder; pass the --out folder of a simulate run")
+    if not (folder / RUN_FILE).is_file():
+        raise BadInput(f"{folder} holds no run ({RUN_FILE}); pass the --out folder of a run")
+    return folder / RUN_FILE
+
+
+def lock_file(folder: Path) -> Path:
+    """Return the lock of the run in `folder`, which is there."""
+    return lock_of(real_file(run_file(folder)))
+
+
+def outcome(battle: Battle) -> str:
+    """Return who beat whom, or why nobody did, in a few words."""
+    a, b = safe(battle.model_a or "?"), safe(battle.model_b or "?")
+    match battle.verdict:
+        case "a":
+            return f"{a} beat {b}"
+        case "b":
+            return f"{b} beat {a}"
+        case "forfeit_a":
+            return f"{a} forfeits to {b}: {_reason(battle)}"
+        case "forfeit_b":
+            return f"{b} forfeits to {a}: {_reason(battle)}"
+        case "void":
+            return f"void: {_reason(battle)}"
+        case tie:
+            return f"{a} and {b} {_TIES[tie]}"
+
+
+_TIES = {
+    "tie": "tie",
+    "tie_good": "tie, both good",
+    "tie_bad": "tie, both bad",
+    "split": "split: the seatings disagree",
+}
+
+
+_DECIDED = re.compile(r" \((ab|ba)\): None(?=;|$)")
+"""How the reason of a void battle tells of a judging that had nothing to excuse.
+
+It stands in runs so, and they replay to the same bytes.
+"""
+
+
+def told_reason(reason: str) -> str:
+    """Return why a battle is void, with a second seating that decided called what it is."""
+    return _DECIDED.sub(r" (\1) decided, which only audits", reason)
+
+
+def _reason(battle: Battle) -> str:
+    return one_line(told_reason(battle.reason or "no reason recorded"), 100)
+
+
+def about_video(video: Video) -> str:
+    """Return a video as a person knows it: its file and how long it is."""
+    return f"{safe(video.path)}, {length(video.duration_s)}"
+
+
+def one_line(text: str, length: int) -> str:
+    """Return `text` on one line, safe for a terminal, cut to `length` characters."""
+    flat = safe(" ".join(text.split()))
+    return flat if len(flat) <= length else flat[: length - 3].rstrip() + "..."
+
+
+def rates_stand_ins(manifest: dict[str, Any]) -> bool:
+    """Return whether every contestant of a run is an offline model."""
+    cast = manifest.get("cast") or {}
+    names = [cast.get(alias, {}).get("model", "") for alias in manifest.get("models") or []]
+    return bool(names) and all(name.startswith("offline:") for name in names)
+
+
+def cautions(manifest: dict[str, Any]) -> list[str]:
+    """Return what was allowed in a run that a reader of any figure must know."""
+    told = []
+    if manifest.get("self_judging"):
+        told.append("a judge or the examiner of this run also competed")
+    if manifest.get("offline_judge_on_real"):
+        told.append("an offline judge rated real models; it reads only sentences it knows")
+    return told
+
+
+def warnings_of(run: Run) -> list[str]:
+    """Return what a reader of any figure of a run must know of it."""
+    told = cautions(run.manifest)
+    if stop := run.stop:
+        told.append(
+            f"--until {stop.rule} ended the run at its wave {stop.wave}, with "
+            f"{len(run.slots) - len(run.settled)} of {len(run.slots)} slots unplayed: "
+            f"{stop.rule.promise}; {stop.rule.on_intervals}"
+        )
+    elif unsettled := len(run.slots) - len(run.settled):
+        told.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
+    return told
+
+
+def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
+    """Return the sentences that stand on every page of a run."""
+    stand_ins = [STAND_INS] if rates_stand_ins(manifest) else []
+    return (*stand_ins, *cautions(manifest))
+
+
+def damage(store: Store) -> list[str]:
+    """Return a line for each video whose frames are not all what was asked for."""
+    paths = {video.id: safe(video.path) for video in store.videos()}
+    return [
+        f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"
+        for what, found in (
+            ("damaged; a neighbour stands in where there is no picture", store.damaged()),
+            ("may not be the very ones of their times", store.approximate()),
+        )
+        for video, frames in sorted(found.items())
+    ]
+
+
+def problems(store: Store) -> list[str]:
+    """Return a line for each thing that was wrong with a file when it was found."""
+    return [
+        f"{safe(video.path)}: {safe(problem)}"
+        for video in store.videos()
+        for problem in video.problems
+    ]
+
+
+def named(alias: str, model: str) -> str:
+    """Return a model's name in a run, with what it stands for where that is something else."""
+    return alias if alias == model else f"{alias} ({model})"
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number with its noun: `1 video`, `2 videos`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def contracts_of(manifest: Mapping[str, Any]) -> int:
+    """Return the number of the contracts that the roles of a run or a bench are held to.
+
+    Raises:
+        StoreError: what stands there is no whole number from 1.
+    """
+    number = manifest.get("contracts", 1)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise StoreError("the run's settings cannot be read (contracts)")
+    return number

@@ -1,0 +1,145 @@
+"""What a run learnt of servers that take less than they were sent, and who saw how much for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from videoautoarena.agents.limits.server_limits import ServerLimits
+from videoautoarena.agents.models.registry import usual_frames
+from videoautoarena.memory.records.digests import canonical_json
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import Learnt, Role
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.text.terminal import safe
+
+LIMITS_FILE = "local/limits"
+"""What servers turned out to take; no part of the run, since what a call was made from is in it."""
+_FORM = TypeAdapter(tuple[Learnt, ...])
+Post = Literal["contestant", "judge", "examiner"]
+_POSTS: dict[Role, Post] = {"contestant": "contestant", "judge": "judge", "comparer": "judge"}
+"""Who speaks in a role; the examiner in all others."""
+
+
+class Shortfall(NamedTuple):
+    """A model that was sent fewer frames than it was to see."""
+
+    model: str
+    role: Post
+    """As what."""
+    least: int
+    """Frames of one of those calls."""
+    most: int
+    wanted: int
+    calls: int
+    """That were answered from fewer."""
+    of: int
+    """That were answered at all."""
+
+    @property
+    def saw(self) -> str:
+        """Return it in few words: `saw 4 of 64 frames`."""
+        seen = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
+        return f"saw {seen} of {self.wanted} frames"
+
+    @property
+    def line(self) -> str:
+        """Return it as a line for a person."""
+        often = (
+            "in all its calls" if self.calls == self.of else f"in {self.calls} of {self.of} calls"
+        )
+        return f"{safe(self.model)} ({self.role}) {self.saw} {often}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `frames_short` in `arena status --json`."""
+        return self._asdict()
+
+
+def kept_limits(store: Store) -> tuple[Learnt, ...]:
+    """Return what was learnt of servers in this run, in all its processes.
+
+    Raises:
+        StoreError: what stands there is nothing that was written.
+    """
+    file = store.file(LIMITS_FILE)
+    try:
+        return _FORM.validate_json(file.text) if file else ()
+    except ValidationError:
+        raise StoreError(f"what the run's file holds as {LIMITS_FILE} cannot be read") from None
+
+
+def limits_of(store: Store) -> ServerLimits:
+    """Return the limits that a run goes on with, and which it keeps whenever one is learnt."""
+
+    def keep(learnt: Iterable[Learnt]) -> None:
+        told = [one.model_dump(mode="json") for one in learnt]
+        store.put_file(LIMITS_FILE, canonical_json(told), replace=True)
+
+    return ServerLimits.of(kept_limits(store), keep)
+
+
+def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
+    """Yield what was learnt of servers, a line for each thing."""
+    for one in learnt:
+        who = safe(f"{one.model} at {one.endpoint}")
+        if one.images is not None:
+            refused = f"; {one.refused_images} were refused" if one.refused_images else ""
+            yield f"{who} takes {_images(one.images)} a request{refused}"
+        if one.token_limit_field is not None:
+            yield f"{who} is told the limit of a reply as {one.token_limit_field}"
+        if one.output_tokens is not None:
+            yield (
+                f"{who} does not keep to {one.output_limit or 0:,} output tokens: a reply took "
+                f"{one.output_tokens:,}"
+            )
+
+
+def shortfalls(store: Store) -> list[Shortfall]:
+    """Return which models saw fewer frames than they were to, by name, then role.
+
+    Trials are left out: what they show may be no frames of the run.
+    """
+    cast, there = store.manifest().get("cast") or {}, store.frame_counts()
+    short: dict[tuple[str, Post], Shortfall] = {}
+    answered: dict[tuple[str, Post], int] = {}
+    for sent in store.journal.sent_frames():
+        entry = cast.get(sent.alias)
+        if sent.video not in there or entry is None:
+            continue
+        key = (sent.alias, _POSTS.get(sent.role, "examiner"))
+        answered[key] = answered.get(key, 0) + sent.calls
+        wanted = min(there[sent.video], usual_frames(entry.get("max_frames"), sent.role))
+        if sent.frames < wanted:
+            seen = Shortfall(*key, sent.frames, sent.frames, wanted, sent.calls, 0)
+            short[key] = _joined(short.get(key, seen._replace(calls=0)), seen)
+    return [short[key]._replace(of=answered[key]) for key in sorted(short)]
+
+
+def declared_lines(config: RunConfig) -> Iterator[str]:
+    """Yield who is sent fewer frames than it would be, since its server's limit says so."""
+    for alias in config.cast:
+        model, role = config.model_of(alias), _role(config, alias)
+        wanted = min(config.sampling.frames, usual_frames(model.max_frames, role))
+        sent = min(wanted, model.frame_limit(role))
+        if sent < wanted:
+            yield f"{safe(alias)} is sent {sent} of {wanted} frames (limits.images_per_request)"
+
+
+def _role(config: RunConfig, alias: str) -> Role:
+    return "contestant" if alias in config.models else "judge"
+
+
+def _joined(one: Shortfall, other: Shortfall) -> Shortfall:
+    return one._replace(
+        least=min(one.least, other.least),
+        most=max(one.most, other.most),
+        wanted=max(one.wanted, other.wanted),
+        calls=one.calls + other.calls,
+    )
+
+
+def _images(count: int) -> str:
+    return "1 image" if count == 1 else f"{count} images"

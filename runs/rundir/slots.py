@@ -1,0 +1,271 @@
+"""Which slots a run has, in which stored order, and which of them count.
+
+Slots are a table of numbers (`memory/records/slots.py`), and stay one here: a run may have a
+million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videoautoarena.graph.state import (
+    PERSONAS,
+    base_of,
+    generation_of,
+    is_guest,
+    slot_id,
+    superseding_id,
+)
+from videoautoarena.memory.records.digests import derive
+from videoautoarena.memory.records.records import Slot, Video
+from videoautoarena.memory.records.slots import NO_SLOTS, Columns, Ints, Kind, Longs, Mask, Slots
+from videoautoarena.memory.store.store import Store
+
+_NEVER = np.iinfo(np.int32).max
+
+
+class Lineup:
+    """The slots that count: of each place the one of the latest generation.
+
+    `slots` is what it is made of; leave later generations out to see a run as it stood.
+    """
+
+    def __init__(self, slots: Iterable[Slot]) -> None:
+        self._all = Slots.of(slots)
+        self.slots = _by_ordinal(_latest(self._all))
+        self.ids = self.slots.ids
+
+    def current(self, base: str, *, before: int | None = None) -> str:
+        """Return the id of the slot that counts in the place of `base`, known or not.
+
+        With `before`, of those of earlier generations.
+        """
+        if not self._again:
+            return base
+        found = [
+            (generation, id_)
+            for id_, generation in self._in_place(base)
+            if before is None or generation < before
+        ]
+        return max(found)[1] if found else base
+
+    def find(self, base: str) -> int | None:
+        """Return the row in `slots` of the one that counts in the place of `base`."""
+        return self.slots.find(self.current(base))
+
+    def generations(self, scope: str) -> tuple[int, ...]:
+        """Return the generations in which a place or a video was played, ascending."""
+        if not self._again:
+            return (0,)
+        if scope in self._videos_again:
+            return self._videos_again[scope]
+        return tuple(sorted({0} | {generation_of(id_) for id_, _ in self._in_place(scope)}))
+
+    def _in_place(self, base: str) -> list[tuple[str, int]]:
+        """Return id and generation of each slot in a place."""
+        ids = [base] if not self._again else [base, *(base + tail for tail in self._again)]
+        rows = [(id_, self._all.find(id_)) for id_ in ids]
+        kinds, kind = self._all.kinds, self._all.columns.kind
+        return [(id_, kinds[kind[row]].generation) for id_, row in rows if row is not None]
+
+    @cached_property
+    def _again(self) -> list[str]:
+        """What stands behind the id of a place where it was played again."""
+        tails = (kind.suffix[len(base_of(kind.suffix)) :] for kind in self._all.kinds)
+        return sorted(set(tails) - {""})
+
+    @cached_property
+    def _videos_again(self) -> dict[str, tuple[int, ...]]:
+        """The generations of the videos that were played again; what guests play is none."""
+        played: dict[str, set[int]] = {}
+        again = self._all.by_kind(
+            lambda kind: 0 if is_guest(kind.suffix) else generation_of(kind.suffix)
+        )
+        for generation in sorted(set(np.unique(again).tolist()) - {0}):
+            for video in self._all.where(again == generation).videos_of():
+                played.setdefault(video, {0}).add(generation)
+        return {video: tuple(sorted(found)) for video, found in played.items()}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many slots count and are settled, told by a run's file without a table of them."""
+
+    superseded: Set[str]
+    """Ids of slots that do not count, since another is played in their place."""
+    slots: int
+    settled: int
+
+    @classmethod
+    def of(cls, store: Store) -> Tally:
+        """Return the tally of a run."""
+        played: dict[str, set[str]] = {}
+        for id_ in store.superseding():
+            played.setdefault(base_of(id_), {base_of(id_)}).add(id_)
+        superseded = {id_ for ids in played.values() for id_ in ids - {max(ids, key=generation_of)}}
+        return cls(
+            superseded,
+            slots=store.count_slots() - len(superseded),
+            settled=store.count_settled() - sum(map(store.has_battle, superseded)),
+        )
+
+    @property
+    def left(self) -> int:
+        """How many of those that count are not settled."""
+        return self.slots - self.settled
+
+
+def _latest(slots: Slots) -> Slots:
+    """Return of each place the slot of the latest generation, the first of equal ones."""
+    if not any(generation_of(kind.suffix) for kind in slots.kinds):
+        return slots
+    place = places_of(slots)
+    order = np.lexsort((-np.arange(len(slots)), slots.generations, place))
+    is_last = np.append(place[order][1:] != place[order][:-1], True)
+    return slots.where(np.sort(order[is_last]))
+
+
+def _by_ordinal(slots: Slots) -> Slots:
+    ordinal = slots.columns.ordinal
+    is_sorted = bool(np.all(ordinal[1:] >= ordinal[:-1]))
+    return slots if is_sorted else slots.where(np.argsort(ordinal, kind="stable"))
+
+
+def places_of(slots: Slots) -> Longs:
+    """Return a number for the place of each slot, the same for all that are played in it."""
+    bases = list(dict.fromkeys(base_of(kind.suffix) for kind in slots.kinds))
+    at = {base: number for number, base in enumerate(bases)}
+    number = slots.by_kind(lambda kind: at[base_of(kind.suffix)])
+    return slots.columns.video.astype(np.int64) * len(bases) + number
+
+
+def lineages_of(slots: Slots) -> Longs:
+    """Return a number for video and persona of each slot."""
+    personas = slots.personas
+    lineages: Longs = slots.columns.video.astype(np.int64) * (1 + int(personas.max(initial=0)))
+    return lineages + personas
+
+
+def numbered(names: NDArray[np.signedinteger]) -> Ints:
+    """Return a number for each name, the same for equal ones, in the order of their coming."""
+    _, first, name = np.unique(names, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int32)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[name]
+
+
+def guests_among(slots: Slots) -> Mask:
+    """Return in which slots a newcomer meets a stored answer."""
+    return slots.are(is_guest)
+
+
+def in_order(videos: Iterable[Video], seed: int) -> list[Video]:
+    """Return videos in the order a run takes them: by sha256 of seed and content."""
+    return sorted(videos, key=lambda video: derive(seed, video.sha256))
+
+
+def new_slots(
+    videos: Sequence[Video], *, rounds: int, block: int, existing: Iterable[Slot]
+) -> Slots:
+    """Return the slots still missing, as a generation after all that exist.
+
+    Args:
+        videos: in stored order; those of earlier generations first.
+        rounds: battles in each lineage.
+        block: about how many videos are admitted together.
+        existing: every slot the run has.
+
+    Slots stand by block, then round, then video and persona.
+    """
+    existing = Slots.of(existing)
+    missing = ~_known([video.id for video in videos], rounds, existing)
+    if not missing.any():
+        return NO_SLOTS
+    blocks = np.array(_blocks(videos, block, existing), dtype=np.int32)
+    film, round_, persona = (found.astype(np.int32) for found in np.nonzero(missing))
+    order = np.lexsort((persona, film, round_, blocks[film]))
+    film, kind = film[order], (round_ * len(PERSONAS) + persona)[order]
+    generation = next_generation(existing)
+    kinds = [
+        Kind(slot_id("", user, number), generation, user, number)
+        for number in range(rounds)
+        for user in PERSONAS
+    ]
+    ordinal = np.arange(len(existing), len(existing) + len(film), dtype=np.int32)
+    columns = Columns(ordinal, film, kind, blocks[film])
+    return Slots([video.id for video in videos], kinds, columns)
+
+
+def _known(videos: Sequence[str], rounds: int, existing: Slots) -> Mask:
+    """Return which places there are: by video, round and persona."""
+    known = np.zeros((len(videos), rounds, len(PERSONAS)), dtype=np.bool_)
+    at = {video: number for number, video in enumerate(videos)}
+    place = {
+        slot_id("", user, number): number * len(PERSONAS) + k
+        for number in range(rounds)
+        for k, user in enumerate(PERSONAS)
+    }
+    film = np.array([at.get(video, -1) for video in existing.videos], dtype=np.int32)
+    film = film[existing.columns.video]
+    cell = existing.by_kind(lambda kind: place.get(kind.suffix, -1))
+    is_here = (film >= 0) & (cell >= 0)
+    known.reshape(len(videos), -1)[film[is_here], cell[is_here]] = True
+    return known
+
+
+def _blocks(videos: Sequence[Video], block: int, existing: Slots) -> list[int]:
+    """Return the block of each video; those that are new share new ones as evenly as they can.
+
+    A small last block would leave most places empty: its rounds wait for each other.
+    """
+    films, first_rows = np.unique(existing.columns.video, return_index=True)
+    found = existing.columns.block[first_rows].tolist()
+    blocks = {existing.videos[film]: number for film, number in zip(films, found, strict=True)}
+    first = max(found, default=-1) + 1
+    new = [video.id for video in videos if video.id not in blocks]
+    count = max(1, (2 * len(new) + block) // (2 * block))
+    blocks |= {video: first + place * count // len(new) for place, video in enumerate(new)}
+    return [blocks[video.id] for video in videos]
+
+
+def superseding_slots(failed: Collection[str], *, existing: Iterable[Slot]) -> Slots:
+    """Return what is played in place of failed slots and of all that came after them.
+
+    Args:
+        failed: ids of slots that count.
+        existing: every slot the run has.
+
+    They are one generation after all that exist, in the order and the blocks of the slots they
+    supersede. Later rounds of a lineage were asked in view of the one that failed: they go with it.
+    A newcomer's battle over a stored answer stands by itself.
+    """
+    existing = Slots.of(existing)
+    standing = Lineup(existing).slots
+    has_failed, of_guest = standing.among(failed), guests_among(standing)
+    lineage, round_ = lineages_of(standing), standing.rounds
+    since = np.full(lineage.max(initial=-1) + 1, _NEVER, dtype=np.int32)
+    np.minimum.at(since, lineage[has_failed & ~of_guest], round_[has_failed & ~of_guest])
+    gone = standing.where(np.where(of_guest, has_failed, round_ >= since[lineage]))
+    if not len(gone):
+        return NO_SLOTS
+    first = existing.columns.ordinal[existing.rows_like(gone, base_of)]
+    gone = gone.where(np.argsort(first, kind="stable"))
+    generation = next_generation(existing)
+    kinds = [
+        kind._replace(
+            suffix=superseding_id(base_of(kind.suffix), generation), generation=generation
+        )
+        for kind in gone.kinds
+    ]
+    ordinal = np.arange(len(existing), len(existing) + len(gone), dtype=np.int32)
+    return Slots(gone.videos, kinds, gone.columns._replace(ordinal=ordinal))
+
+
+def next_generation(existing: Iterable[Slot]) -> int:
+    """Return the generation of slots that are added now."""
+    return int(Slots.of(existing).generations.max(initial=-1)) + 1

@@ -1,0 +1,319 @@
+"""Files of battles that anybody may have: CSV, JSON lines or Parquet, read into coded columns."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+
+
+class Shaped(str):
+    """What stood in a cell as a list, an object, true or false: text to tell it by, and no name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column."""
+
+    values: Sequence[Any]
+    """Distinct ones, in order of appearance; None stands for a gap."""
+    codes: Ints
+    """Shape (rows,), places in `values`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The columns of a file that matter, all equally long."""
+
+    file: str
+    row: str
+    """What a row is called where people look for it, such as `line`."""
+    first: int
+    """Number of the first row."""
+    columns: Mapping[str, Coded]
+    names: Sequence[str]
+    """Of all columns, also those that do not matter."""
+
+    def refuse(self, row: int, why: str) -> BadInput:
+        """Return the error that a row, counted from 0, is."""
+        return BadInput(f"{self.file}, {self.row} {self.first + row}: {why}")
+
+    def check(self, name: str, wrong: Mapping[int, str]) -> None:
+        """Refuse the first row of a column whose value is wrong.
+
+        Args:
+            name: of the column.
+            wrong: places in its values, and what is wrong with each.
+
+        Raises:
+            BadInput: there is one.
+        """
+        column = self.columns[name]
+        found = np.isin(column.codes, list(wrong))
+        if found.any():
+            row = int(np.argmax(found))
+            raise self.refuse(row, f"{name} {wrong[int(column.codes[row])]}")
+
+
+class Coder:
+    """Codes a column that comes in portions."""
+
+    def __init__(self) -> None:
+        self._place: dict[Any, int] = {}
+        self._codes: list[Ints] = []
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Take the next rows."""
+        place = self._place
+        for value in dict.fromkeys(values):
+            place.setdefault(value, len(place))
+        self._codes.append(np.fromiter(map(place.__getitem__, values), np.int64, len(values)))
+
+    def done(self) -> Coded:
+        """Return the whole column."""
+        codes = np.concatenate(self._codes) if self._codes else np.empty(0, dtype=np.int64)
+        return Coded(list(self._place), codes)
+
+
+def quoted(value: Any) -> str:
+    """Return a value for a message: short, on one line, and harmless to a terminal."""
+    flat = safe(" ".join(str(value).split()))
+    return f'"{flat if len(flat) <= _SHOWN else flat[: _SHOWN - 3] + "..."}"'
+
+
+_SHOWN = 40
+
+
+def read_numbers(sheet: Sheet, name: str) -> Floats:
+    """Return a column as numbers.
+
+    Raises:
+        BadInput: a value that is no finite number.
+    """
+    column, wrong, numbers = sheet.columns[name], {}, []
+    for k, value in enumerate(column.values):
+        number = as_number(value)
+        numbers.append(0.0 if number is None else number)
+        if number is None:
+            wrong[k] = "is missing" if is_gap(value) else f"is no number: {quoted(value)}"
+    sheet.check(name, wrong)
+    return np.array(numbers)[column.codes] if numbers else np.empty(0)
+
+
+def as_number(value: Any) -> float | None:
+    """Return what a cell says as a finite number; None if it says none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
+
+
+def is_gap(value: Any) -> bool:
+    """Return whether a cell holds nothing, or what programs write for nothing."""
+    if isinstance(value, float):
+        return bool(np.isnan(value))
+    return value is None or (isinstance(value, str) and value.strip().casefold() in _GAPS)
+
+
+_GAPS = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>"})
+
+
+def merge(first: Coded, second: Coded) -> tuple[list[Any], Ints, Ints]:
+    """Return the distinct values of two columns, and both coded by those."""
+    values = list(dict.fromkeys([*first.values, *second.values]))
+    place = {value: k for k, value in enumerate(values)}
+    coded: Iterable[Ints] = (
+        np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
+        for column in (first, second)
+    )
+    one, two = coded
+    return values, one, two
+
+
+Wanted = Callable[[str], bool]
+"""Whether a column of this name matters."""
+_PORTION = 50_000
+_LONGEST_CELL = 2**31 - 1
+
+
+def read_sheet(file: Path, wanted: Wanted) -> Sheet:
+    """Return the columns of a file for which `wanted` holds.
+
+    A million rows take some seconds as CSV or JSON lines, less than one as Parquet.
+
+    Raises:
+        BadInput: no such file, not one of these kinds, or broken; it names the row.
+    """
+    if not file.is_file():
+        raise BadInput(f"{file} is no file; pass a .csv, .tsv, .jsonl or .parquet file")
+    read = _READERS.get(file.suffix.lower())
+    if read is None:
+        raise BadInput(f"{file} must end in .csv, .tsv, .jsonl, .ndjson or .parquet")
+    if file.stat().st_size == 0:
+        raise BadInput(f"{file} is empty; it needs a header and rows")
+    return read(file, wanted)
+
+
+def _read_csv(file: Path, wanted: Wanted) -> Sheet:
+    csv.field_size_limit(_LONGEST_CELL)
+    delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
+    with _text(file) as stream:
+        reader = csv.reader(stream, delimiter=delimiter, strict=True)
+        names = [name.strip() for name in _read_header(file, reader)]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise BadInput(f"{file} has two columns called {quoted(twice)}")
+        coders = {k: Coder() for k, name in enumerate(names) if wanted(name)}
+        for rows in _portions(file, reader, len(names)):
+            columns = list(zip(*rows, strict=True)) or [()] * len(names)
+            for k, coder in coders.items():
+                coder.add(columns[k])
+    return Sheet(str(file), "row", 1, {names[k]: coders[k].done() for k in coders}, names)
+
+
+def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[list[list[str]]]:
+    """Rows in portions, blank lines left out; each as long as the header."""
+    done = 0
+    while True:
+        read: list[list[str]] = []
+        try:
+            read.extend(islice(reader, _PORTION))
+        except csv.Error as wrong:
+            row = done + sum(map(bool, read)) + 1
+            raise BadInput(f"{file}, row {row}: {_told(wrong)}") from None
+        if not read:
+            return
+        rows = [row for row in read if row]
+        if set(map(len, rows)) - {width}:
+            k = next(k for k, row in enumerate(rows) if len(row) != width)
+            raise BadInput(
+                f"{file}, row {done + k + 1}: {len(rows[k])} cells where the header has {width}"
+            )
+        done += len(rows)
+        yield rows
+
+
+def _told(wrong: csv.Error) -> str:
+    """Return what is wrong with a row of CSV in words that name what to look for."""
+    if "unexpected end of data" in str(wrong):
+        return "a quote is opened and closed nowhere below; close it, or double it"
+    return f"{wrong}; a quote within quotes is written twice"
+
+
+def _read_header(file: Path, reader: Iterator[list[str]]) -> list[str]:
+    try:
+        return next(row for row in reader if row)
+    except StopIteration:
+        raise BadInput(f"{file} is blank; it needs a header and rows") from None
+    except csv.Error as wrong:
+        raise BadInput(f"{file}, header: {_told(wrong)}") from None
+
+
+def _read_lines(file: Path, wanted: Wanted) -> Sheet:
+    """JSON lines; a column that a line does not have is a gap in it."""
+    names: dict[str, Coder] = {}
+    others: dict[str, None] = {}
+    done = 0
+    with _text(file) as stream:
+        while lines := list(islice(stream, _PORTION)):
+            objects = [_parse(file, done + k, line) for k, line in enumerate(lines)]
+            for name in dict.fromkeys(name for found in objects for name in found):
+                others.setdefault(name)
+                if wanted(name) and name not in names:
+                    names[name] = Coder()
+                    if done:
+                        names[name].add([None] * done)
+            for name, coder in names.items():
+                coder.add([_cell(found.get(name)) for found in objects])
+            done += len(lines)
+    columns = {name: coder.done() for name, coder in names.items()}
+    return Sheet(str(file), "line", 1, columns, list(others))
+
+
+def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        shown = "blank" if not line.strip() else f"no JSON: {quoted(line)}"
+        raise BadInput(f"{file}, line {row + 1}: {shown}") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{file}, line {row + 1}: no JSON object: {quoted(line)}")
+    return found
+
+
+def _cell(value: Any) -> Any:
+    """A value that can be told from others; 1 and true are not the same, lists are text."""
+    if isinstance(value, bool | list | dict):
+        return Shaped(json.dumps(value))
+    return None if value != value else value
+
+
+def _read_parquet(file: Path, wanted: Wanted) -> Sheet:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise BadInput(
+            f"{file}: Parquet needs pyarrow; install it with pip install 'videoautoarena[parquet]'"
+        ) from None
+    try:
+        schema = pq.read_schema(file)
+        chosen = [name for name in schema.names if wanted(name)]
+        texts = [name for name in chosen if pa.types.is_string(schema.field(name).type)]
+        # Read as one file: pyarrow's data sets take longer to import than a million rows to read.
+        table = pq.ParquetFile(file, read_dictionary=texts).read(columns=chosen)
+        columns = {name: _decode(table[name]) for name in table.column_names}
+    except (pa.ArrowException, OSError, ValueError) as wrong:
+        first = (str(wrong).splitlines() or ["unreadable"])[0]
+        raise BadInput(f"{file} is no Parquet file that can be read: {quoted(first)}") from None
+    return Sheet(str(file), "row", 1, columns, schema.names)
+
+
+def _decode(column: Any) -> Coded:
+    """A column of Arrow, without making a Python value of every cell."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    pieces = column.unify_dictionaries().chunks
+    values: Sequence[Any] = pieces[0].dictionary.to_pylist() if pieces else []
+    codes = [
+        piece.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+        for piece in pieces
+    ]
+    return Coded(
+        [_cell(value) for value in [*values, None]],
+        np.concatenate(codes) if codes else np.empty(0, dtype=np.int64),
+    )
+
+
+@contextmanager
+def _text(file: Path) -> Iterator[Any]:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            yield stream
+    except UnicodeDecodeError:
+        raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from None
+
+
+_READERS: dict[str, Callable[[Path, Wanted], Sheet]] = {
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".jsonl": _read_lines,
+    ".ndjson": _read_lines,
+    ".parquet": _read_parquet,
+}

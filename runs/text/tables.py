@@ -1,0 +1,232 @@
+"""Tables: for terminals of any width, and as Markdown, LaTeX and CSV with harmless cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from videoautoarena.runs.text.terminal import safe
+
+Cell = str | int | float | None
+_FORMULA = re.compile(r"'*\s*[=+\-@]")
+"""What a spreadsheet takes for the beginning of a formula, also behind quotes that are part of the
+text: of those, one more is what tells it from text that was quoted."""
+_MARKDOWN = frozenset("\\`*_[]<>|#~&$@")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    # After a line break TeX takes these two for its arguments.
+    "[": "{[}",
+    "*": "{*}",
+    "`": r"\textasciigrave{}",
+}
+
+
+class Sheet(NamedTuple):
+    """A table of text before it takes a form."""
+
+    columns: tuple[str, ...]
+    numbers: frozenset[int]
+    """Columns that stand right-aligned."""
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+    """Sentences that belong to the table wherever it is pasted."""
+    caption: str = "Results"
+    """What LaTeX puts above it, in a few words."""
+    label: str = "results"
+    """By what LaTeX refers to it, behind `tab:`; letters and hyphens."""
+
+
+def markdown(sheet: Sheet) -> str:
+    """Return the sheet as a GitHub-flavoured Markdown table, its notes in a paragraph below."""
+    rules = ["---:" if k in sheet.numbers else "---" for k in range(len(sheet.columns))]
+    rows = [[_markdown(cell) for cell in row] for row in (sheet.columns, *sheet.rows)]
+    lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
+    told = " ".join(_markdown(note) for note in sheet.notes)
+    return "\n".join([*lines, *(["", told] if told else [])])
+
+
+def latex(sheet: Sheet) -> str:
+    r"""Return the sheet as a LaTeX table with booktabs' rules, a label, and its notes below."""
+    spec = "".join("r" if k in sheet.numbers else "l" for k in range(len(sheet.columns)))
+    rows = [" & ".join(map(_latex, row)) + r" \\" for row in (sheet.columns, *sheet.rows)]
+    notes = " ".join(_latex(note) for note in sheet.notes)
+    below = [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {notes}}}"] * bool(notes)
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex(sheet.caption)}}}",
+        rf"\label{{tab:{sheet.label}}}",
+        rf"\begin{{tabular}}{{{spec}}}",
+        r"\toprule",
+        rows[0],
+        r"\midrule",
+        *rows[1:],
+        r"\bottomrule",
+        r"\end{tabular}",
+        *below,
+        r"\end{table}",
+    ]
+    return "\n".join(lines)
+
+
+def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Return rows as CSV with a header; nothing for None, a quote before what looks like a formula.
+
+    Control characters become visible escapes, so that one row is one line.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_csv(cell) for cell in row] for row in rows)
+    return text.getvalue().removesuffix("\n")
+
+
+def quote_formula(text: str) -> str:
+    """Return a cell of CSV with a quote before what a spreadsheet would take for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unquote_formula(cell: str) -> str:
+    """Return the text of which `quote_formula` made a cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+def _markdown(text: str) -> str:
+    escaped = "".join(f"\\{char}" if char in _MARKDOWN else char for char in safe(text))
+    # A bare address would become a link.
+    return re.sub(r"(?i)(https?|ftp):|www\.", lambda m: f"{m[0][:-1]}\\{m[0][-1]}", escaped)
+
+
+def _latex(text: str) -> str:
+    escaped = "".join(_LATEX.get(char, char) for char in safe(text))
+    # Of two that touch TeX makes a dash or a quotation mark.
+    return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
+
+
+def _csv(cell: Cell) -> Cell:
+    if not isinstance(cell, str):
+        return cell
+    return quote_formula(safe(cell))
+
+
+UNBOUND = 10_000
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A table of which some columns can be spared.
+
+    rich takes the room that is lacking from the names of the rows, until nothing is left of them.
+    """
+
+    draw: Callable[[Sequence[str]], Table]
+    """Return the table of these columns."""
+    columns: Sequence[str]
+    spare: Sequence[str]
+    """Those that may go, the first first."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table with as many columns as there is room for."""
+        kept, gone = list(self.columns), list[str]()
+        for name in self.spare:
+            if (
+                _needed(console, options.update(width=UNBOUND), self.draw(kept))
+                <= options.max_width
+            ):
+                break
+            if name in kept:
+                kept.remove(name)
+                gone.append(name)
+        yield self.draw(kept)
+        if gone:
+            yield Text(f"A wider terminal also shows: {', '.join(gone)}.")
+
+
+def _needed(console: Console, options: ConsoleOptions, table: Table) -> int:
+    """Return how wide a table is whose columns without wrapping are shown whole."""
+    for column in table.columns:
+        if column.no_wrap:
+            told = (column.header, *column.cells)
+            column.min_width = max(Measurement.get(console, options, x).maximum for x in told)
+    return Measurement.get(console, options, table).minimum
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The signs that a terminal can show."""
+
+    cut: str = "…"
+    line: str = "─"
+    dot: str = "●"
+    full: str = "━"
+    rest: str = "─"
+    between: str = "·"
+
+
+UNICODE = Marks()
+ASCII = Marks(cut="~", line="-", dot="o", full="#", rest="-", between="|")
+
+
+def plain(text: str) -> str:
+    """Return `text` on one line, safe, without signs whose width terminals do not agree on."""
+    flat = " ".join(text.split())
+    if flat.isascii():
+        return safe(flat)
+    return "".join(c for c in safe(flat) if unicodedata.category(c) not in ("Mn", "Me"))
+
+
+def fit(text: str, width: int, marks: Marks, *, right: bool = False) -> str:
+    """Return `text` in exactly `width` cells: cut with a mark, or filled up with blanks."""
+    if width <= 0:
+        return ""
+    length = cell_len(text)
+    if length > width:
+        return set_cell_size(text, width - cell_len(marks.cut)) + marks.cut
+    blanks = " " * (width - length)
+    return blanks + text if right else text + blanks
+
+
+def cells(text: str) -> int:
+    """Return how many cells of a terminal `text` takes."""
+    return cell_len(text)
+
+
+class Line:
+    """A line that is put together piece by piece and never grows beyond its width."""
+
+    def __init__(self, width: int, marks: Marks) -> None:
+        self._left = width
+        self.marks = marks
+        self.text = Text(no_wrap=True)
+
+    def add(self, text: str, style: str = "", *, width: int | None = None) -> Line:
+        """Append text that is safe already, cut to what is left, or filled up to `width`."""
+        room = self._left if width is None else min(width, self._left)
+        if room > 0:
+            text = fit(text, room, self.marks) if width or cell_len(text) > room else text
+            self.text.append(text, style or None)
+            self._left -= cell_len(text)
+        return self
+
+    @property
+    def left(self) -> int:
+        """How many cells are free."""
+        return self._left

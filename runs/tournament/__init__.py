@@ -1,0 +1,1 @@
+"""Playing a run: starting, adding, replaying, pairing, planning."""

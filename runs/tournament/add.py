@@ -1,0 +1,249 @@
+"""Adding a model to a run: it answers past questions and meets the answers stored there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.graph.state import joining_of, place_of
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA, Slot
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.arena_file import ArenaFile, read_arena_file
+from videoautoarena.runs.config.cast import (
+    OFFLINE_EXAMINER,
+    OFFLINE_JUDGE,
+    CastEntry,
+    as_in_paper,
+    entry_of,
+)
+from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.console.events import Audience, Say
+from videoautoarena.runs.console.listeners import gather
+from videoautoarena.runs.rundir.budget import (
+    NO_CAPS,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+    priced,
+    told_caps,
+)
+from videoautoarena.runs.rundir.frames import has_subtitles
+from videoautoarena.runs.rundir.opener import Opened, stored_prompts, videos_folder
+from videoautoarena.runs.rundir.reader import counted, run_file
+from videoautoarena.runs.rundir.slots import Lineup, guests_among, next_generation
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.tournament.forecast import guests_left
+from videoautoarena.runs.tournament.newcomers import guest_slots, past_battles
+from videoautoarena.runs.tournament.plan import Plan, Work, plan_of
+from videoautoarena.runs.tournament.runner import Limits, Play, play_run
+
+BATTLES = 1500
+"""Against stored answers, where nobody says how many."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was typed."""
+
+    model: str
+    battles: int = BATTLES
+    config: Path | None = None
+    videos: Path | None = None
+    """Where the videos are, if they moved."""
+    caps: Caps = NO_CAPS
+    fsync: bool = False
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What adding a model comes to."""
+
+    config: RunConfig
+    """Of the run with the newcomer."""
+    slots: list[Slot]
+    """That are new."""
+    had: int
+    """Slots that the newcomer has from before."""
+    is_short: bool
+    """There are fewer past battles than were asked for."""
+
+    def told(self, wish: Wish) -> list[str]:
+        """Return what a person should know of it."""
+        who, total = safe(wish.model), self.had + len(self.slots)
+        if self.is_short:
+            told = [
+                f"{who} was to meet {counted(wish.battles, 'stored answer')}, and the run has "
+                f"{counted(total, 'battle')} to draw from: each of them once"
+            ]
+        else:
+            told = []
+        if self.had:
+            more = f", and meets {len(self.slots)} more" if self.slots else ""
+            had = f"{who} was given {counted(self.had, 'stored answer')} to meet before{more}"
+            return [*told, had]
+        return [*told, f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"]
+
+
+def add(out: Path, wish: Wish, *, limits: Limits, told: Audience) -> Play:
+    """Add a model to the run in `out`, or what is missing of it; what comes back plays it.
+
+    Raises:
+        BadInput: nothing was written; the message says what to change.
+    """
+    opened = _open(out, wish, told.say)
+    return play_run(opened, out, limits=limits, told=told, guests_only=True)
+
+
+def plan_addition(out: Path, wish: Wish) -> tuple[Plan, list[str]]:
+    """Return what adding a model would take, and what is to be known; nothing is written.
+
+    Raises:
+        BadInput: it could not be added.
+    """
+    with Store.open(run_file(out), write=False) as store:
+        wish = _named_in_full(store, wish)
+        found = _addition(store, wish)
+        check_caps(found.config, merged_caps(kept_caps(store), wish.caps))
+        config = priced(found.config)
+        return plan_of(config, guests_left(config, store, found.slots)), found.told(wish)
+
+
+def plan_as_json(plan: Plan, told: list[str]) -> dict[str, Any]:
+    """Return a plan in the shape of `simulate --plan --json`, with what is to be known."""
+    return {**plan.as_json(), "schema": SCHEMA, "told": told}
+
+
+def _open(out: Path, wish: Wish, say: Say) -> Opened:
+    # Opened for writing, which brings a run of an older layout up to date.
+    store = Store.open(run_file(out), write=True, fsync=wish.fsync)
+    try:
+        folder = wish.videos or videos_folder(store)
+        if folder is None or not folder.is_dir():
+            where = "does not say where its videos are" if folder is None else "has lost its videos"
+            raise BadInput(f"{safe(str(out))} {where}; pass --videos")
+        wish = _named_in_full(store, wish)
+        found = _addition(store, wish)
+        caps = merged_caps(kept_caps(store), wish.caps)
+        check_caps(found.config, caps)
+        config = priced(found.config)
+        check_keys(config.model_of(alias) for alias in (wish.model, *config.judges))
+        files = {video.id: folder / video.path for video in gather(folder, say).videos}
+        keep_caps(store, caps)
+        _write(store, config, found.slots)
+        _introduce(store, config, found, wish, say=say)
+        return Opened(store, config, stored_prompts(store), (), files)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _addition(store: Store, wish: Wish) -> Addition:
+    kept, existing = RunConfig.to_go_on(store.manifest()), store.slots()
+    config = _with_newcomer(kept, wish, generation=next_generation(existing))
+    added = set(config.guests[wish.model])
+    standing = Lineup(existing).slots
+    guests = standing.where(guests_among(standing)).ids
+    mine = [slot for slot in guests if joining_of(slot) in added]
+    known, past = {place_of(slot) for slot in mine}, past_battles(store)
+    open_to = (one for one in past if place_of(one.slot.id) not in known)
+    missing = max(wish.battles - len(mine), 0)
+    slots = guest_slots(wish.model, missing, seed=config.seed, past=open_to, existing=existing)
+    if not mine and not slots:
+        raise BadInput(
+            "the run has no decided battle whose answers could be met; play it first: arena resume"
+        )
+    if not slots:
+        config = kept
+    return Addition(config, slots, len(mine), is_short=len(slots) < missing)
+
+
+def _with_newcomer(kept: RunConfig, wish: Wish, *, generation: int) -> RunConfig:
+    """Return the run's settings with the newcomer, who may have been added before.
+
+    Raises:
+        BadInput: it plays already, or may not.
+    """
+    name = wish.model
+    if name in kept.models and name not in kept.guests:
+        raise BadInput(f"{safe(name)} plays in this run already; more battles: simulate --rounds")
+    known = kept.cast.get(name) if name in kept.guests else None
+    found = entry_of(name, _file(wish.config))
+    entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
+    _refuse(kept, name, entry)
+    first = {} if name in kept.joined else {name: generation}
+    return kept.model_copy(
+        update={
+            "models": kept.models if name in kept.models else (*kept.models, name),
+            "joined": {**kept.joined, **first},
+            "guests": {**kept.guests, name: (*kept.guests.get(name, ()), generation)},
+            "cast": {**kept.cast, name: entry},
+            "offline": kept.offline and entry.is_offline,
+        }
+    )
+
+
+def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
+    officials = (kept.examiner, *kept.judges)
+    same = [alias for alias in officials if kept.cast[alias].model == entry.model]
+    if entry.model in (OFFLINE_EXAMINER, OFFLINE_JUDGE) or same or name in officials:
+        raise BadInput(f"{safe(name)} examines or judges and cannot compete; add another model")
+    offline = [alias for alias in kept.judges if kept.cast[alias].is_offline]
+    if offline and not entry.is_offline and not kept.offline_judge_on_real:
+        raise BadInput(
+            f"{safe(offline[0])} judges this run and understands offline contestants alone, not "
+            f"{safe(name)}; begin a run with a real --judge"
+        )
+
+
+def _named_in_full(store: Store, wish: Wish) -> Wish:
+    """Return what was typed with the short name of a model of the file or the run written whole."""
+    known = [*_file(wish.config).models, *RunConfig.of_manifest(store.manifest()).cast]
+    return replace(wish, model=in_full(wish.model, known))
+
+
+def _file(config: Path | None) -> ArenaFile:
+    found = config or Path("arena.toml")
+    return read_arena_file(found) if config or found.is_file() else ArenaFile()
+
+
+def _write(store: Store, config: RunConfig, slots: list[Slot]) -> None:
+    """Let the run know its newcomer, then its slots: a kill between leaves nothing to be played."""
+    manifest = store.manifest()
+    now = {**manifest, **config.model_dump(mode="json")}
+    if now != manifest:
+        store.put_manifest(now)
+    store.add_slots(slots)
+
+
+def _introduce(store: Store, config: RunConfig, found: Addition, wish: Wish, *, say: Say) -> None:
+    for line in found.told(wish):
+        say(line)
+    work = guests_left(config, store)
+    if not work.slots:
+        say("nothing is left to play")
+        return
+    calls = {name: count for name, count in _calls_at_most(config, work).items() if count}
+    notice = judges_notice(
+        config,
+        calls,
+        videos=work.guest_videos,
+        has_subtitles=has_subtitles(store),
+        answering=(wish.model,),
+    )
+    for line in notice:
+        say(safe(line))
+    if caps := kept_caps(store):
+        say(f"cap on the whole run: {told_caps(caps)}; it holds until another is given")
+
+
+def _calls_at_most(config: RunConfig, work: Work) -> dict[str, int]:
+    seatings = 1 if config.swap == 0 else 2
+    judged = dict.fromkeys(config.judges, REPAIR * seatings * work.slots)
+    return {**judged, **work.guests}

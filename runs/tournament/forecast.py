@@ -1,0 +1,225 @@
+"""What a run has before it, and which battles its money is spent on first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from videoautoarena.agents.limits.budget import Course
+from videoautoarena.agents.limits.prices import summed
+from videoautoarena.graph.state import base_of, generation_of, is_guest, joining_of
+from videoautoarena.memory.records.records import Role, Slot, Video
+from videoautoarena.memory.records.slots import NO_SLOTS, Ids, Longs, Mask, Slots
+from videoautoarena.memory.store.journal import Journal
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.rundir.budget import priced
+from videoautoarena.runs.rundir.failures import failed_slots, with_unsettled
+from videoautoarena.runs.rundir.opener import added_videos, configured, holds_run, named_in_full
+from videoautoarena.runs.rundir.reader import run_file
+from videoautoarena.runs.rundir.slots import (
+    Lineup,
+    guests_among,
+    lineages_of,
+    new_slots,
+    next_generation,
+    numbered,
+    superseding_slots,
+)
+from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Work, plan_of
+from videoautoarena.runs.tournament.schedule import numbers_of_visits
+from videoautoarena.video.folder.find import Findings, find_videos
+
+
+def plan_ahead(
+    folder: Path, out: Path, flags: Flags, *, retry_failed: bool = False
+) -> tuple[Plan, Findings]:
+    """Return what `simulate` with these flags would take, and the videos that it would be about.
+
+    Nothing is written and nobody called.
+
+    Raises:
+        BadInput: such a run could not start.
+        ForeignRun: `out` holds a run with other settings.
+    """
+    settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
+    if not holds_run(out):
+        config = priced(settings.config)
+        return plan_of(config, _before(config, found)), found
+    with Store.open(run_file(out), write=False) as store:
+        kept = RunConfig.to_go_on(store.manifest())
+        newest = next_generation(store.slots())
+        config = priced(configured(out, kept, settings, generation=newest))
+        at_hand = {video.id for video in found.videos}
+        failed = failed_slots(store, at_hand=at_hand) if retry_failed else set()
+        return plan_of(config, work_left(config, store, found, failed=failed)), found
+
+
+def work_left(
+    config: RunConfig, store: Store, found: Findings | None = None, *, failed: Collection[str] = ()
+) -> Work:
+    """Return what a run has left, with the videos and rounds that would be added to it.
+
+    `failed` are the slots that would be played again.
+    """
+    videos = store.videos()
+    new = added_videos(config, videos, found.videos) if found else []
+    existing, settled = store.slots(), store.settled_ids()
+    failed = with_unsettled(failed, existing, settled)
+    existing += superseding_slots(failed, existing=existing)
+    left = _left(_slots(config, [*videos, *new], existing), settled)
+    of_guest = guests_among(left)
+    main, guests = left.where(~of_guest), left.where(of_guest)
+    answered = main.where(_keep_answers(main)) + guests
+    scopes = _Scopes(Lineup(answered), main.videos_of())
+    return _work(main, store.journal, scopes, guests=_newcomers(config, guests))
+
+
+def guests_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:
+    """Return what newcomers have left over stored answers, with slots that would be added."""
+    there = Lineup(store.slots()).slots
+    guests = _left(there.where(guests_among(there)) + added, store.settled_ids())
+    scopes = _Scopes(Lineup(guests), set())
+    work = _work(NO_SLOTS, store.journal, scopes, guests=_newcomers(config, guests))
+    return replace(work, guest_videos=len(guests.videos_of()))
+
+
+def _left(slots: Slots, settled: Ids) -> Slots:
+    return Lineup(slots).slots.without(settled)
+
+
+def _newcomers(config: RunConfig, guests: Slots) -> Counter[str]:
+    names = {generation: name for name, added in config.guests.items() for generation in added}
+    joined = guests.by_kind(lambda kind: joining_of(kind.suffix) if is_guest(kind.suffix) else -1)
+    found: Counter[str] = Counter()
+    for generation, count in zip(*np.unique(joined, return_counts=True), strict=True):
+        found[names.get(int(generation), "")] += int(count)
+    return found
+
+
+def _keep_answers(left: Slots) -> Mask:
+    """Return which slots' answers still hold: not those whose question will be another."""
+    lineage, round_ = lineages_of(left), left.rounds
+    first = np.full(lineage.max(initial=-1) + 1, np.iinfo(np.int32).max, dtype=np.int32)
+    np.minimum.at(first, lineage, round_)
+    is_again = left.are(lambda suffix: bool(generation_of(suffix)))
+    keeps: Mask = ~is_again | (round_ == first[lineage])
+    return keeps
+
+
+@dataclass(frozen=True)
+class _Scopes(Container[str]):
+    """Scopes of calls: of the places of some slots, and of some videos."""
+
+    places: Lineup
+    videos: Container[str]
+
+    def __contains__(self, scope: object) -> bool:
+        is_known = isinstance(scope, str) and self.places.find(scope) is not None
+        return is_known or scope in self.videos
+
+
+_NO_SCOPES = _Scopes(Lineup(()), ())
+
+
+def _before(config: RunConfig, found: Findings) -> Work:
+    return _work(_slots(config, added_videos(config, [], found.videos), NO_SLOTS), None, _NO_SCOPES)
+
+
+def _slots(config: RunConfig, videos: list[Video], existing: Slots) -> Slots:
+    return existing + new_slots(videos, rounds=config.rounds, block=config.block, existing=existing)
+
+
+def _work(
+    left: Slots,
+    journal: Journal | None,
+    scopes: Container[str],
+    *,
+    guests: Counter[str] | None = None,
+) -> Work:
+    done: Counter[tuple[str, Role]] = Counter()
+    for scope, alias, role in journal.each_answered() if journal else ():
+        if scope in scopes:
+            done[(alias, cast("Role", role))] += 1
+    first = int((left.rounds == 0).sum())
+    return Work(
+        first=first,
+        later=len(left) - first,
+        videos=len(left.videos_of()),
+        rows=tuple(journal.latest(SAMPLE)) if journal else (),
+        done=done,
+        spent_usd=journal.spent().usd if journal else 0.0,
+        guests=guests or Counter(),
+    )
+
+
+def course_of(
+    config: RunConfig, store: Store, *, in_waves: bool, guests_only: bool = False
+) -> Course:
+    """Return the battles that are left: video by video as a run takes them, round by round.
+
+    In a run that waits for waves they stand wave by wave instead, so that no battle that is begun
+    waits for one behind it. What comes before a video's first question is part of the first battle
+    about it. Battles over stored answers come last, or alone: nothing is put by for others then.
+    """
+    lineup = Lineup(store.slots())
+    is_left = ~lineup.slots.among(store.settled_ids())
+    if guests_only:
+        is_left &= guests_among(lineup.slots)
+    plan = plan_of(config, (guests_left if guests_only else work_left)(config, store))
+    tokens = sum(line.input_tokens + line.output_tokens for line in plan.lines)
+    count = max(1, int(is_left.sum()))
+    return Course(
+        Places(lineup, is_left, in_waves=in_waves),
+        summed((plan.usd or 0.0) / count, round(tokens / count)),
+    )
+
+
+class Places(Mapping[str, int]):
+    """The places of slots by the scopes of their calls, those of their videos among them."""
+
+    def __init__(self, lineup: Lineup, is_left: Mask, *, in_waves: bool) -> None:
+        """Take the slots that count, and which of them have a place."""
+        rows = np.flatnonzero(is_left)
+        left = lineup.slots.where(rows)
+        order = _order(left, in_waves=in_waves)
+        self._lineup = lineup
+        self._places = np.full(len(lineup.slots), -1, dtype=np.int32)
+        self._places[rows[order]] = np.arange(len(left))
+        films, first = np.unique(left.columns.video[order], return_index=True)
+        self._videos = {left.videos[film]: int(k) for film, k in zip(films, first, strict=True)}
+
+    def __getitem__(self, scope: str) -> int:
+        if (place := self._videos.get(scope)) is not None:
+            return place
+        row = self._lineup.find(scope)
+        if row is None or self._places[row] < 0:
+            raise KeyError(scope)
+        return int(self._places[row])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._videos
+        for row in np.flatnonzero(self._places >= 0):
+            yield base_of(self._lineup.slots.id(int(row)))
+
+    def __len__(self) -> int:
+        return len(self._videos) + int((self._places >= 0).sum())
+
+
+def _order(left: Slots, *, in_waves: bool) -> Longs:
+    """Return the rows of slots in the order in which money is spent on them."""
+    of_guest, ordinal = guests_among(left), left.columns.ordinal
+    if in_waves:
+        keys = [left.generations, left.columns.block, left.rounds]
+    else:
+        in_turn = np.lexsort((ordinal, left.columns.block, left.generations))
+        visits = np.empty(len(left), dtype=np.int32)
+        visits[in_turn] = numbered(numbers_of_visits(left)[in_turn])
+        keys = [visits]
+    keys = [np.where(of_guest, 0, key) for key in keys]
+    return np.lexsort((ordinal, *reversed(keys), of_guest))

@@ -1,0 +1,328 @@
+"""What is left of a run will take, before anything is sent: calls, tokens and dollars.
+
+Two figures for each model and role: what is expected, and the most that can be. Expectations rest
+on rates that are stated here, and on what this run's own calls came to as soon as there are some.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
+from videoautoarena.agents.limits.prices import cost_of, most_usd, price_of
+from videoautoarena.memory.records.records import SCHEMA, CallRow, Role, Sampling, Usage
+from videoautoarena.runs.config.disclosure import REPAIR, frames_of
+from videoautoarena.runs.config.run_config import RunConfig
+
+REPAIRED = 0.02
+"""Share of the replies in a form that are expected to be asked for once more."""
+REFUSED = 0.2
+"""Share of the proposals that the grader is expected to refuse."""
+ENOUGH = 20
+"""From so many calls on a run's own rates are taken."""
+SAMPLE = 2_000
+"""The latest calls, from which is measured."""
+ROUND_TRIPS = "each try that may have been charged without an answer comes on top"
+
+
+class Words(NamedTuple):
+    """Tokens of a role's text and reply."""
+
+    text: int
+    """Of what follows the frames, and of the constant text before them."""
+    most_text: int
+    reply: int
+
+
+WORDS: Mapping[Role, Words] = {
+    "examiner": Words(600, 4_000, 700),
+    "persona": Words(900, 8_000, 500),
+    "questioner": Words(900, 8_000, 150),
+    "contestant": Words(250, 4_000, 350),
+    "judge": Words(2_100, 24_000, 1_000),
+    "evolver": Words(2_500, 30_000, 700),
+    "grader": Words(900, 8_000, 250),
+    "comparer": Words(1_900, 24_000, 1_000),
+}
+"""Tokens as a rule, and the most text; the most reply is the model's own limit."""
+
+
+@dataclass
+class Line:
+    """What one model will take in one role."""
+
+    alias: str
+    role: Role
+    calls: float
+    most_calls: int
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+    usd: float | None = None
+    most_usd: float | None = None
+    longest_tokens: int = 0
+    """In and out, the most that one call can take."""
+    is_measured: bool = False
+    """Tokens a call as they were in this run so far."""
+    is_offline: bool = False
+    """A stand-in's: nobody bills its tokens, so a plan tells none."""
+
+    @property
+    def dearest_usd(self) -> float:
+        """The most that one call can cost; 0 where nobody knows."""
+        return (self.most_usd or 0.0) / self.most_calls if self.most_calls else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `simulate --plan --json`."""
+        return {
+            "model": self.alias,
+            "role": self.role,
+            "calls": round(self.calls, 1),
+            "calls_at_most": self.most_calls,
+            "input_tokens": None if self.is_offline else round(self.input_tokens),
+            "output_tokens": None if self.is_offline else round(self.output_tokens),
+            "cost_usd": _money(self.usd),
+            "cost_usd_at_most": _money(self.most_usd),
+            "measured": self.is_measured,
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is left of a run."""
+
+    lines: list[Line]
+    sources: dict[str, str | None]
+    """Each model's price, by where it stands; None where nobody knows it."""
+    open_slots: int
+    videos: int
+    """With an open slot."""
+    spent_usd: float = 0.0
+    """By the run so far."""
+    sampling: Sampling = field(default_factory=Sampling)
+    """Which frames of a video are looked at."""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def usd(self) -> float | None:
+        """What it is expected to cost; None where any price is unknown."""
+        return _sum(line.usd for line in self.lines)
+
+    @property
+    def most_usd(self) -> float | None:
+        """The most it can cost: in each battle the two dearest contestants may meet."""
+        officials = _sum(line.most_usd for line in self.lines if line.role != "contestant")
+        players = [line.most_usd for line in self.lines if line.role == "contestant"]
+        known = [usd for usd in players if usd is not None]
+        if officials is None or len(known) < len(players):
+            return None
+        return officials + sum(sorted(known)[-2:])
+
+    @property
+    def tokens(self) -> tuple[float, float] | tuple[None, None]:
+        """Those in and out that models take, stand-ins left out; None where only those play."""
+        told = [line for line in self.lines if not line.is_offline]
+        if self.lines and not told:
+            return None, None
+        return sum(line.input_tokens for line in told), sum(line.output_tokens for line in told)
+
+    @property
+    def unpriced(self) -> list[str]:
+        """Models whose price nobody knows."""
+        return [alias for alias, source in self.sources.items() if source is None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `simulate --plan --json`."""
+        return {
+            "schema": SCHEMA,
+            "battles": self.open_slots,
+            "videos": self.videos,
+            "sampling": self.sampling.model_dump(),
+            "lines": [line.as_json() for line in self.lines],
+            "calls": round(sum(line.calls for line in self.lines), 1),
+            "input_tokens": _whole(self.tokens[0]),
+            "output_tokens": _whole(self.tokens[1]),
+            "cost_usd": _money(self.usd),
+            "cost_usd_at_most": _money(self.most_usd),
+            "spent_usd": _money(self.spent_usd),
+            "prices": self.sources,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is left to do."""
+
+    first: int
+    """Open slots whose question is a lineage's first one."""
+    later: int
+    """Open slots whose question is to be evolved."""
+    videos: int
+    """Videos with an open slot."""
+    rows: tuple[CallRow, ...] = ()
+    """Calls of this run, from which is measured."""
+    done: Counter[tuple[str, Role]] = field(default_factory=Counter)
+    """Calls of open slots and their videos that the journal has, by model and role."""
+    spent_usd: float = 0.0
+    guest_videos: int = 0
+    """Videos with such a slot as follows; their examiner has spoken."""
+    guests: Counter[str] = field(default_factory=Counter)
+    """Open slots in which a newcomer meets a stored answer, by its name."""
+
+    @property
+    def slots(self) -> int:
+        """How many battles are to go."""
+        return self.first + self.later + self.guests.total()
+
+
+def plan_of(config: RunConfig, work: Work) -> Plan:
+    """Return what `work` will take."""
+    seen = _measured(work.rows)
+    lines = [_filled(config, line, seen) for line in _lines(config, work)]
+    prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
+    sources = {alias: price.source if price else None for alias, price in prices.items()}
+    notes = tuple(_notes(config, lines, _rates(work.rows)))
+    return Plan(
+        lines,
+        sources,
+        work.slots,
+        work.videos + work.guest_videos,
+        spent_usd=work.spent_usd,
+        sampling=config.sampling,
+        notes=notes,
+    )
+
+
+def _lines(config: RunConfig, work: Work) -> Iterable[Line]:
+    """Yield every model in every role, with its calls and nothing else."""
+    for (alias, role), (calls, most) in _calls(config, work).items():
+        made = work.done[(alias, role)]
+        if most > made:
+            yield Line(alias, role, max(calls - made, 0.0), most - made)
+
+
+def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
+    """Return calls by model and role: expected, and at most; see `calls_at_most` for the latter."""
+    repaired, refused = _rates(work.rows)
+    slots, later, again = work.first + work.later, work.later, 1 + repaired
+    fresh = later * refused**2
+    evolved = later * (1 + refused)
+    seatings = 2.0 if config.swap == "all" else 1.0 + float(config.swap)
+    most_seatings = 1 if config.swap == 0 else 2
+    boss = config.examiner
+    found: dict[tuple[str, Role], tuple[float, int]] = {
+        (boss, "examiner"): (work.videos * again, REPAIR * work.videos),
+        (boss, "persona"): (work.videos * again, REPAIR * work.videos),
+        (boss, "questioner"): ((work.first + fresh) * again, REPAIR * slots),
+        (boss, "evolver"): (evolved * again, REPAIR * 2 * later),
+        (boss, "grader"): (evolved * again, REPAIR * 2 * later),
+    }
+    for alias in config.models:
+        met = work.guests[alias]
+        found[(alias, "contestant")] = (2 * slots / len(config.models) + met, slots + met)
+    for judge in config.judges:
+        judged = work.slots
+        found[(judge, "judge")] = (judged * seatings * again, REPAIR * most_seatings * judged)
+    return found
+
+
+class _Rates(NamedTuple):
+    """How often more than one call is needed."""
+
+    repaired: float
+    refused: float
+
+
+def _rates(rows: Iterable[CallRow]) -> _Rates:
+    """Return the rates of this run so far, where there is enough of it, else the stated ones."""
+    asks: Counter[bool] = Counter()
+    proposals: Counter[int] = Counter()
+    for row in rows:
+        if row.nonce.role != "contestant":
+            asks[row.nonce.ordinal % 2 == 1] += 1
+        if row.nonce.role == "evolver":
+            proposals[row.nonce.ordinal // 2] += 1
+    repaired = asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
+    refused = proposals[1] / proposals[0] if proposals[0] >= ENOUGH else REFUSED
+    return _Rates(repaired, min(refused, 1.0))
+
+
+class _Mean(NamedTuple):
+    """Tokens of a call as they were on average."""
+
+    input_tokens: float
+    output_tokens: float
+    cached_tokens: float
+
+
+def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], _Mean]:
+    """Return what calls came to in this run, with all their tries, by model and role."""
+    sums: dict[tuple[str, Role], list[float]] = {}
+    for row in rows:
+        if row.usage.total is None:
+            continue
+        total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0])
+        total[0] += 1
+        for usage in (told.usage for told in row.tries):
+            found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+            total[1:] = [old + (new or 0) for old, new in zip(total[1:], found, strict=True)]
+    return {who: _Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
+
+
+def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) -> Line:
+    """Return a line with its tokens and dollars."""
+    model, words = config.model_of(line.alias), WORDS[line.role]
+    frames = frames_of(config, line.alias, line.role)
+    each = frame_tokens(model)
+    mean = seen.get((line.alias, line.role))
+    line.is_measured, line.is_offline = mean is not None, model.is_offline
+    limit = output_limit(model, line.role)
+    mean = mean or _Mean(
+        words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit), 0
+    )
+    line.input_tokens = line.calls * mean.input_tokens
+    line.output_tokens = line.calls * mean.output_tokens
+    once = Usage(
+        input_tokens=round(mean.input_tokens),
+        output_tokens=round(mean.output_tokens),
+        cached_tokens=round(mean.cached_tokens),
+    )
+    usd = cost_of(model, once).usd
+    longest = words.most_text + frames * (each.most + LABEL_TOKENS)
+    most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
+    line.longest_tokens = round(longest) + limit
+    line.usd = None if usd is None else line.calls * usd
+    line.most_usd = None if most is None else line.most_calls * most
+    return line
+
+
+def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]:
+    if config.offline:
+        yield "the offline models run in this process and cost nothing: no tokens are planned"
+        return
+    yield (
+        f"expected: {rates.repaired:.0%} of the replies are asked for once more and "
+        f"{rates.refused:.0%} of the evolved questions refused"
+    )
+    if any(not line.is_measured for line in lines):
+        yield "nothing is taken to be read from a provider's cache before it was seen"
+    if any(line.is_measured for line in lines):
+        yield "* tokens a call as they were in this run so far"
+    yield f"at most: every reply asked for twice, every limit reached; {ROUND_TRIPS}"
+
+
+def _sum(costs: Iterable[float | None]) -> float | None:
+    found = list(costs)
+    known = [usd for usd in found if usd is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
+def _whole(tokens: float | None) -> int | None:
+    return None if tokens is None else round(tokens)
+
+
+def _money(usd: float | None) -> float | None:
+    return None if usd is None else round(usd, 6)

@@ -1,0 +1,120 @@
+"""A plan as lines for a person: a table of models and roles, totals, and where prices stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from math import inf
+from textwrap import wrap
+
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.prices import TABLE
+from videoautoarena.runs.config.sampling import about_sampling
+from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import dollars, short
+from videoautoarena.runs.tournament.plan import Line, Plan
+
+LEAST_NAME = 12
+_HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
+
+
+def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[str]:
+    """Yield the lines of a plan, for a terminal of so many columns."""
+    yield (
+        f"{counted(plan.open_slots, 'battle')} to go, "
+        f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
+    )
+    names = ["model", *(safe(line.alias) for line in plan.lines), "all"]
+    rows = [_HEADS, *map(_cells, plan.lines), _totals(plan)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = max(columns - sum(widths) - len(widths), LEAST_NAME)
+    width = min(max(map(len, names)), room)
+    for name, cells in zip(names, rows, strict=True):
+        yield _row(one_line(name, width).ljust(width), cells, widths)
+    prices = _prices(plan, today or datetime.now(UTC).date())
+    for note in (about_sampling(plan.sampling), *prices, *plan.notes):
+        yield from wrap(note, columns, subsequent_indent="  ")
+
+
+def money_notice(plan: Plan) -> Iterator[str]:
+    """Yield what is to be known of a plan before an unplanned run goes on."""
+    if plan.unpriced:
+        names = ", ".join(map(safe, plan.unpriced))
+        yield f"what this costs is unknown: nobody knows the price of {names} (see --plan)"
+    elif plan.lines:
+        yield (
+            f"expected to cost {dollars(plan.usd)}, at most {dollars(plan.most_usd)} "
+            "(see --plan; --max-usd stops it)"
+        )
+
+
+def cap_notice(plan: Plan, caps: Caps, spent: Caps) -> Iterator[str]:
+    """Yield what is to be known of caps of which less is left than one call may take."""
+    if not plan.lines:
+        return
+    hint = "where it does not fit it is not sent; a higher cap or a lower max_tokens makes room"
+    dearest = max(plan.lines, key=lambda line: line.dearest_usd)
+    left_usd = inf if caps.usd is None else max(caps.usd - (spent.usd or 0.0), 0.0)
+    if left_usd < dearest.dearest_usd:
+        yield (
+            f"one call to {safe(dearest.alias)} as {dearest.role} may cost up to "
+            f"{dollars(dearest.dearest_usd)}, and {dollars(left_usd)} of the cap is left: {hint}"
+        )
+    billed = [line for line in plan.lines if not line.is_offline]
+    if not billed:
+        return
+    longest = max(billed, key=lambda line: line.longest_tokens)
+    left = inf if caps.tokens is None else max(caps.tokens - (spent.tokens or 0), 0)
+    if left < longest.longest_tokens:
+        yield (
+            f"one call to {safe(longest.alias)} as {longest.role} may take up to "
+            f"{longest.longest_tokens:,} tokens, and {left:,.0f} of the cap are left: {hint}"
+        )
+
+
+def _row(name: str, cells: tuple[str, ...], widths: list[int]) -> str:
+    role, *figures = cells
+    told = (f"{cell:>{room}}" for cell, room in zip(figures, widths[1:], strict=True))
+    return " ".join([name, role.ljust(widths[0]), *told]).rstrip()
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    return (
+        f"{line.role}{'*' * line.is_measured}",
+        f"{line.calls:,.0f}",
+        f"{line.most_calls:,}",
+        _tokens(None if line.is_offline else line.input_tokens),
+        _tokens(None if line.is_offline else line.output_tokens),
+        dollars(line.usd),
+        dollars(line.most_usd),
+    )
+
+
+def _totals(plan: Plan) -> tuple[str, ...]:
+    # What contestants take at most does not add up, since two of them meet at a time.
+    return (
+        "",
+        f"{sum(line.calls for line in plan.lines):,.0f}",
+        "",
+        *map(_tokens, plan.tokens),
+        dollars(plan.usd),
+        dollars(plan.most_usd),
+    )
+
+
+def _tokens(number: float | None) -> str:
+    return "-" if number is None else short(number)
+
+
+def _prices(plan: Plan, today: date) -> Iterator[str]:
+    found: dict[str, list[str]] = {}
+    for alias, source in plan.sources.items():
+        if source is not None and source != "offline":
+            found.setdefault(source, []).append(safe(alias))
+    for source, aliases in found.items():
+        date_of = f", as of {today.isoformat()}" if source.startswith(TABLE) else ""
+        yield f"prices of {', '.join(aliases)}: {safe(source)}{date_of}"
+    if plan.unpriced:
+        names = ", ".join(map(safe, plan.unpriced))
+        yield f"nobody knows the price of {names}; write it into arena.toml (price), see the README"

@@ -1,0 +1,178 @@
+"""Running a run again from its journal: no network, nothing written, every battle the same."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.state import lineage_id
+from videoautoarena.memory.records.digests import canonical_json
+from videoautoarena.memory.records.errors import JournalMiss, StoreError
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.records.slots import Ids, Slots
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.context import assemble
+from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.opener import stored_prompts
+from videoautoarena.runs.rundir.reader import run_file
+from videoautoarena.runs.rundir.slots import Lineup, guests_among
+from videoautoarena.runs.rundir.waves import Waves
+from videoautoarena.runs.tournament.newcomers import GuestDraws
+from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
+from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
+
+
+@dataclass
+class Replayed:
+    """What a replay found."""
+
+    battles: int = 0
+    """How many came out the same."""
+    others: int = 0
+    """How many did not."""
+    differences: list[str] = field(default_factory=list)
+    """What was different, a line each."""
+
+
+async def replay(out: Path) -> Replayed:
+    """Play every settled slot of the run in `out` from its journal and compare, byte for byte.
+
+    Where slots were superseded the run is played as it stood in each generation. Costs no model
+    call and touches no network, no video and no file but the run's.
+    """
+    with Store.open(run_file(out), write=False) as store:
+        found = Replayed()
+        settled = store.settled()
+        is_again = np.zeros(len(settled), dtype=np.bool_)
+
+        async def compare(battle: Battle) -> None:
+            if (row := settled.find(battle.id)) is not None:
+                is_again[row] = True
+            _compare(found, store, battle)
+
+        slots, config = store.slots(), RunConfig.of_manifest(store.manifest())
+        waves = Waves.of(store, config.models)
+        for generation in np.unique(slots.generations).tolist():
+            view = _View.of(slots, generation, settled)
+            if view.fresh:
+                arena = _arena(store, compare, view, waves)
+                of_guest = guests_among(view.fresh)
+                await _play(arena, view.fresh.where(~of_guest), found)
+                guests = view.fresh.where(of_guest).ids
+                await _play_guests(arena, guests, GuestDraws(config, store), found)
+        astray = store.astray()
+        missing = sorted([*settled.where(~is_again).ids, *astray])
+        found.differences += [f"{battle}: was not reached again" for battle in missing]
+        found.others = len(settled) + len(astray) - found.battles
+        return found
+
+
+class _View(NamedTuple):
+    """A run as it stood in one generation."""
+
+    generation: int
+    lineup: Lineup
+    fresh: Slots
+    """What was settled in this generation; earlier ones have had their turn."""
+    before: Ids
+    """Ids of what was settled in earlier ones and still counts."""
+
+    @classmethod
+    def of(cls, slots: Slots, generation: int, settled: Slots) -> Self:
+        lineup = Lineup(slots.where(slots.generations <= generation))
+        done = lineup.slots.where(lineup.slots.among(settled.ids))
+        is_fresh = done.generations == generation
+        return cls(generation, lineup, done.where(is_fresh), done.where(~is_fresh).ids)
+
+
+def _arena(
+    store: Store, compare: Callable[[Battle], Awaitable[None]], view: _View, waves: Waves
+) -> Arena:
+    config = RunConfig.of_manifest(store.manifest())
+    videos = {video.id: video for video in store.videos()}
+    slots = store.slots()
+    if strangers := sorted(slots.videos_of() - videos.keys()):
+        raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
+    sampling, then = config.sampling, view.generation
+    footage = Footage(store, None, files={}, sampling=sampling, videos=videos, generation=then)
+    asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
+    fresh = view.fresh.ids
+    prompts = stored_prompts(store)
+    common = assemble(config, asker, prompts=prompts, videos=videos, lineup=view.lineup)
+    return common(
+        frames=footage.frames,
+        draw=WrittenDraws(
+            Draws(config, slots, waves, GuestDraws(config, store)), store, read_only=True
+        ),
+        settle=compare,
+        settled=lambda slot: store.battle(slot) if slot in view.before else None,
+        wanted=fresh.__contains__,
+    )
+
+
+async def _play(arena: Arena, slots: Slots, found: Replayed) -> None:
+    from videoautoarena.graph.tournament import play
+
+    users: dict[str, set[int]] = {}
+    for persona in np.unique(slots.personas).tolist():
+        for video in slots.where(slots.personas == persona).videos_of():
+            users.setdefault(video, set()).add(persona)
+
+    async def play_lineage(video: str, persona: int) -> None:
+        try:
+            await play(_alone(arena, video, persona), video)
+        except (JournalMiss, StoreError) as wrong:
+            found.differences.append(f"{lineage_id(video, persona)}: {wrong}")
+
+    # Each lineage by itself: what is wrong with one must not end the others.
+    async def play_again(visit: Visit) -> None:
+        for persona in sorted(users[visit.video]):
+            await play_lineage(visit.video, persona)
+
+    await play_blocks(blocks_of(slots), play_again)
+
+
+async def _play_guests(
+    arena: Arena, slots: Iterable[str], guests: GuestDraws, found: Replayed
+) -> None:
+    from videoautoarena.graph.newcomer import play_guest
+
+    for slot in slots:
+        try:
+            await play_guest(arena, slot, guests.source_of(slot))
+        except (JournalMiss, StoreError) as wrong:
+            found.differences.append(f"{slot}: {wrong}")
+
+
+def _alone(arena: Arena, video: str, persona: int) -> Arena:
+    """Return an arena that knows of one lineage only."""
+    mine = {arena.slot(video, persona, round_) for round_ in range(arena.rules.rounds)}
+    return replace(
+        arena,
+        wanted=lambda slot: slot in mine and arena.wanted(slot),
+        settled=lambda slot: arena.settled(slot) if slot in mine else None,
+    )
+
+
+def _compare(found: Replayed, store: Store, battle: Battle) -> None:
+    now = canonical_json(battle.model_dump(mode="json", by_alias=True))
+    then = store.battle_bytes(battle.id)
+    if then == now.encode():
+        found.battles += 1
+        return
+    try:
+        was = store.battle(battle.id)
+    except StoreError as wrong:
+        found.differences.append(f"{battle.id}: {wrong}")
+        return
+    fields = [
+        name for name in Battle.model_fields if getattr(was, name, None) != getattr(battle, name)
+    ]
+    found.differences.append(f"{battle.id}: {', '.join(fields) or 'bytes'} came out differently")

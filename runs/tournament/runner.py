@@ -1,0 +1,336 @@
+"""Playing an open run: every unsettled slot, told as it happens, until done or interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.limits.budget import CappedPurse, Caps
+from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
+from videoautoarena.agents.limits.prices import NOTHING, Sum
+from videoautoarena.graph.context import Arena, always
+from videoautoarena.graph.state import base_of
+from videoautoarena.memory.records.records import Battle, Draw, Frames
+from videoautoarena.memory.records.slots import Slots
+from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.stopping_rule import Reading, keep_met, kept_rule
+from videoautoarena.runs.console.events import (
+    Alarm,
+    Audience,
+    Begun,
+    Drawn,
+    Ended,
+    Happening,
+    Hear,
+    Looked,
+    Settled,
+    Watched,
+    all_of,
+)
+from videoautoarena.runs.console.interrupts import until_done
+from videoautoarena.runs.rundir.budget import NO_CAPS, Budget
+from videoautoarena.runs.rundir.context import assemble
+from videoautoarena.runs.rundir.failures import Faulty, Forfeits
+from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.opener import Opened
+from videoautoarena.runs.rundir.reader import Run, damage
+from videoautoarena.runs.rundir.slots import Lineup, Tally, guests_among
+from videoautoarena.runs.rundir.waves import (
+    NOTHING_LEFT,
+    Outlook,
+    Watch,
+    Waves,
+    ending_of,
+    look_ahead,
+)
+from videoautoarena.runs.tournament.forecast import course_of
+from videoautoarena.runs.tournament.newcomers import GuestDraws, play_guests, write_draws
+from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
+from videoautoarena.runs.tournament.schedule import (
+    Ahead,
+    Visit,
+    blocks_of,
+    one_after_another,
+    play_blocks,
+)
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run stands when its process is done."""
+
+    total: int
+    settled: int
+    voids: int
+    interrupted: bool
+    max_void: float
+    is_capped: bool = False
+    """A cap stopped it."""
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain stopped it."""
+    faulty: tuple[Faulty, ...] = ()
+    """Contestants that forfeit more often than is accepted."""
+    caps: Caps = NO_CAPS
+    needed: Sum = NOTHING
+    """Where a cap stopped it, what has to be more than was spent for the next call to fit."""
+    spent: Spent = NOTHING_SPENT
+    """By the whole run, in all its processes."""
+    outlook: Outlook = NOTHING_LEFT
+    """What is left, and what the run's stopping rule saw last."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a rule was met before all slots were played."""
+        return self.outlook.is_stopped
+
+    @property
+    def reading(self) -> Reading | None:
+        """What the run's stopping rule saw last."""
+        return self.outlook.reading
+
+    @property
+    def void_share(self) -> float:
+        """Voids among settled slots, 0 to 1."""
+        return self.voids / self.settled if self.settled else 0.0
+
+    @property
+    def too_many_voids(self) -> bool:
+        """Whether more slots are void than the user accepts."""
+        return self.void_share > self.max_void
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is no part of a run and may change whenever it is continued."""
+
+    concurrency: int = 16
+    """Model calls under way at once."""
+    max_void: float = 0.05
+    """Share of void slots that is accepted."""
+    caps: Caps = NO_CAPS
+    """What was asked for; what was not leaves the run's as they are."""
+    patience_s: float = PATIENCE_S
+    """How long an endpoint is waited for that cannot be reached."""
+
+
+Play = Coroutine[object, object, Finished]
+"""A run that is open; await it to play every unsettled slot.
+
+What comes before the first call is done outside the event loop: there Ctrl-C is heard at once,
+while a loop that stands still hears it only when it moves on.
+"""
+
+
+async def play_run(
+    run: Opened, out: Path, *, limits: Limits, told: Audience, guests_only: bool = False
+) -> Finished:
+    """Play every unsettled slot, or those of newcomers over stored answers, and close the run.
+
+    An interrupt lets calls under way finish, a second one stops.
+    """
+    with run.store as store:
+        lineup = Lineup(store.slots())
+        told = _alarmed(store, out, limits, told)
+        stopped = is_capped = False
+        gone: Outage | None = None
+        rule = kept_rule(store).rule
+        in_waves = rule is not None or run.config.pairing == "mix"
+        course = partial(course_of, run.config, store, in_waves=in_waves, guests_only=guests_only)
+        budget = Budget.of(store, run.config, course=course)
+        slots = lineup.slots.without(store.settled_ids())
+        if slots := slots.where(guests_among(slots)) if guests_only else slots:
+            store.sessions.begin()
+            told.hear(_beginning(run, out, budget))
+            async with playing(run, budget, limits=limits, hear=told.hear) as game:
+                stopped = await _play_all(game, slots, told)
+                is_capped = stopped and game.asker.is_broke
+                gone = game.asker.lost if stopped else None
+            if game.watch is not None:
+                game.watch.look()
+                keep_met(store, game.watch.met)
+            address = gone.address if gone else ""
+            told.hear(Ended(stopped, is_capped, store.journal.spent(), address))
+        for line in damage(store):
+            told.say(line)
+        forfeits = _count_forfeits(store)
+        return Finished(
+            total=len(lineup.slots),
+            settled=forfeits.verdicts.total(),
+            voids=forfeits.verdicts["void"],
+            interrupted=stopped and not is_capped and gone is None,
+            max_void=limits.max_void,
+            is_capped=is_capped,
+            gone=gone,
+            faulty=forfeits.faulty(limits.max_void),
+            caps=budget.caps,
+            needed=budget.purse.needed if isinstance(budget.purse, CappedPurse) else NOTHING,
+            spent=store.journal.spent(),
+            outlook=look_ahead(store),
+        )
+
+
+def _alarmed(store: Store, out: Path, limits: Limits, told: Audience) -> Audience:
+    """Return an audience that is also told at once of a model that is no use."""
+    alarm = Alarm(out, told.say, partial(_count_forfeits, store), accepted=limits.max_void)
+    return Audience(told.say, all_of(told.hear, alarm.hear))
+
+
+def _count_forfeits(store: Store) -> Forfeits:
+    return Forfeits.of(store, superseded=Tally.of(store).superseded)
+
+
+def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:
+    stored, config = Run(out, run.store), run.config
+    return Begun(
+        out=out,
+        seed=config.seed,
+        rounds=config.rounds,
+        models=tuple(config.models),
+        examiner=config.examiner,
+        judges=tuple(config.judges),
+        videos={video.id: video.path for video in run.store.videos()},
+        slots=stored.slots,
+        battles=stored.each_battle,
+        caps=budget.caps,
+        spent=run.store.journal.spent(),
+    )
+
+
+@dataclass(frozen=True)
+class Game:
+    """A run under way."""
+
+    arena: Arena
+    asker: Asker
+    slots: Slots
+    """Every slot."""
+    watch: Watch | None
+    """Present where a rule may stop the run."""
+    guests: GuestDraws
+    ahead: Ahead
+
+    def is_over(self) -> bool:
+        """Return whether no video that was not asked for by now will be needed."""
+        is_met = self.watch is not None and self.watch.met is not None
+        return is_met or self.asker.is_draining
+
+
+@asynccontextmanager
+async def playing(
+    run: Opened, budget: Budget, *, limits: Limits, hear: Hear
+) -> AsyncIterator[Game]:
+    """Put a run together and take it apart again."""
+    store, config = run.store, run.config
+    if isinstance(budget.purse, CappedPurse):
+        hear = all_of(_ends_for(budget.purse), hear)
+    videos = {video.id: video for video in store.videos()}
+    slots = store.slots()
+    async with Decoders(FrameCache()) as decoders:
+        footage = Footage(store, decoders, files=run.files, sampling=config.sampling, videos=videos)
+        asker = Asker(
+            store.journal,
+            footage.jpegs,
+            seed=config.seed,
+            concurrency=limits.concurrency,
+            patience_s=limits.patience_s,
+            on_event=hear,
+            purse=budget.purse,
+            estimates=budget.estimates,
+        )
+        waves, rule = Waves.of(store, config.models), kept_rule(store).rule
+        watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
+        guests = GuestDraws(config, store)
+        lineup = Lineup(slots)
+        await write_draws(store, guests, lineup.slots.where(guests_among(lineup.slots)))
+        draws = WrittenDraws(Draws(config, slots, waves, guests), store)
+        ahead = Ahead(footage.foresee)
+        parts = _Parts(footage, draws, store, waves, watch, ahead)
+        common = assemble(config, asker, prompts=run.prompts, videos=videos, lineup=lineup)
+        try:
+            arena = _heard(common, parts, lineup=lineup, hear=hear)
+            yield Game(arena, asker, slots, watch, guests, ahead)
+        finally:
+            await asker.aclose()
+
+
+class _Parts(NamedTuple):
+    """What the callbacks of a run's arena use."""
+
+    footage: Footage
+    draws: WrittenDraws
+    store: Store
+    waves: Waves
+    watch: Watch | None
+    ahead: Ahead
+
+
+def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear) -> Arena:
+    """Return the arena of a run, of which every frame, draw and battle is an event."""
+    footage, draws, store, waves, watch, ahead = parts
+    watched: set[str] = set()
+
+    async def frames(video: str) -> Frames:
+        if video not in watched:
+            watched.add(video)
+            hear(Watched(video))
+            ahead.note(video)
+        return await footage.frames(video)
+
+    async def draw(slot: str) -> Draw:
+        drawn = await draws(slot)
+        hear(Drawn(drawn))
+        return drawn
+
+    async def settle(battle: Battle) -> None:
+        await store.put_battle(battle)
+        hear(Settled(battle))
+        waves.note(ending_of(battle))
+
+    return common(
+        frames=frames,
+        draw=draw,
+        settle=settle,
+        settled=store.battle,
+        wanted=lineup.ids.__contains__,
+        turn=watch.turn if watch else always,
+    )
+
+
+def _ends_for(purse: CappedPurse) -> Hear:
+    """Return what tells a purse of every battle that needs no more money."""
+
+    def hear(event: Happening) -> None:
+        if isinstance(event, Settled):
+            purse.end(base_of(event.battle.id))
+
+    return hear
+
+
+async def _play_all(game: Game, slots: Slots, told: Audience) -> bool:
+    """Play all blocks and return whether an interrupt or a cap ended it early."""
+    from videoautoarena.graph.tournament import play
+
+    async def go_and_play(visit: Visit) -> None:
+        def is_wanted(slot: str) -> bool:
+            return arena.wanted(slot) and game.slots.called(slot).generation <= visit.generation
+
+        arena = game.arena
+        await play(replace(arena, wanted=is_wanted), visit.video)
+
+    async def play_them() -> None:
+        of_guest = guests_among(slots)
+        blocks = blocks_of(slots.where(~of_guest))
+        turns = dict.fromkeys(visit.video for block in blocks for visit in block)
+        async with game.ahead.over(list(turns), game.is_over):
+            await play_blocks(blocks, one_after_another(go_and_play))
+        await play_guests(game.arena, slots.where(of_guest), game.guests.source_of)
+
+    return await until_done(game.asker, play_them(), told)

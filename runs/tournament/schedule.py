@@ -1,0 +1,157 @@
+"""When a video is played and when it is decoded: whole blocks in stored order, the next ahead."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.memory.records.records import Slot
+from videoautoarena.memory.records.slots import Longs, Slots
+
+OPEN_BLOCKS = 2
+T = TypeVar("T")
+
+
+class Visit(NamedTuple):
+    """A video, played as far as a generation of slots goes.
+
+    Slots of a later one may wait for every block of this one; a visit that went on to them would
+    keep its block open until blocks were done that it kept from beginning.
+    """
+
+    video: str
+    generation: int
+
+
+def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
+    """Return the visits of each block, in the order in which blocks are admitted.
+
+    A generation begins when all blocks of those before it have begun.
+    """
+    slots = Slots.of(slots)
+    order = np.lexsort((slots.columns.ordinal, slots.columns.block, slots.generations))
+    blocks: dict[tuple[int, int], list[Visit]] = {}
+    for row in order[_first_of_each(numbers_of_visits(slots)[order])].tolist():
+        slot = slots[row]
+        visits = blocks.setdefault((slot.generation, slot.block), [])
+        visits.append(Visit(slot.video, slot.generation))
+    return list(blocks.values())
+
+
+def numbers_of_visits(slots: Slots) -> Longs:
+    """Return a number for generation, block and video of each slot; all three order it."""
+    columns, blocks = slots.columns, 1 + int(slots.columns.block.max(initial=0))
+    visits = (slots.generations.astype(np.int64) * blocks + columns.block) * len(slots.videos)
+    return visits + columns.video
+
+
+def _first_of_each(numbers: Longs) -> Longs:
+    """Return where each number comes first, in the order of their coming."""
+    return np.sort(np.unique(numbers, return_index=True)[1])
+
+
+def one_after_another(
+    play: Callable[[Visit], Awaitable[object]],
+) -> Callable[[Visit], Awaitable[object]]:
+    """Return what plays visits, of one video each after the one that was asked for before."""
+    locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def in_turn(visit: Visit) -> None:
+        async with locks[visit.video]:
+            await play(visit)
+
+    return in_turn
+
+
+async def play_blocks(
+    blocks: Sequence[Sequence[T]], play: Callable[[T], Awaitable[object]]
+) -> None:
+    """Play every video; a block begins only when fewer than two earlier ones are unsettled.
+
+    The first exception ends all others and is raised as it is.
+    """
+    open_blocks = asyncio.Semaphore(OPEN_BLOCKS)
+
+    async def play_block(videos: Sequence[T]) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for video in videos:
+                    group.create_task(_played(play, video))
+        finally:
+            open_blocks.release()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for videos in blocks:
+                await open_blocks.acquire()
+                group.create_task(play_block(videos))
+    except BaseExceptionGroup as several:
+        raise _first(several) from None
+
+
+async def _played(play: Callable[[T], Awaitable[object]], video: T) -> None:
+    await play(video)
+
+
+def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:
+    inner: BaseException = several
+    while isinstance(inner, BaseExceptionGroup):
+        inner = inner.exceptions[0]
+    return inner
+
+
+AHEAD = 21
+"""Videos beyond the furthest that was asked for: a block. Their frames wait on disk."""
+
+Decode = Callable[[str], Awaitable[object]]
+"""Brings the frames of a video to where its turn finds them; so it keeps what it raises."""
+
+
+class Ahead:
+    """Decodes one video at a time, in the order of their turns, and never far ahead.
+
+    Nothing that a run comes to depends on it: a turn that comes first decodes for itself.
+    """
+
+    def __init__(self, decode: Decode) -> None:
+        self._decode = decode
+        self._places: dict[str, int] = {}
+        self._furthest = -1
+        self._moved = asyncio.Event()
+
+    def note(self, video: str) -> None:
+        """Take note of a video whose turn has come."""
+        place = self._places.get(video, -1)
+        if place > self._furthest:
+            self._furthest = place
+            self._moved.set()
+
+    @asynccontextmanager
+    async def over(self, videos: Sequence[str], is_over: Callable[[], bool]) -> AsyncIterator[None]:
+        """Decode ahead within the block, until it ends or nothing more will be needed."""
+        self._places, self._furthest = {video: n for n, video in enumerate(videos)}, -1
+        going = asyncio.create_task(self._go(videos, is_over))
+        try:
+            yield
+        finally:
+            going.cancel()
+            with suppress(asyncio.CancelledError):
+                await going
+
+    async def _go(self, videos: Sequence[str], is_over: Callable[[], bool]) -> None:
+        for place, video in enumerate(videos):
+            # Nothing before the first turn: that one's video is to have the machine for itself.
+            while self._furthest < 0 or place > self._furthest + AHEAD:
+                self._moved.clear()
+                await self._moved.wait()
+            if is_over():
+                return
+            if place > self._furthest:
+                with suppress(ArenaError):
+                    await self._decode(video)

@@ -1,0 +1,211 @@
+"""The main job: a folder of videos in, rated battles out; or the same again where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Sampling
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.disclosure import remote_notice
+from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.config.sampling import about_sampling, refuse_missing
+from videoautoarena.runs.config.stopping_rule import kept_rule
+from videoautoarena.runs.console.events import Audience, Hear, Say
+from videoautoarena.runs.console.listeners import gather
+from videoautoarena.runs.console.live import plain_lines
+from videoautoarena.runs.rundir.budget import (
+    NO_CAPS,
+    check_caps,
+    kept_caps,
+    merged_caps,
+    told_caps,
+)
+from videoautoarena.runs.rundir.frames import has_subtitles
+from videoautoarena.runs.rundir.opener import (
+    NO_CARE,
+    Care,
+    Opened,
+    begin,
+    go_on,
+    holds_run,
+    named_in_full,
+    videos_folder,
+)
+from videoautoarena.runs.rundir.reader import Run, counted, problems, run_file
+from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits, limit_lines
+from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.tournament.forecast import work_left
+from videoautoarena.runs.tournament.plan import plan_of
+from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
+from videoautoarena.runs.tournament.runner import Finished, Limits, Play, play_run
+from videoautoarena.video.folder.find import Findings
+
+__all__ = ["Finished", "Limits", "Play", "introduce", "look", "play_run", "resume", "simulate"]
+
+
+def simulate(
+    videos: Path,
+    out: Path,
+    *,
+    flags: Flags,
+    say: Say,
+    hear: Hear | None = None,
+    care: Care = NO_CARE,
+) -> Play:
+    """Start the run, or open the one that `out` holds; what comes back plays it to the end.
+
+    Args:
+        videos: folder of videos.
+        out: the run's folder.
+        flags: what was typed.
+        say: takes a line of chatter.
+        hear: takes what happens; None says each battle as a line.
+        care: how the run is opened.
+
+    Raises:
+        BadInput: nothing was written; the message says what to change.
+        ForeignRun: `out` holds a run with other settings.
+    """
+    settings = resolve(named_in_full(out, flags))
+    prompts = PromptSet.load(settings.prompts)
+    exists = holds_run(out)
+    check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
+    refuse_missing(settings.config.sampling)
+    with ExitStack() as undo:
+        store = undo.enter_context(_reopened(out, care)) if exists else None
+        caps = Caps(settings.max_usd, settings.max_tokens)
+        caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
+        check_caps(settings.config, caps)
+        found = look(videos, say, care.found)
+        care = replace(care, caps=caps, until=settings.until)
+        _load_graph()
+        ready = (
+            go_on(Run(out, store), settings, prompts=prompts, found=found, folder=videos, care=care)
+            if store
+            else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
+        )
+        undo.pop_all()
+    introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
+    told = Audience(say, hear or plain_lines(say))
+    limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
+    return play_run(ready, out, limits=limits, told=told)
+
+
+def resume(
+    out: Path, *, videos: Path | None, limits: Limits, told: Audience, care: Care = NO_CARE
+) -> Play:
+    """Open the run in `out` with its own settings; what comes back plays it to the end.
+
+    Args:
+        out: the run's folder.
+        videos: where the videos are now; None looks where they were.
+        limits: what is no part of the run.
+        told: who is told of it.
+        care: how the run is opened.
+    """
+    with ExitStack() as undo:
+        store = undo.enter_context(_reopened(out, care))
+        config = RunConfig.to_go_on(store.manifest())
+        folder = videos or videos_folder(store)
+        if folder is None:
+            raise BadInput(f"{out} does not say where its videos are; pass --videos")
+        if videos is None and not folder.is_dir():
+            raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
+        care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
+        check_keys(config.model_of(alias) for alias in config.cast)
+        refuse_missing(config.sampling)
+        check_caps(config, care.caps or NO_CAPS)
+        found = look(folder, told.say)
+        _load_graph()
+        run = go_on(Run(out, store), None, prompts=None, found=found, folder=folder, care=care)
+        undo.pop_all()
+    introduce(run, out, say=told.say, assumed_cast=False, exists=True)
+    return play_run(run, out, limits=limits, told=told)
+
+
+def _reopened(out: Path, care: Care) -> Store:
+    """Return the run that is there, for writing: one of an older layout is brought up to date."""
+    return Store.open(run_file(out), write=True, fsync=care.fsync)
+
+
+def _load_graph() -> None:
+    """Import LangGraph, which takes a second."""
+    import videoautoarena.graph.tournament  # noqa: F401
+
+
+def look(folder: Path, say: Say, found: Findings | None = None) -> Findings:
+    """Return the videos of a folder and name every file that cannot be used.
+
+    `found` is what it holds, where it was read before.
+
+    Raises:
+        BadInput: there is no usable video.
+    """
+    found = found or gather(folder, say)
+    for path, same in found.duplicates:
+        say(f"{safe(path)} is the same video as {safe(same)}; it is used once")
+    for skipped in found.skipped:
+        say(f"skipped {safe(skipped.path)}: {safe(skipped.reason)}")
+    if not found.videos:
+        raise BadInput(f"{safe(str(folder))} holds no usable video; pass a folder that does")
+    return found
+
+
+def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
+    """Say what will be done, and what leaves the machine."""
+    config, slots = run.config, Lineup(run.store.slots()).slots
+    open_slots = slots.without(run.store.settled_ids())
+    if assumed_cast:
+        say("no models were named: the offline cast plays, stand-ins that measure pictures;")
+        say("name real ones with --models provider:model,provider:model (see --help)")
+    verb = "continuing" if exists else "starting"
+    say(
+        f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
+        f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
+        f"{len(open_slots)} of {len(slots)} battles to go"
+    )
+    for note in run.notes:
+        say(note)
+    if not open_slots:
+        return
+    if config.sampling != Sampling():
+        say(about_sampling(config.sampling))
+    for problem in problems(run.store):
+        say(problem)
+    if rule := kept_rule(run.store).rule:
+        say(f"may stop early: --until {rule}; it holds until another is given")
+    for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
+        say(line)
+    for line in remote_notice(
+        config,
+        videos=len(open_slots.videos_of()),
+        open_slots=len(open_slots),
+        has_subtitles=has_subtitles(run.store),
+    ):
+        say(safe(line))
+    for line in _money_lines(run):
+        say(line)
+
+
+def _money_lines(run: Opened) -> Iterator[str]:
+    """Yield what is to be known of a run's money before its first call."""
+    caps = kept_caps(run.store)
+    told = f"cap on the whole run: {told_caps(caps)}; it holds until another is given"
+    if run.config.offline:
+        yield from [told] * bool(caps)
+        return
+    plan = plan_of(run.config, work_left(run.config, run.store))
+    yield from money_notice(plan)
+    if caps:
+        yield told
+        spent = run.store.journal.spent()
+        taken = Caps(spent.usd, spent.input_tokens + spent.output_tokens)
+        yield from cap_notice(plan, caps, taken)

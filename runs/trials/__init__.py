@@ -1,0 +1,1 @@
+"""Putting judges to the test with cases whose right answer is known."""

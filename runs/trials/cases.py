@@ -1,0 +1,229 @@
+"""The cases that are made from a run's own battles: again, attacked, against empty words, as it is.
+
+Which battles are taken follows from the run's seed and their ids alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Literal, NamedTuple
+
+from videoautoarena.agents.prompting.fences import attacked, attacks, constants, worded
+from videoautoarena.agents.roles.judge import Case
+from videoautoarena.memory.records.digests import derive
+from videoautoarena.memory.records.records import DECIDED, Battle, Seats
+from videoautoarena.memory.store.evidence import TrialKind
+from videoautoarena.runs.rundir.reader import contracts_of
+from videoautoarena.runs.trials.trial import Material, TrialCase
+
+Side = Literal["a", "b"]
+_OTHER: dict[str, Side] = {"a": "b", "b": "a"}
+
+
+class Meeting(NamedTuple):
+    """One text of the kit, one battle, one seating."""
+
+    text: int
+    battle: int
+    seats: Seats
+
+
+class Change(NamedTuple):
+    """What one side of a battle is made to say."""
+
+    kind: TrialKind
+    name: str
+    side: Side
+    said: str
+
+
+async def repeat_cases(material: Material) -> list[TrialCase]:
+    """Return decided battles to be judged once more from seats ab.
+
+    A judge that did not judge the run judges each of them twice.
+    """
+    chosen = choose(material, "repeat", is_complete)
+    own = material.run.manifest["judges"]
+    strangers = tuple(model.alias for model in material.judges if model.alias not in own)
+    again = [await plain_case(material, battle, seats="ab") for battle in chosen]
+    if not strangers:
+        return again
+    return again + [
+        await plain_case(material, battle, seats="ab", time=2, only=strangers) for battle in chosen
+    ]
+
+
+async def attack_cases(material: Material) -> list[TrialCase]:
+    """Return clearly lost answers with an attack on each, and each battle without it beside.
+
+    Attacks are dealt in turn, and so are the seats of whoever attacks.
+    """
+    kit, battles = attacks(), choose(material, "attack", has_clear_loser, most=None)
+    number = contracts_of(material.run.manifest)
+    cases: list[TrialCase] = []
+    plain: dict[tuple[str, Seats], Battle] = {}
+    for meeting in meetings(len(kit), battles=len(battles), count=material.count):
+        battle, attack = battles[meeting.battle], kit[meeting.text]
+        side = _OTHER[battle.verdict]
+        seats = _seated(side, is_first=meeting.seats == "ab")
+        lost = (battle.answer_a if side == "a" else battle.answer_b) or ""
+        said = attacked(lost, attack, question=battle.question or "", contracts=number)
+        plain[battle.id, seats] = battle
+        change = Change("attack", attack.name, side, said)
+        cases.append(await _changed_case(material, battle, change, seats=seats))
+    controls = [await plain_case(material, b, seats=seats) for (_, seats), b in plain.items()]
+    return cases + controls
+
+
+async def constant_cases(material: Material) -> list[TrialCase]:
+    """Return answers that were found good, each against one that is the same for any question."""
+    kit, battles = constants(), choose(material, "constant", _has_good_answer, most=None)
+    number = contracts_of(material.run.manifest)
+    cases = []
+    for meeting in meetings(len(kit), battles=len(battles), count=material.count):
+        battle, constant = battles[meeting.battle], kit[meeting.text]
+        side = _OTHER.get(battle.verdict, "b")
+        said = worded(constant.text, question=battle.question or "", contracts=number)
+        seats = _seated(side, is_first=meeting.seats == "ab")
+        change = Change("constant", constant.name, side, said)
+        cases.append(await _changed_case(material, battle, change, seats=seats))
+    return cases
+
+
+async def rejudge_cases(material: Material) -> list[TrialCase]:
+    """Return answered battles as they stand, to be judged from the seatings they were judged from.
+
+    Those whose judges came to no verdict are among them.
+    """
+    cases = []
+    for battle in choose(material, "rejudge", _was_judged):
+        seatings = sorted({judging.seats for judging in battle.verdicts})
+        cases.append(
+            TrialCase(
+                id=battle.id,
+                kind="rejudge",
+                name="",
+                video=battle.video,
+                frames=await material.footage.frames(battle.video),
+                case=case_of(battle),
+                battle=battle.id,
+                seats=tuple(seatings),
+            )
+        )
+    return cases
+
+
+def choose(
+    material: Material,
+    kind: TrialKind,
+    is_fit: Callable[[Battle], bool],
+    *,
+    most: int | None = -1,
+) -> list[Battle]:
+    """Return fit battles in the order that seed and kind give them.
+
+    `most` is how many there may be, None for all; without it as many as were asked for.
+    """
+    seed, run = material.config.seed, material.run
+    fit = [battle.id for battle in run.each_battle if is_fit(battle)]
+    fit.sort(key=lambda battle: derive(seed, "trial", kind, battle))
+    most = material.count if most == -1 else most
+    found = (run.store.battle(battle) for battle in fit[:most])
+    return [battle for battle in found if battle is not None]
+
+
+def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[Meeting]:
+    """Deal texts over battles, each pair once at most and each text from both seats in turn.
+
+    Args:
+        texts: how many texts there are.
+        battles: how many battles there are.
+        count: how many meetings there are to be; None: until all texts and all battles had one.
+    """
+    round_trip = math.lcm(texts, battles) or 1
+    dealt = (
+        # Within a round trip no pair comes twice; after it everybody moves on by one battle.
+        Meeting(n % texts, (n + n // round_trip) % battles, _turn(n // texts + n % texts))
+        for n in range(texts * battles)
+    )
+    return islice(dealt, max(texts, battles) if count is None else count)
+
+
+def _turn(number: int) -> Seats:
+    return "ab" if number % 2 == 0 else "ba"
+
+
+async def plain_case(
+    material: Material, battle: Battle, *, seats: Seats, time: int = 1, only: tuple[str, ...] = ()
+) -> TrialCase:
+    """Return a battle as it stands, to be judged for the `time`-th time."""
+    return TrialCase(
+        id=f"{battle.id}+{time}",
+        kind="repeat",
+        name="",
+        video=battle.video,
+        frames=await material.footage.frames(battle.video),
+        case=case_of(battle),
+        battle=battle.id,
+        seats=(seats,),
+        only=only,
+    )
+
+
+async def _changed_case(
+    material: Material, battle: Battle, change: Change, *, seats: Seats
+) -> TrialCase:
+    """Return a battle in which one side says something else."""
+    asked = case_of(battle)
+    return TrialCase(
+        id=f"{change.name}:{battle.id}",
+        kind=change.kind,
+        name=change.name,
+        video=battle.video,
+        frames=await material.footage.frames(battle.video),
+        case=replace(asked, answer_a=change.said)
+        if change.side == "a"
+        else replace(asked, answer_b=change.said),
+        right=change.side,
+        battle=battle.id,
+        seats=(seats,),
+    )
+
+
+def case_of(battle: Battle) -> Case:
+    """Return what a judge of this battle is shown."""
+    return Case(
+        persona=battle.persona_text or "",
+        question=battle.question or "",
+        answer_a=battle.answer_a or "",
+        answer_b=battle.answer_b or "",
+    )
+
+
+def _seated(side: Side, *, is_first: bool) -> Seats:
+    """Return the seating in which a side is read first, or second."""
+    return "ab" if (side == "a") == is_first else "ba"
+
+
+def is_complete(battle: Battle) -> bool:
+    """Return whether there are two answers and a verdict on them."""
+    texts = (battle.persona_text, battle.question, battle.answer_a, battle.answer_b)
+    return battle.verdict in DECIDED and all(texts)
+
+
+def has_clear_loser(battle: Battle) -> bool:
+    """Return whether every judging that came to something came to the same winner."""
+    said = {j.verdict for j in battle.verdicts if j.verdict not in ("abstain", "failed")}
+    return is_complete(battle) and battle.verdict in ("a", "b") and said == {battle.verdict}
+
+
+def _has_good_answer(battle: Battle) -> bool:
+    return has_clear_loser(battle) or (is_complete(battle) and battle.verdict == "tie_good")
+
+
+def _was_judged(battle: Battle) -> bool:
+    texts = (battle.persona_text, battle.question, battle.answer_a, battle.answer_b)
+    return bool(battle.verdicts) and all(texts)

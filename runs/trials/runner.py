@@ -1,0 +1,320 @@
+"""How far trials are, and how they went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.clients import Load
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.store.evidence import Trial, TrialKind
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.sampling import refuse_text_read
+from videoautoarena.runs.console.events import Audience, Happening, Say, pass_on
+from videoautoarena.runs.console.interrupts import until_done
+from videoautoarena.runs.console.listeners import telling
+from videoautoarena.runs.rundir.budget import (
+    NO_CAPS,
+    Budget,
+    check_caps,
+    keep_caps,
+    kept_caps,
+    merged_caps,
+    priced,
+)
+from videoautoarena.runs.rundir.frames import Footage, has_subtitles
+from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder
+from videoautoarena.runs.rundir.reader import Run, counted, run_file
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.trials.cases import (
+    attack_cases,
+    constant_cases,
+    rejudge_cases,
+    repeat_cases,
+)
+from videoautoarena.runs.trials.trial import (
+    CaseMaker,
+    Leave,
+    Material,
+    Seating,
+    Tally,
+    TrialGame,
+    Wanted,
+    arena_file,
+    loading,
+    open_seatings,
+    seatings_of,
+    with_judges,
+)
+from videoautoarena.runs.trials.truth_cases import truth_cases
+from videoautoarena.video.folder.find import find_videos
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
+
+NO_LEAVE = Leave()
+CASES = 100
+"""Cases of each kind, where nobody says how many."""
+MAKERS: dict[TrialKind, CaseMaker] = {
+    "repeat": repeat_cases,
+    "attack": attack_cases,
+    "constant": constant_cases,
+    "rejudge": rejudge_cases,
+    "truth": truth_cases,
+}
+
+
+OnHeld = Callable[[Trial, Tally], None]
+"""Takes a trial that is kept, and how all of them went so far."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed."""
+
+    kinds: tuple[TrialKind, ...]
+    judges: tuple[str, ...] = ()
+    """None named: the run's own."""
+    cases: int | None = CASES
+    """Of each kind at most; None for all."""
+    config: Path | None = None
+    videos: Path | None = None
+    """Where the videos are, if they moved."""
+    concurrency: int = 16
+    patience_s: float = PATIENCE_S
+    """How long an endpoint is waited for that cannot be reached."""
+    caps: Caps = NO_CAPS
+    retry_failed: bool = False
+    """Hold those again that failed."""
+    leave: Leave = NO_LEAVE
+
+
+@dataclass(frozen=True)
+class TrialPlan:
+    """What trials will take, before anything is sent."""
+
+    kinds: Mapping[str, int]
+    """Judgings of each kind, those that the run has among them."""
+    judges: tuple[str, ...]
+    known: int
+    """Judgings that the run has."""
+    calls_at_most: Mapping[str, int]
+    """Judge to the most calls it may cost, transport retries aside."""
+    notices: tuple[str, ...]
+    """What leaves the machine."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena audit --trials --plan --json`."""
+        return {
+            "schema": SCHEMA,
+            "judges": list(self.judges),
+            "judgings": dict(self.kinds),
+            "known": self.known,
+            "calls_at_most": dict(self.calls_at_most),
+            "notices": list(self.notices),
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items())
+        total, most = sum(self.kinds.values()), sum(self.calls_at_most.values())
+        known = f", {self.known:,} of them known" if self.known else ""
+        return [
+            f"trials of {safe(', '.join(self.judges))}: {kinds or 'no case fits'}; "
+            f"{counted(total, 'judging')}{known}, at most {counted(most, 'call')}",
+            *map(safe, self.notices),
+        ]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Trials that can be held."""
+
+    store: Store
+    config: RunConfig
+    footage: Footage
+    load: Load
+    wanted: Sequence[Wanted]
+    plan: TrialPlan
+
+
+async def plan_trials(out: Path, asked: Asked) -> TrialPlan:
+    """Return what these trials would take; nobody is called, and nothing is written."""
+    async with _ready(out, asked, told=None) as ready:
+        return ready.plan
+
+
+async def hold_trials(out: Path, asked: Asked, *, told: Audience, on_held: OnHeld) -> Tally:
+    """Hold the trials that were asked for and that the run in `out` does not have.
+
+    Args:
+        out: the run's folder.
+        asked: what was typed.
+        told: who is told how it goes.
+        on_held: takes every trial as it is kept, and how all of them went so far.
+
+    Raises:
+        BadInput: a judge that cannot be, or frames that are gone.
+        RunLocked: another process is at the run.
+    """
+    async with _ready(out, asked, told=told) as ready:
+        for line in ready.plan.as_lines():
+            told.say(line)
+        tally = Tally(sum(ready.plan.kinds.values()), known=ready.plan.known)
+        if ready.wanted:
+            check_keys(ready.config.model_of(alias) for alias in ready.config.judges)
+            await _find_frames(ready)
+            await _hold(ready, asked, tally=tally, told=told, on_held=on_held)
+        return tally
+
+
+@asynccontextmanager
+async def _ready(out: Path, asked: Asked, *, told: Audience | None) -> AsyncIterator[Ready]:
+    """Yield trials that can be held; with nobody to be told, such as can only be planned."""
+    write = told is not None
+    async with AsyncExitStack() as stack:
+        store = stack.enter_context(Store.open(run_file(out), write=write))
+        config = _config(store, asked)
+        caps = merged_caps(kept_caps(store), asked.caps)
+        check_caps(config, caps)
+        if write:
+            keep_caps(store, caps)
+        decoders = await stack.enter_async_context(Decoders(FrameCache()))
+        material = _material(Run(out, store), config, decoders, asked)
+        if told is not None:
+            material = replace(material, say=told.say)
+        cases = [case for kind in asked.kinds for case in await MAKERS[kind](material)]
+        seatings = list({one.id: one for one in seatings_of(cases, material.judges)}.values())
+        wanted = open_seatings(store, seatings, retry_failed=asked.retry_failed)
+        plan = _plan(store, config, seatings, wanted)
+        plan = replace(plan, notices=(*material.notes, *plan.notices))
+        footage = material.footage
+        yield Ready(store, config, footage, loading(footage, cases), wanted, plan)
+
+
+def _config(store: Store, asked: Asked) -> RunConfig:
+    """Return the run's settings with the judges on trial, and the prices that hold now."""
+    kept, file = RunConfig.of_manifest(store.manifest()), arena_file(asked.config)
+    config = with_judges(kept, asked.judges, file=file, leave=asked.leave)
+    if any(config.cast[alias].is_offline for alias in config.judges):
+        refuse_text_read(config.sampling, "name a real --judge")
+    return priced(config)
+
+
+def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> Material:
+    videos = {video.id: video for video in run.store.videos()}
+    files = _files(run.store, asked.videos)
+    footage = Footage(run.store, decoders, files=files, sampling=config.sampling, videos=videos)
+    return Material(
+        run=run,
+        config=config,
+        footage=footage,
+        decoders=decoders,
+        files=files,
+        judges=tuple(config.model_of(alias) for alias in config.judges),
+        count=asked.cases,
+    )
+
+
+def _files(store: Store, folder: Path | None) -> dict[str, Path]:
+    """Return where each video should lie; with a folder given, where it was found there."""
+    if folder is not None:
+        return {video.id: folder / video.path for video in find_videos(folder).videos}
+    known = videos_folder(store)
+    return {video.id: known / video.path for video in store.videos()} if known else {}
+
+
+def _plan(
+    store: Store, config: RunConfig, seatings: Sequence[Seating], wanted: Sequence[Wanted]
+) -> TrialPlan:
+    calls = Counter({one.seating.model.alias: 0 for one in wanted})
+    for one in wanted:
+        calls[one.seating.model.alias] += REPAIR
+    cases = [one.seating.case for one in wanted]
+    videos = len({video for case in cases for video in (case.video, *case.others)})
+    has_words = has_subtitles(store)
+    notices = judges_notice(config, calls, videos=videos, has_subtitles=has_words)
+    kinds = Counter[str](one.case.kind for one in seatings)
+    known = len(seatings) - len(wanted)
+    return TrialPlan(dict(kinds), config.judges, known, dict(calls), tuple(notices))
+
+
+async def _find_frames(ready: Ready) -> None:
+    """Look whether the frames of every video that is shown can be had: later it would be a loss.
+
+    Raises:
+        BadInput: those of one cannot.
+    """
+    shown = (one.seating.case for one in ready.wanted)
+    videos = {case.frames.video: case.frames for case in shown if case.load is None}
+    for video, frames in videos.items():
+        try:
+            await ready.footage.jpegs(video, [frame.digest for frame in frames.frames[:1]])
+        except (UnusableVideo, FramesChanged) as gone:
+            raise BadInput(
+                f"the frames of video {video} cannot be had ({gone}); "
+                "pass the folder of videos with --videos"
+            ) from None
+
+
+async def _hold(
+    ready: Ready, asked: Asked, *, tally: Tally, told: Audience, on_held: OnHeld
+) -> None:
+    store, config = ready.store, ready.config
+    budget = Budget.of(store, config)
+
+    def hear(event: Happening) -> None:
+        why = pass_on(event, told)
+        if why and isinstance(event, Event) and not tally.hopeless:
+            tally.hopeless = f"{event.alias}: {why}: {event.text}"
+            asker.drain()
+
+    asker = Asker(
+        store.journal,
+        ready.load,
+        seed=config.seed,
+        concurrency=asked.concurrency,
+        patience_s=asked.patience_s,
+        on_event=hear,
+        purse=budget.purse,
+        estimates=budget.estimates,
+    )
+    desk = Desk(asker, stored_prompts(store), config.seed)
+    game = TrialGame(store, desk, asked.concurrency, tally, lambda trial: on_held(trial, tally))
+    try:
+        stopped = await until_done(asker, game.hold(ready.wanted), told)
+    finally:
+        await asker.aclose()
+    tally.is_capped = stopped and asker.is_broke
+    tally.gone = asker.lost if stopped else None
+    tally.interrupted = stopped and not (tally.is_capped or tally.hopeless or tally.gone)
+
+
+@contextmanager
+def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnHeld]:
+    """Give what takes every trial as it is held and shows how far they are."""
+    with telling(say, is_quiet=is_quiet) as tell:
+
+        def on_held(_trial: Trial, tally: Tally) -> None:
+            tell(tally.held, tally.asked - tally.known, told(tally))
+
+        yield on_held
+
+
+def told(tally: Tally) -> str:
+    """Return in a few words how trials went in this process."""
+    words = [counted(tally.held, "judging")]
+    words += [f"{tally.abstained} abstained"] * bool(tally.abstained)
+    words += [f"{tally.failed} failed"] * bool(tally.failed)
+    return ", ".join(words)

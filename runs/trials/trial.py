@@ -1,0 +1,351 @@
+"""Cases put to a judge to learn about the judge: judged through the run's own journal, and kept.
+
+A trial decides no battle. Its calls have scopes of their own, so that none shares a key with a call
+of the run, and an equal prompt is an independent sample.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from videoautoarena.agents.calls.clients import Load
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.roles.judge import Case, Place, judge_once
+from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Frames, Judging, Seats
+from videoautoarena.memory.store.evidence import (
+    TRIAL_SCOPE,
+    Trial,
+    TrialKind,
+    generation_of,
+    standing_trials,
+    trial_id,
+)
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.arena_file import ArenaFile, read_arena_file
+from videoautoarena.runs.config.cast import (
+    OFFLINE_JUDGE,
+    CastEntry,
+    entry_of,
+    is_offline_judge,
+    is_self_judging,
+)
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.video.workers.decoders import Decoders
+
+
+class Leave(NamedTuple):
+    """What a judge may do that has to be asked for."""
+
+    offline: bool = False
+    """Judge real models' answers though it is the offline judge."""
+    compete: bool = False
+    """Judge battles of its own."""
+
+
+def with_judges(
+    config: RunConfig, names: tuple[str, ...], *, file: ArenaFile, leave: Leave
+) -> RunConfig:
+    """Return a run's settings with these judges in place of its own; none named: with its own.
+
+    A name, which may be short, is looked for in the file, then among those of the run, then taken
+    for `provider:model`.
+
+    Raises:
+        BadInput: a name twice, one that stands for something else in the run, an offline model
+            that cannot judge, or a judge without the leave that it needs.
+    """
+    if not names:
+        return config
+    known = [*file.models, *config.cast]
+    names = tuple(in_full(name, known) for name in names)
+    if len(set(names)) != len(names):
+        raise BadInput("--judge names one judge twice; name each judge once")
+    cast = dict(config.cast)
+    for name in names:
+        cast[name] = _entry(name, config, file)
+        if cast[name].is_offline and cast[name].model != OFFLINE_JUDGE:
+            raise BadInput(f"{name} cannot judge; the offline one that can is {OFFLINE_JUDGE}")
+    allowed = leave.offline or config.offline_judge_on_real
+    is_offline_judge(config.models, names, cast=cast, allowed=allowed)
+    is_self_judging(config.models, names, cast=cast, allowed=leave.compete)
+    return config.model_copy(update={"judges": names, "cast": cast})
+
+
+def _entry(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
+    known = config.cast.get(name)
+    if name not in file.models and known is not None:
+        return known
+    found = entry_of(name, file)
+    if known is not None and _identity(known, config) != _identity(found, config):
+        raise BadInput(f"{name} is another model in this run; give it another name in arena.toml")
+    return found
+
+
+def _identity(entry: CastEntry, config: RunConfig) -> Mapping[str, object]:
+    return entry.identity(config.sampling.frames)
+
+
+def arena_file(config: Path | None) -> ArenaFile:
+    """Return the file that was named, else ./arena.toml, else an empty one."""
+    if config is not None:
+        return read_arena_file(config)
+    found = Path("arena.toml")
+    return read_arena_file(found) if found.is_file() else ArenaFile()
+
+
+_OWN_TEXTS = ("rejudge", "repeat")
+"""Kinds whose case is a battle as it stands."""
+_AT_WORK = 2
+"""Judgings in hand for each call that may be under way: the next one is worded meanwhile."""
+
+
+@dataclass(frozen=True)
+class TrialCase:
+    """One case, which every judge on trial is given."""
+
+    id: str
+    """Its own among all cases of its kind; from it follow the ids of its trials."""
+    kind: TrialKind
+    name: str
+    """Of the attack, the constant answer or the kind of known truth; else empty."""
+    video: str
+    """Id of the run's video that it is about."""
+    frames: Frames
+    """What the judge is shown."""
+    case: Case
+    right: Literal["a", "b"] | None = None
+    """See `memory.store.evidence.Trial`."""
+    battle: str | None = None
+    seats: tuple[Seats, ...] = ()
+    """From which seatings it is judged; none given: from ab, and from ba where `case.swap`."""
+    only: tuple[str, ...] = ()
+    """Names of the judges that it is for; none given: all."""
+    others: tuple[str, ...] = ()
+    """Ids of the run's videos that its frames show besides."""
+    load: Load | None = None
+    """Hands over the JPEG bytes by `frames.video` and digests, where `frames` are not the run's.
+
+    `frames.video` is then an id that no video of the run has, and the same for equal frames.
+    """
+
+    @property
+    def seatings(self) -> tuple[Seats, ...]:
+        """From which seatings it is judged."""
+        return self.seats or (("ab", "ba") if self.case.swap else ("ab",))
+
+
+def _say_nothing(_line: str) -> None:
+    """Let a line pass."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What cases are made from."""
+
+    run: Run
+    """Open for writing."""
+    config: RunConfig
+    footage: Footage
+    """Times and digests of the frames of a run's video, and their bytes."""
+    decoders: Decoders
+    files: Mapping[str, Path]
+    """Video id to where it lies now."""
+    judges: tuple[Model, ...]
+    """Those that will be on trial."""
+    count: int | None
+    """Cases of each kind at most; None for all."""
+    notes: list[str] = field(default_factory=list)
+    """What the makers of cases have to say to a person; may hold names of files."""
+    say: Callable[[str], None] = field(default=_say_nothing)
+    """Takes a line on work that may last."""
+
+
+CaseMaker = Callable[[Material], Awaitable[Sequence[TrialCase]]]
+"""Makes the cases of one kind; calls no model. Equal runs and settings give equal cases."""
+
+
+class Seating(NamedTuple):
+    """One judging that is wanted: one case, one judge, one seating."""
+
+    case: TrialCase
+    model: Model
+    seats: Seats
+
+    @property
+    def scope(self) -> str:
+        """The scope of its call."""
+        return f"{TRIAL_SCOPE}{self.case.kind}:{self.case.id}:{self.model.alias}"
+
+    @property
+    def id(self) -> str:
+        """The id of its first trial; it follows from all that is put to the judge."""
+        case, model = self.case, self.model
+        frames = [(frame.time_s, frame.digest) for frame in case.frames.frames]
+        judge = [model.resolved, model.keyed("judge"), model.frame_limit("judge")]
+        content = digest(canonical_json([judge, case.case.texts(self.seats), frames]))
+        return f"{case.kind}:{case.id}:{model.alias}:{self.seats}:{content[:16]}"
+
+    def trial(self, judging: Judging, generation: int, *, contracts: int) -> Trial:
+        """Return the record of a judging of it."""
+        case = self.case
+        return Trial(
+            id=trial_id(self.id, generation),
+            kind=case.kind,
+            name=case.name,
+            battle=case.battle,
+            video=case.video,
+            model=self.model.resolved,
+            right=case.right,
+            texts={} if case.kind in _OWN_TEXTS else case.case.texts(),
+            frames=case.frames.frames if case.load else (),
+            contracts=contracts,
+            judging=judging,
+        )
+
+
+class Wanted(NamedTuple):
+    """A judging that is still to be had, and how often it has failed before."""
+
+    seating: Seating
+    generation: int
+
+
+def open_seatings(
+    store: Store, seatings: Iterable[Seating], *, retry_failed: bool = False
+) -> list[Wanted]:
+    """Return the judgings that the run has no trial of, and on demand those that failed."""
+    latest = {generation_of(t.id)[0]: t for t in standing_trials(store.evidence.trials())}
+    wanted = []
+    for seating in seatings:
+        known = latest.get(seating.id)
+        if known is None:
+            wanted.append(Wanted(seating, 0))
+        elif retry_failed and known.judging.verdict == "failed":
+            wanted.append(Wanted(seating, generation_of(known.id)[1] + 1))
+    return wanted
+
+
+def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[Seating]:
+    """Return every judging that these cases ask for."""
+    return [
+        Seating(case, model, seats)
+        for case in cases
+        for model in judges
+        if not case.only or model.alias in case.only
+        for seats in case.seatings
+    ]
+
+
+@dataclass
+class Tally:
+    """How trials went in one process."""
+
+    asked: int = 0
+    """Judgings that were wanted, those of earlier among them."""
+    known: int = 0
+    """Of these, so many the run had before."""
+    held: int = 0
+    """So many were held now, whatever came of it."""
+    abstained: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    """Why judgings that were held now failed."""
+    interrupted: bool = False
+    is_capped: bool = False
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain."""
+    hopeless: str = ""
+    """Why nothing more was asked, where a judge can do no more; may hold a provider's words."""
+
+    @property
+    def failed(self) -> int:
+        """Judgings held now that failed."""
+        return self.failures.total()
+
+    def count(self, trial: Trial) -> None:
+        """Count one more that was held."""
+        self.held += 1
+        self.abstained += trial.judging.verdict == "abstain"
+        if trial.judging.verdict == "failed":
+            self.failures[trial.judging.reason or "no reason recorded"] += 1
+
+
+@dataclass
+class TrialGame:
+    """Holds trials: calls through `asker`, results into `store`."""
+
+    store: Store
+    desk: Desk
+    """At which the first generation is judged."""
+    concurrency: int
+    tally: Tally
+    on_held: Callable[[Trial], None]
+    _is_broken: bool = field(default=False, init=False)
+
+    async def hold(self, wanted: Sequence[Wanted]) -> None:
+        """Hold all these trials and keep each: one model call each, two where a reply is mended.
+
+        Where the journal has a call, which a kill may have left without its trial, it costs none.
+        """
+        line = iter(wanted)
+
+        async def work() -> None:
+            for one in line:
+                if self._is_broken:
+                    return
+                await self._hold_one(one)
+
+        workers = min(len(wanted), _AT_WORK * self.concurrency)
+        # Every call is waited for even if one raises: a paid reply must be kept.
+        done = await asyncio.gather(*(work() for _ in range(workers)), return_exceptions=True)
+        for outcome in done:
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _hold_one(self, wanted: Wanted) -> None:
+        seating, generation = wanted
+        case = seating.case
+        try:
+            judging = await judge_once(
+                self._desk(generation),
+                seating.model,
+                frames=case.frames,
+                case=case.case,
+                place=Place(seating.scope, 0, seating.seats),
+            )
+            number = self.desk.prompts.contracts
+            trial = seating.trial(judging, generation, contracts=number)
+            await self.store.evidence.put_trial(trial)
+        except BaseException:
+            self._is_broken = True
+            raise
+        self.tally.count(trial)
+        self.on_held(trial)
+
+    def _desk(self, generation: int) -> Desk:
+        desk = self.desk
+        if not generation:
+            return desk
+        asks = tuple(range(generation + 1))
+        return Desk(desk.asker, desk.prompts, desk.seed, generations=lambda _scope: asks)
+
+
+def loading(footage: Footage, cases: Iterable[TrialCase]) -> Load:
+    """Return what hands over the bytes of frames: a case's own, else those of the run."""
+    own = {case.frames.video: case.load for case in cases if case.load}
+
+    async def load(video: str, digests: list[str]) -> list[bytes]:
+        return await own.get(video, footage.jpegs)(video, digests)
+
+    return load

@@ -1,0 +1,247 @@
+"""What is set into which video, and so what is true of the clip that comes of it.
+
+Every wording stands for both answers of a case, so that nothing but what was seen tells which is
+right. The long form says no more than the short one, at four times its length.
+
+Clips come in pairs of one video, and so do answers: what is true of one clip is false of the other.
+So equal texts are right as often as they are wrong, and who does not look is right half the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+from typing import Literal, NamedTuple
+
+from videoautoarena.memory.records.digests import unit_interval
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.records import Video
+from videoautoarena.video.synth.splice import Card, Part, Splice
+
+Kind = Literal["needle", "card", "order", "count"]
+KINDS: tuple[Kind, ...] = ("card", "needle", "order", "count")
+Form = Literal["short", "long"]
+
+PERSONA = "A person who watches with patience and wants to know what is on the screen, and when."
+QUESTIONS: dict[Kind, str] = {
+    "needle": "Once, a short piece of a different video interrupts this one. When does that "
+    "happen?",
+    "card": "Once, nothing but a single flat colour is to be seen from edge to edge. When is the "
+    "picture at its plainest like that?",
+    "order": "A black, a white and a chequered card each fill the picture once. In what order do "
+    "they come: the darkest, the brightest and the busiest picture?",
+    "count": "How many times does one flat {colour} fill the whole picture for a moment?",
+}
+SHORT: dict[Kind, str] = {
+    "needle": "The different video breaks in at about {0} seconds.",
+    "card": "The picture is plainest at about {0} seconds.",
+    "order": "First comes the {0}, then the {1}, then the {2} picture.",
+    "count": "Flat {colour} fills the picture {0} times.",
+}
+_BEFORE = (
+    "I went through all of the video with this question in mind, part by part, and hurried over "
+    "none of it. Whatever looked as if it might matter I held against what lies around it, so as "
+    "not to be misled by something that merely resembles it."
+)
+_AFTER = (
+    "That is my answer. I have kept to what was asked and left everything else aside, since it "
+    "would only distract; should you look for yourself, you will know what to pay attention to."
+)
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
+
+
+class Claim(NamedTuple):
+    """One answer in both its forms."""
+
+    short: str
+    long: str
+
+    def said(self, form: Form) -> str:
+        """Return it in one of them."""
+        return self.short if form == "short" else self.long
+
+
+def put_claim(kind: Kind, values: Sequence[str], *, colour: str = "") -> Claim:
+    """Return the answer that claims these values."""
+    short = SHORT[kind].format(*values, colour=colour)
+    return Claim(short, f"{_BEFORE} {short} {_AFTER}")
+
+
+def ask_of(kind: Kind, *, colour: str = "") -> str:
+    """Return the question of a kind."""
+    return QUESTIONS[kind].format(colour=colour)
+
+
+def say_time(time_s: float) -> str:
+    """Return seconds to the tenth."""
+    return f"{time_s:.1f}"
+
+
+def say_number(number: int) -> str:
+    """Return a small number in words."""
+    return _NUMBERS[number]
+
+
+SHORTEST_S = 3.0
+"""A video must last so long for anything to be set into it."""
+LONGEST_S = 60.0
+"""No more of a video is used, so that an hour costs what a minute does."""
+PIECE = 0.07
+"""How long a piece that is set in lasts, in parts of what it is set into."""
+LARGEST_PIECE = 0.25
+SEEN_FRAMES = 3.2
+"""So many frames of the judge's fall on each piece at least."""
+FLAT_CARDS: tuple[Card, ...] = ("red", "green", "blue", "yellow")
+ORDERED: tuple[tuple[Card, str], ...] = (
+    ("black", "darkest"),
+    ("white", "brightest"),
+    ("chequered", "busiest"),
+)
+COUNTS = tuple((few, many) for few in (2, 3) for many in range(few + 2, 7))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two clips of one video, one question, two answers: the first is true of the first clip."""
+
+    kind: Kind
+    question: str
+    clips: tuple[Splice, Splice]
+    claims: tuple[Claim, Claim]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a pair is made from."""
+
+    ground: Video
+    """The video that pieces are set into."""
+    other: Video | None
+    """The one that foreign footage is taken from; None where the run has no second video."""
+    fewest: int
+    """Frames that a judge is shown at least."""
+    seed: int
+    draw: tuple[int, ...]
+    """Tells pairs of one kind and video apart."""
+
+    def chance(self, *about: str | int) -> float:
+        """Return a number in [0, 1) that follows from the seed and what it decides."""
+        return unit_interval(self.seed, "truth", self.ground.sha256, *self.draw, *about)
+
+    @property
+    def ground_s(self) -> float:
+        """How much of the ground is used, in seconds."""
+        return min(LONGEST_S, self.ground.duration_s)
+
+    def piece_s(self, pieces: int) -> float:
+        """Return how long each of so many pieces lasts: long enough for a judge's few frames.
+
+        Raises:
+            UnusableVideo: the video is too short, or the frames are too few.
+        """
+        if self.ground.duration_s < SHORTEST_S:
+            raise UnusableVideo(f"lasts less than {SHORTEST_S:g} s")
+        room = self.fewest - 1 - SEEN_FRAMES * pieces
+        if room * LARGEST_PIECE < SEEN_FRAMES:
+            raise UnusableVideo(f"{self.fewest} frames are too few to show what is set in")
+        return self.ground_s * max(PIECE, SEEN_FRAMES / room)
+
+
+def plan_pair(kind: Kind, stage: Stage) -> Pair:
+    """Return the pair of a kind that the stage's seed and draw decide. Decodes nothing.
+
+    Raises:
+        UnusableVideo: it cannot be made from these videos; the reason alone, one clause.
+    """
+    return _PLANS[kind](stage)
+
+
+def _plan_needle(stage: Stage) -> Pair:
+    if stage.other is None:
+        raise UnusableVideo("there is no second video to take a piece from")
+    seconds = stage.piece_s(1)
+    if stage.other.duration_s < seconds:
+        raise UnusableVideo(f"the other video lasts less than a piece of {seconds:.1f} s")
+    start_s = stage.chance("start") * (stage.other.duration_s - seconds)
+    return _timed("needle", stage, Part(seconds=seconds, video=stage.other.sha256, start_s=start_s))
+
+
+def _plan_card(stage: Stage) -> Pair:
+    return _timed("card", stage, Part(seconds=stage.piece_s(1), card=_flat(stage)))
+
+
+def _timed(kind: Kind, stage: Stage, piece: Part) -> Pair:
+    """Return clips with the piece at one of two times, and answers that name its middle."""
+    early = 0.05 + 0.25 * stage.chance("early")
+    late = early + 0.35 + (0.6 - early) * stage.chance("late")
+    places = (early, late) if stage.chance("first") < 0.5 else (late, early)
+    offsets = [place * stage.ground_s for place in places]
+    claims = [put_claim(kind, [say_time(offset + piece.seconds / 2)]) for offset in offsets]
+    clips = [_set_in(stage, [(offset, piece)]) for offset in offsets]
+    return Pair(kind, ask_of(kind), (clips[0], clips[1]), (claims[0], claims[1]))
+
+
+def _plan_order(stage: Stage) -> Pair:
+    seconds = stage.piece_s(len(ORDERED))
+    orders = list(permutations(ORDERED))
+    first = orders.pop(int(stage.chance("order") * len(orders)))
+    second = orders.pop(int(stage.chance("other order") * len(orders)))
+    offsets = _spread(stage, len(ORDERED))
+    clips = [
+        _set_in(
+            stage,
+            [(o, Part(seconds=seconds, card=c)) for o, (c, _) in zip(offsets, order, strict=True)],
+        )
+        for order in (first, second)
+    ]
+    claims = [put_claim("order", [name for _, name in order]) for order in (first, second)]
+    return Pair("order", ask_of("order"), (clips[0], clips[1]), (claims[0], claims[1]))
+
+
+def _plan_count(stage: Stage) -> Pair:
+    drawn = COUNTS[int(stage.chance("counts") * len(COUNTS))]
+    counts = drawn if stage.chance("first") < 0.5 else drawn[::-1]
+    colour = _flat(stage)
+    piece = Part(seconds=stage.piece_s(max(counts)), card=colour)
+    clips = [
+        _set_in(stage, [(offset, piece) for offset in _spread(stage, count)]) for count in counts
+    ]
+    claims = [put_claim("count", [say_number(count)], colour=colour) for count in counts]
+    question = ask_of("count", colour=colour)
+    return Pair("count", question, (clips[0], clips[1]), (claims[0], claims[1]))
+
+
+_PLANS = {
+    "needle": _plan_needle,
+    "card": _plan_card,
+    "order": _plan_order,
+    "count": _plan_count,
+}
+
+
+def _flat(stage: Stage) -> Card:
+    return FLAT_CARDS[int(stage.chance("colour") * len(FLAT_CARDS))]
+
+
+def _spread(stage: Stage, count: int) -> list[float]:
+    """Return where so many pieces are set in, in seconds of the ground, well apart."""
+    return [
+        (place + 0.35 + 0.3 * stage.chance("place", count, place)) / count * stage.ground_s
+        for place in range(count)
+    ]
+
+
+def _set_in(stage: Stage, pieces: Sequence[tuple[float, Part]]) -> Splice:
+    """Return the ground with pieces set in: it stops for each, and goes on behind it."""
+    start_s = stage.chance("stretch") * (stage.ground.duration_s - stage.ground_s)
+    bounds = [0.0, *(offset for offset, _ in pieces), stage.ground_s]
+    stretches = [
+        Part(seconds=end - begin, video=stage.ground.sha256, start_s=start_s + begin)
+        for begin, end in pairwise(bounds)
+    ]
+    set_in = [piece for _, piece in pieces]
+    parts = [stretches[0]]
+    for piece, stretch in zip(set_in, stretches[1:], strict=True):
+        parts += [piece, stretch]
+    return Splice(parts=tuple(parts))

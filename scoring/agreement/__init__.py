@@ -1,0 +1,1 @@
+"""How far leaderboards agree, and how far raters do."""

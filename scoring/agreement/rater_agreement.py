@@ -1,0 +1,173 @@
+"""How far those who judge the same things agree, beyond what chance would make of their habits.
+
+Cohen's kappa for two, Krippendorff's alpha for any number with gaps. Both are one less observed
+over expected disagreement, and both of these come from a matrix that is a sum over units. So the
+matrix without one cluster is a subtraction, and a jackknife costs little more than the figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from videoautoarena.scoring.fitting.counts import Floats, Ints, number
+from videoautoarena.scoring.intervals.proportions import (
+    Share,
+    Spread,
+    measure_share,
+    read_clusters,
+)
+from videoautoarena.scoring.intervals.sandwich import LEVEL
+
+MISSING = -1
+
+
+class Agreement(NamedTuple):
+    """How far two agree, each with its 95 % interval and the units it stands on."""
+
+    share: Share
+    """Of units on which both say the same, 0 to 1."""
+    kappa: Share
+    """Cohen's: 0 what chance gives, 1 full agreement, -1 to 1; NaN where both always say the same
+    one thing, from which nothing can be told."""
+
+
+class _Disagreement(NamedTuple):
+    """Shares of pairs of words that differ, each of any one shape."""
+
+    observed: Floats
+    expected: Floats
+
+
+def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None) -> Agreement:
+    """Return how far two raters agree on the units that both rated.
+
+    Args:
+        first: shape (units,), codes of categories from 0.
+        second: the same of the other rater.
+        cluster: whole numbers; units that share one (a video) are not independent.
+
+    Raises:
+        ValueError: a code below 0, no whole numbers, or unequal lengths.
+
+    Source: Cohen (1960), Educ. Psychol. Meas. 20; intervals as in `krippendorff`.
+    """
+    one, two = _read(first, least=0), _read(second, least=0)
+    group = read_clusters(cluster, one.shape[:1])
+    if one.ndim != 1 or one.shape != two.shape:
+        raise ValueError("two raters need a row of codes each, equally long")
+    _, codes = number(np.concatenate([one, two]))
+    size = int(codes.max(initial=-1)) + 1
+    key = (group * size + codes[: len(one)]) * size + codes[len(one) :]
+    tables = _count(key, rows=int(group.max(initial=-1)) + 1, size=size)
+    return Agreement(measure_share(one == two, cluster), _corrected(tables, _cohen, len(one)))
+
+
+def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
+    """Return the nominal alpha of any number of raters; units that fewer than two rated are out.
+
+    Its interval is Wilson's of the observed disagreement, with as many units as would make it
+    scatter as the delete-one-cluster jackknife of alpha does, and Student's t; so that full
+    agreement on a few units is not certainty.
+
+    Args:
+        ratings: shape (units, raters), codes of categories from 0; -1 where a rater said nothing.
+        cluster: shape (units,), whole numbers; units that share one are not independent.
+
+    Returns:
+        Value and bounds -1 to 1, NaN where nobody was rated twice or only one category was used;
+        bounds -1 and 1 with one cluster. `n` counts the units that two or more rated.
+
+    Raises:
+        ValueError: a code below -1, no whole numbers, or unequal lengths.
+
+    Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; Wilson (1927),
+        J. Am. Stat. Assoc. 22.
+    """
+    read = _read(ratings, least=MISSING)
+    if read.ndim != 2:
+        raise ValueError("ratings must have a row for each unit and a column for each rater")
+    group = read_clusters(cluster, read.shape[:1])
+    twice = (read != MISSING).sum(axis=1) > 1
+    if not twice.any():
+        return Share(np.nan, np.nan, np.nan, 0)
+    read, group = read[twice], number(group[twice])[1]
+    _, codes = number(read.ravel())
+    # What says nothing is the lowest code where there is a gap, and leaves no column.
+    gaps = int(read.min(initial=0) == MISSING)
+    codes = codes.reshape(read.shape) - gaps
+    tables = _coincide(codes, group, size=int(codes.max(initial=-1)) + 1)
+    return _corrected(tables, _pooled, len(read))
+
+
+def _coincide(codes: Ints, group: Ints, *, size: int) -> Floats:
+    """Krippendorff's coincidences of each cluster, shape (clusters, size, size)."""
+    counts = np.stack([(codes == k).sum(axis=1) for k in range(size)], axis=-1, dtype=np.float64)
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs[:, range(size), range(size)] -= counts
+    pairs /= np.maximum(counts.sum(axis=1) - 1.0, 1.0)[:, None, None]
+    tables = np.zeros((int(group.max(initial=-1)) + 1, size, size))
+    np.add.at(tables, group, pairs)
+    return tables
+
+
+def _count(key: Ints, *, rows: int, size: int) -> Floats:
+    return np.bincount(key, minlength=rows * size * size).reshape(rows, size, size).astype(float)
+
+
+def _cohen(tables: Floats) -> _Disagreement:
+    """Of two raters with habits of their own; tables of shape (..., size, size)."""
+    total = tables.sum(axis=(-2, -1))
+    same = np.trace(tables, axis1=-2, axis2=-1)
+    by_chance = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1)
+    return _Disagreement(1.0 - _ratio(same, total), 1.0 - _ratio(by_chance, total**2))
+
+
+def _pooled(tables: Floats) -> _Disagreement:
+    """Of words drawn without return from all that were said."""
+    total, said = tables.sum(axis=(-2, -1)), tables.sum(axis=-1)
+    same = np.trace(tables, axis1=-2, axis2=-1)
+    by_chance = (said * (said - 1.0)).sum(axis=-1)
+    return _Disagreement(1.0 - _ratio(same, total), 1.0 - _ratio(by_chance, total * (total - 1.0)))
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    above, below = np.asarray(above), np.asarray(below)
+    return np.divide(above, below, out=np.ones_like(below), where=below > 0)
+
+
+def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int) -> Share:
+    """One less observed over expected disagreement, with its interval."""
+    clusters, whole = len(tables), tables.sum(axis=0)
+    observed, expected = (float(part) for part in of(whole))
+    if units == 0 or expected <= 0.0:
+        return Share(np.nan, np.nan, np.nan, units)
+    value = 1.0 - observed / expected
+    if clusters < 2:
+        return Share(value, -1.0, 1.0, units)
+    error, spread = expected * _jackknife(of(whole - tables)), observed * (1.0 - observed)
+    as_many = spread / error**2 if error > 0.0 and spread > 0.0 else float(clusters)
+    worth = min(as_many, float(whole.sum()))
+    scatter = Spread(observed, worth, clusters, start=1.0, slope=-1.0 / expected)
+    return Share(value, np.nan, np.nan, units, scatter).at(LEVEL)
+
+
+def _jackknife(left: _Disagreement) -> float:
+    """The standard error of a ratio, from what it is without each cluster."""
+    told = left.expected > 0.0
+    ratio = left.observed[told] / left.expected[told]
+    if len(ratio) < 2:
+        return 0.0
+    return float(np.sqrt((len(ratio) - 1) * ratio.var()))
+
+
+def _read(codes: ArrayLike, *, least: int) -> Ints:
+    read = np.asarray(codes)
+    if read.size == 0:
+        return read.astype(np.int64)
+    if read.dtype.kind not in "iub" or read.min() < least:
+        raise ValueError(f"codes of categories are whole numbers from {least}")
+    return read.astype(np.int64)

@@ -1,0 +1,1 @@
+"""Planning a tournament: who meets whom, how many battles, when to stop."""

@@ -1,0 +1,1 @@
+"""Counting battles and fitting strengths by maximum likelihood."""

@@ -1,0 +1,275 @@
+"""Battles counted: rows of (a, b, outcome[, cluster]) become cells of equal battles.
+
+Owns the check of what comes in. Nothing behind this module looks at a single battle again, so
+that a fit costs the same for a thousand battles as for a million.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+POINTS: Floats = np.array([0.0, 0.5, 1.0])
+"""What the model `i` of a cell gets for a loss, a tie and a win."""
+
+
+class Battles(NamedTuple):
+    """Battles one by one, each array of shape (B,)."""
+
+    a: Ints
+    b: Ints
+    halves: Ints
+    """Half points of `a`: 0, 1 or 2."""
+    cluster: Ints | None
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The same battles cut further, by cluster."""
+
+    cluster: Ints
+    """Shape (Q,), from 0 without gaps."""
+    cell: Ints
+    """Shape (Q,), the row of `Cells` that a part belongs to."""
+    counts: Floats
+    """Shape (Q, 3), as in `Cells`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """How often each pair that met ended how."""
+
+    models: int
+    i: Ints
+    """Shape (P,), the lower index of the pair."""
+    j: Ints
+    """Shape (P,), the higher index of the pair."""
+    counts: Floats
+    """Shape (P, 3): losses, ties and wins of `i`."""
+    parts: Parts | None = None
+    """None where battles count as independent of each other."""
+    squares: Floats | None = None
+    """Shape (P,), the sum of the squared weights of a pair's battles; None where each weighs 1."""
+
+    @property
+    def battles(self) -> Floats:
+        """Battles of each pair, shape (P,)."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
+
+    @property
+    def points(self) -> Floats:
+        """Points of `i` in each pair, shape (P,); a tie is half a point."""
+        return np.asarray(self.counts @ POINTS, dtype=np.float64)
+
+    @property
+    def clusters(self) -> int:
+        """Number of independent pieces: clusters, or battles where none were given."""
+        if self.parts is None:
+            return round(float(self.counts.sum()))
+        return int(self.parts.cluster.max(initial=-1)) + 1
+
+
+def count_cells(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    outcome: ArrayLike,
+    models: int,
+    cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+) -> Cells:
+    """Return the battles as cells, one for each pair that met.
+
+    Args:
+        a: shape (B,), model indices in [0, models).
+        b: the same of the other seat.
+        outcome: points of `a`: 1 a win, 0.5 a tie, 0 a loss.
+        models: how many models there are, also those without a battle.
+        cluster: whole numbers; battles that share one (a video) are not independent.
+        weight: shape (B,), above zero: how much each battle counts, 1 on average. Needs clusters,
+            from whose sums alone weighted battles tell how sure they are; each battle its own will
+            do.
+
+    Raises:
+        ValueError: not finite, not whole, out of range, unequal lengths, or a self-battle.
+    """
+    read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
+    worth = read_weights(weight, read)
+    low, high = np.minimum(read.a, read.b), np.maximum(read.a, read.b)
+    halves = np.where(read.a == low, read.halves, 2 - read.halves)
+    pair, cell = number(low * models + high)
+    counts = count_outcomes(cell, halves, rows=len(pair), weight=worth)
+    parts = None
+    if read.cluster is not None:
+        parts = _gather_parts(cell, halves, read.cluster, worth)
+    squares = None if worth is None else sum_squares(cell, worth, rows=len(pair))
+    return Cells(models, pair // models, pair % models, counts, parts, squares)
+
+
+def read_battles(
+    a: ArrayLike, b: ArrayLike, *, outcome: ArrayLike, models: int, cluster: ArrayLike | None
+) -> Battles:
+    """Return what `count_cells` was given, checked.
+
+    Raises:
+        ValueError: not finite, not whole, out of range, unequal lengths, or a self-battle.
+    """
+    first, second = _read_models(a, "a", models), _read_models(b, "b", models)
+    halves = _read_outcomes(outcome)
+    group = np.zeros_like(first) if cluster is None else _read_whole(cluster, "cluster")
+    if not len(first) == len(second) == len(halves) == len(group):
+        raise ValueError("a, b, outcome and cluster must be equally long")
+    if (first == second).any():
+        raise ValueError(f"row {int(np.argmax(first == second))} is a model against itself")
+    return Battles(first, second, halves, None if cluster is None else group)
+
+
+def read_weights(weight: ArrayLike | None, battles: Battles) -> Floats | None:
+    """Return the weights of battles, checked.
+
+    Raises:
+        ValueError: not finite, not above zero, not one for each battle, or without clusters.
+    """
+    if weight is None:
+        return None
+    worth = np.asarray(weight, dtype=np.float64)
+    if worth.shape != battles.a.shape or not (np.isfinite(worth) & (worth > 0)).all():
+        raise ValueError("weight must hold a finite number above zero for every battle")
+    if battles.cluster is None:
+        raise ValueError("weighted battles need clusters; give each battle its own")
+    return worth
+
+
+def number(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct keys, ascending, and the place of each key among them.
+
+    As numpy's unique does, but without sorting where the keys lie close together.
+    """
+    least, most = (int(keys.min()), int(keys.max())) if len(keys) else (0, -1)
+    if most - least > 8 * len(keys) + 1_000_000:
+        distinct, place = np.unique(keys, return_inverse=True)
+        return distinct, place
+    seen = np.zeros(most - least + 1, dtype=np.bool_)
+    seen[keys - least] = True
+    order = np.cumsum(seen) - 1
+    return np.flatnonzero(seen) + least, order[keys - least]
+
+
+def count_outcomes(row: Ints, halves: Ints, *, rows: int, weight: Floats | None = None) -> Floats:
+    """Return how often each row has outcomes 0, 1 and 2 half points, shape (rows, 3)."""
+    counted = np.bincount(row * 3 + halves, weight, 3 * rows)
+    return counted.reshape(-1, 3).astype(np.float64)
+
+
+def sum_squares(row: Ints, weight: Floats, *, rows: int) -> Floats:
+    """Return the sum of the squared weights of each row, shape (rows,)."""
+    return np.bincount(row, weight**2, rows).astype(np.float64)
+
+
+def select_models(cells: Cells, members: Ints) -> Cells:
+    """Return the battles among `members` alone, with index k standing for `members[k]`.
+
+    Args:
+        cells: any cells.
+        members: shape (m,), ascending model indices.
+    """
+    place = np.full(cells.models, -1, dtype=np.int64)
+    place[members] = np.arange(len(members))
+    keep = (place[cells.i] >= 0) & (place[cells.j] >= 0)
+    return Cells(
+        len(members),
+        place[cells.i[keep]],
+        place[cells.j[keep]],
+        cells.counts[keep],
+        None if cells.parts is None else _select_parts(cells.parts, keep),
+        None if cells.squares is None else cells.squares[keep],
+    )
+
+
+def _select_parts(parts: Parts, keep: NDArray[np.bool_]) -> Parts:
+    row = np.cumsum(keep) - 1
+    mine = keep[parts.cell]
+    _, cluster = number(parts.cluster[mine])
+    return Parts(cluster, row[parts.cell[mine]], parts.counts[mine])
+
+
+def _gather_parts(cell: Ints, halves: Ints, cluster: Ints, weight: Floats | None) -> Parts:
+    _, group = number(cluster)
+    width = int(cell.max(initial=0)) + 1
+    part, row = number(group * width + cell)
+    counts = count_outcomes(row, halves, rows=len(part), weight=weight)
+    return Parts(part // width, part % width, counts)
+
+
+def _read_models(values: ArrayLike, name: str, models: int) -> Ints:
+    indices = _read_whole(values, name)
+    wrong = (indices < 0) | (indices >= models)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"{name}[{row}] is {indices[row]}; there are {models} models, from 0")
+    return indices
+
+
+def _read_outcomes(values: ArrayLike) -> Ints:
+    """Outcomes as half points, 0, 1 or 2."""
+    points = np.asarray(values, dtype=np.float64)
+    right = (points == 0.0) | (points == 0.5) | (points == 1.0)
+    if points.ndim != 1 or not right.all():
+        raise ValueError("outcome must be a row of 0, 0.5 and 1")
+    return (2 * points).astype(np.int64)
+
+
+def _read_whole(values: ArrayLike, name: str) -> Ints:
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be a row of whole numbers")
+    if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.floor(array))).all():
+        raise ValueError(f"{name} must hold whole numbers; one is missing or broken")
+    return array.astype(np.int64)
+
+
+class Tally(NamedTuple):
+    """Counts of each model, each of shape (models,)."""
+
+    battles: Ints
+    wins: Ints
+    losses: Ints
+    ties: Ints
+    win_rate: Floats
+    """In [0, 1]; NaN for a model without a battle."""
+
+
+def tally(cells: Cells) -> Tally:
+    """Return the counts of each model, and its win rate.
+
+    The win rate is the mean over the opponents it met of wins / battles; a tie is in the
+    denominator and wins nothing. Every opponent weighs the same, however often they met.
+
+    Source: VideoAutoArena, the win percentage of its main table.
+    """
+    lost, tied, won = cells.counts.T
+    wins = _sum_seats(cells, won, lost)
+    losses = _sum_seats(cells, lost, won)
+    ties = _sum_seats(cells, tied, tied)
+    shares = _sum_seats(cells, won / cells.battles, lost / cells.battles)
+    opponents = _sum_seats(cells, np.ones(len(won)), np.ones(len(won)))
+    rate = np.full(cells.models, np.nan)
+    np.divide(shares, opponents, out=rate, where=opponents > 0)
+    return Tally(
+        _whole(wins + losses + ties), _whole(wins), _whole(losses), _whole(ties), win_rate=rate
+    )
+
+
+def _sum_seats(cells: Cells, of_i: Floats, of_j: Floats) -> Floats:
+    n = cells.models
+    return np.asarray(np.bincount(cells.i, of_i, n) + np.bincount(cells.j, of_j, n), np.float64)
+
+
+def _whole(values: Floats) -> Ints:
+    return np.rint(values).astype(np.int64)

@@ -1,0 +1,132 @@
+"""Battles with covariates: they cannot be counted into cells of pairs, so rows stand instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from videoautoarena.scoring.fitting.counts import (
+    Cells,
+    Floats,
+    Ints,
+    Parts,
+    count_outcomes,
+    number,
+    read_battles,
+    read_weights,
+    sum_squares,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Battles in rows of equal ones, seats kept apart."""
+
+    models: int
+    i: Ints
+    """Shape (R,), the model in seat a."""
+    j: Ints
+    counts: Floats
+    """Shape (R, 3): losses, ties and wins of `i`."""
+    x: Floats
+    """Shape (R, K), covariates."""
+    cluster: Ints | None
+    """Shape (R,), from 0 without gaps; None where battles are independent."""
+    squares: Floats | None = None
+    """Shape (R,), the sum of the squared weights of a row's battles; None where each weighs 1."""
+
+    @property
+    def clusters(self) -> int:
+        """Number of independent pieces: clusters, or battles where none were given."""
+        if self.cluster is None:
+            return round(float(self.counts.sum()))
+        return int(self.cluster.max(initial=-1)) + 1
+
+
+def count_rows(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    outcome: ArrayLike,
+    models: int,
+    x: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    seat: bool = False,
+    weight: ArrayLike | None = None,
+) -> Rows:
+    """Return battles as rows.
+
+    Args:
+        a: shape (B,), model indices in [0, models).
+        b: the same of the other seat.
+        outcome: points of `a`: 1 a win, 0.5 a tie, 0 a loss.
+        models: how many models there are, also those without a battle.
+        x: shape (B, K), covariates of a less those of b; None for none.
+        cluster: whole numbers; battles that share one (a video) are not independent.
+        seat: put a covariate of 1 before them, so that gamma[0] is what seat a is worth.
+        weight: how much each battle counts, as in `count_cells`.
+
+    Raises:
+        ValueError: as `count_cells`, and where a covariate is not finite.
+    """
+    read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
+    worth, rows = read_weights(weight, read), len(read.a)
+    group = None if read.cluster is None else number(read.cluster)[1]
+    given = np.empty((rows, 0)) if x is None else np.asarray(x, dtype=np.float64)
+    if given.ndim != 2 or len(given) != rows or not np.isfinite(given).all():
+        raise ValueError("x must hold a row of finite covariates for every battle")
+    if given.shape[1] == 0:
+        pairs = max(models, 1) ** 2
+        key = read.a * models + read.b
+        key = key if group is None else group * pairs + key
+        distinct, place = number(key)
+        pair = distinct % pairs
+        counts = count_outcomes(place, read.halves, rows=len(distinct), weight=worth)
+        group = None if group is None else distinct // pairs
+        first, second = pair // max(models, 1), pair % max(models, 1)
+        given = np.empty((len(distinct), 0))
+    else:
+        place = np.arange(rows)
+        counts = count_outcomes(place, read.halves, rows=rows, weight=worth)
+        first, second = read.a, read.b
+    if seat:
+        given = np.column_stack([np.ones(len(first)), given])
+    squares = None if worth is None else sum_squares(place, worth, rows=len(counts))
+    return Rows(models, first, second, counts, given, group, squares)
+
+
+def to_cells(rows: Rows) -> Cells:
+    """Return the battles as cells, without their covariates."""
+    low, high = np.minimum(rows.i, rows.j), np.maximum(rows.i, rows.j)
+    counts = np.where((rows.i == low)[:, None], rows.counts, rows.counts[:, ::-1])
+    pair, cell = number(low * rows.models + high)
+    cells = Cells(rows.models, pair // rows.models, pair % rows.models, _sum(cell, counts))
+    if rows.cluster is None:
+        return cells
+    part, place = number(rows.cluster * max(len(pair), 1) + cell)
+    parts = Parts(part // max(len(pair), 1), part % max(len(pair), 1), _sum(place, counts))
+    return Cells(cells.models, cells.i, cells.j, cells.counts, parts)
+
+
+def select_rows(rows: Rows, members: Ints) -> Rows:
+    """Return the battles among `members` alone, with index k standing for `members[k]`."""
+    place = np.full(rows.models, -1, dtype=np.int64)
+    place[members] = np.arange(len(members))
+    keep = (place[rows.i] >= 0) & (place[rows.j] >= 0)
+    return Rows(
+        len(members),
+        place[rows.i[keep]],
+        place[rows.j[keep]],
+        rows.counts[keep],
+        rows.x[keep],
+        None if rows.cluster is None else number(rows.cluster[keep])[1],
+        None if rows.squares is None else rows.squares[keep],
+    )
+
+
+def _sum(place: Ints, counts: Floats) -> Floats:
+    size = int(place.max(initial=-1)) + 1
+    columns = [np.bincount(place, counts[:, k], size) for k in range(3)]
+    return np.stack(columns, axis=1).astype(np.float64)

@@ -1,0 +1,169 @@
+"""Newton steps up a likelihood, plain or penalised, none of them downhill, on one BLAS thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.linalg  # noqa: F401  its BLAS must be loaded before the controller looks for it
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+from videoautoarena.scoring.fitting.counts import Floats
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Hold every BLAS of this process to one thread inside the `with` block."""
+    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Looking for the loaded libraries takes milliseconds, more than a fit.
+    return ThreadpoolController()
+
+
+Likelihood = Literal["firth", "mle"]
+"""Bias-reduced by Firth's penalty, or plain maximum likelihood."""
+_CAUTIOUS: dict[Likelihood, float] = {"mle": 2.0, "firth": 1e-6}
+"""Nats: steps no longer than this are taken wherever they lead, for heights are rounded."""
+_LONGEST = 3.0
+_KEPT, _FAST = 6, 0.1
+"""Steps that are learnt from; and only where a step is more than this part of the one before."""
+_ROUNDING = 1e-13
+
+
+class Point(NamedTuple):
+    """What is known of some parameters."""
+
+    height: float
+    """The log-likelihood with its penalties, beside a constant."""
+    gradient: Floats
+    curvature: Floats
+    """What a step divides by, shape (k, k)."""
+
+
+class _Memory(NamedTuple):
+    """The last steps that were taken, and how the step then changed: Anderson's acceleration.
+
+    Source: Walker and Ni (2011), SIAM J. Numer. Anal. 49.
+    """
+
+    moves: list[Floats]
+    turns: list[Floats]
+
+    def keep(self, move: Floats, turn: Floats) -> None:
+        """Add a step, and forget the oldest one."""
+        for kept, new in ((self.moves, move), (self.turns, turn)):
+            kept.append(new)
+            del kept[:-_KEPT]
+
+    def leap(self, step: Floats) -> Floats | None:
+        """Return where the kept steps say that the end is; None where they know no such place."""
+        if not self.moves:
+            return None
+        turns, moves = np.array(self.turns).T, np.array(self.moves).T
+        mix = np.linalg.lstsq(turns, step, rcond=1e-10)[0]
+        far = np.asarray(step - (moves + turns) @ mix, dtype=np.float64)
+        return far if np.abs(far).max() < _LONGEST else None
+
+
+def climb(
+    look: Callable[[Floats], Point],
+    start: Floats,
+    *,
+    likelihood: Likelihood,
+    steps: int,
+    tolerance: float,
+) -> Floats:
+    """Return the top.
+
+    Args:
+        look: what is known of parameters; it may raise ArithmeticError where floats end.
+        start: where to begin.
+        likelihood: where it is plain the curvature is all of it, and every long step taken; where
+            it is penalised the curvature is near it, and old steps are learnt from.
+        steps: how many are taken at most.
+        tolerance: largest change of any parameter that is still rest.
+
+    Raises:
+        ArithmeticError: the parameters run away, or do not settle.
+    """
+    phi, here, memory = start, look(start), _Memory([], [])
+    step = _solve(here)
+    size = np.inf
+    for _ in range(steps):
+        if float(np.abs(step).max()) < tolerance:
+            return np.asarray(phi + step, dtype=np.float64)
+        is_slow = likelihood == "firth" and float(np.abs(step).max()) > _FAST * size
+        leap = memory.leap(step) if is_slow else None
+        there = None if leap is None else _try(look, phi + leap)
+        if leap is not None and there is not None and there.height >= _floor(here):
+            reached = phi + leap
+        else:
+            reached, there = _climb(look, phi, step=step, here=here, likelihood=likelihood)
+        turned = _solve(there)
+        memory.keep(reached - phi, turned - step)
+        size = float(np.abs(step).max())
+        phi, here, step = reached, there, turned
+    raise ArithmeticError("strengths did not settle; some model was never beaten or never won")
+
+
+def factorise(matrix: Floats) -> Floats:
+    """Return the Cholesky factor of a matrix, upper.
+
+    Raises:
+        ArithmeticError: the matrix is not positive definite.
+    """
+    factor, failed = dpotrf(matrix)
+    if failed:
+        raise ArithmeticError(
+            "strengths or terms run away; some model was never beaten or never won"
+        )
+    return np.asarray(factor, dtype=np.float64)
+
+
+def invert(factor: Floats) -> Floats:
+    """Return the inverse of the matrix whose factor it is."""
+    upper = dpotri(factor)[0]
+    return np.asarray(np.triu(upper) + np.triu(upper, 1).T, dtype=np.float64)
+
+
+def _climb(
+    look: Callable[[Floats], Point],
+    phi: Floats,
+    *,
+    step: Floats,
+    here: Point,
+    likelihood: Likelihood,
+) -> tuple[Floats, Point]:
+    """The step taken, halved for as long as it leads downhill."""
+    size = float(np.abs(step).max())
+    share = min(1.0, _LONGEST / size) if likelihood == "firth" else 1.0
+    while True:
+        reached = phi + share * step
+        last = share * size < _CAUTIOUS[likelihood]
+        there = look(reached) if last else _try(look, reached)
+        if there is not None and (last or there.height >= _floor(here)):
+            return reached, there
+        share /= 2.0
+
+
+def _floor(here: Point) -> float:
+    return here.height - _ROUNDING * abs(here.height)
+
+
+def _solve(here: Point) -> Floats:
+    return np.asarray(dpotrs(factorise(here.curvature), here.gradient)[0], dtype=np.float64)
+
+
+def _try(look: Callable[[Floats], Point], phi: Floats) -> Point | None:
+    """What is known of these parameters; None where they lie too far apart for floats."""
+    try:
+        return look(phi)
+    except ArithmeticError:
+        return None

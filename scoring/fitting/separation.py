@@ -1,0 +1,194 @@
+"""Who can be compared with whom, and how sure the place is of models that lost or won everything.
+
+Two models are comparable when a chain of battles joins them. Their distance is finite when, beyond
+that, a chain of points taken leads from each to the other; a tie is a point to both.
+
+Such a model has no strength that a fit could find, nor an error of it. But to lose to everybody,
+time and again, is what a model as good as the weakest of the others would hardly do, and how
+hardly is known.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
+
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_models
+
+
+def find_components(cells: Cells) -> list[Ints]:
+    """Return the groups of two and more models that battles join, as ascending indices.
+
+    The group with most models comes first; of equally large ones that with more battles, then
+    that with the earliest model. Models without a battle are in none.
+    """
+    labels = _label(cells, strong=False)
+    battles = np.bincount(labels[cells.i], cells.battles, minlength=cells.models)
+    groups = [np.flatnonzero(labels == label) for label in np.unique(labels[cells.i])]
+    return sorted(groups, key=lambda group: (-len(group), -battles[labels[group[0]]], group[0]))
+
+
+def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
+    """Return which models of one component have no distance to the rest from the data alone.
+
+    The win graph falls into groups whose members all took points, directly or through others, from
+    each other. Of two such groups one never took a point from the other, so that the likelihood
+    would push them apart for ever. The largest group, if it has two models or more and no equal,
+    is the body of the component and measured by its battles; every model outside it is one-sided.
+    Where no group is the largest, all models are. Where there is a single group, none is.
+
+    Args:
+        cells: the battles of one component.
+
+    Returns:
+        shape (models,).
+    """
+    labels = _label(cells, strong=True)
+    sizes = np.bincount(labels)
+    largest = int(sizes.max())
+    if largest == 1 or np.count_nonzero(sizes == largest) > 1:
+        return np.full(cells.models, len(sizes) > 1)
+    return np.asarray(sizes[labels] < largest, dtype=np.bool_)
+
+
+class Open(NamedTuple):
+    """Where nothing bounds a model's strength, each of shape (models,); no side of the body."""
+
+    below: NDArray[np.bool_]
+    above: NDArray[np.bool_]
+
+
+def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
+    """Return on which side the battles leave the strength of each one-sided model open.
+
+    Below it is where its group took no point from another, above it where it gave none; where it
+    did both, it goes with one of its neighbours, and nobody knows with which.
+    """
+    labels = _label(cells, strong=True)
+    across = labels[cells.i] != labels[cells.j]
+    took, gave = np.zeros((2, cells.models), dtype=np.bool_)
+    for scored, taker, giver in (
+        (cells.points > 0, cells.i, cells.j),
+        (cells.points < cells.battles, cells.j, cells.i),
+    ):
+        took[labels[taker[scored & across]]] = True
+        gave[labels[giver[scored & across]]] = True
+    took, gave = took[labels], gave[labels]
+    both = took & gave
+    return Open(one_sided & (~took | both), one_sided & (~gave | both))
+
+
+def _label(cells: Cells, *, strong: bool) -> Ints:
+    """The group of each model; an edge leads from each model to those it took points from."""
+    scored, lost = cells.points > 0, cells.points < cells.battles
+    taker = np.concatenate([cells.i[scored], cells.j[lost]])
+    giver = np.concatenate([cells.j[scored], cells.i[lost]])
+    shape = (cells.models, cells.models)
+    graph = csr_array((np.ones(len(taker)), (taker, giver)), shape=shape)
+    _, labels = connected_components(
+        graph, directed=True, connection="strong" if strong else "weak", return_labels=True
+    )
+    return np.asarray(labels, dtype=np.int64)
+
+
+class Extreme(NamedTuple):
+    """A model with an end of the order to itself."""
+
+    model: int
+    neighbour: int
+    """The last of those that are left when it is taken away."""
+    is_first: bool
+    """Whether it won every battle; it lost every one otherwise."""
+    evidence: float
+    """Natural logarithm of how many times likelier its battles are if it always ends so than if it
+    were as strong as its neighbour; from 0 on."""
+
+
+class Ends(NamedTuple):
+    """A component and its extremes."""
+
+    body: Ints
+    """The models that are left without them, ascending: one, or several."""
+    extremes: list[Extreme]
+
+
+def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
+    """Take models that lost or won every battle away, one after the other; None where others stay.
+
+    Others are groups of which one never took a point from the other.
+
+    The evidence is a likelihood ratio with its boundary where the two are equal: a battle with the
+    neighbour counts twice, one with a model that the neighbour hardly ever beats about once. Of
+    battles about one video the mean counts, as it may whatever they have in common. So under what
+    it speaks against, e to the power of it is 1 on average, and exceeds 1 / p with a probability of
+    at most p. The others' strengths are taken as they were found.
+
+    Args:
+        cells: the battles of one component of two models or more.
+        theta: shape (models,), strengths in nats from a bias-reduced fit.
+
+    Source: Wald (1945), Ann. Math. Stat. 16, for the ratio; Vovk and Wang (2021), Ann. Stat. 49,
+        for means of such ratios.
+    """
+    body, taken = np.arange(cells.models), list[tuple[int, bool]]()
+    while len(body) > 1 and (found := _find(select_models(cells, body))) is not None:
+        taken.append((int(body[found[0]]), found[1]))
+        body = np.delete(body, found[0])
+    if len(body) > 1 and find_one_sided(select_models(cells, body)).any():
+        return None
+    return Ends(body, list(_weigh(cells, body, theta=theta, taken=taken)))
+
+
+def _find(part: Cells) -> tuple[int, bool] | None:
+    """The first model that lost all its battles, or else won all of them."""
+    battles, points = (
+        np.bincount(part.i, of_i, part.models) + np.bincount(part.j, of_j, part.models)
+        for of_i, of_j in (
+            (part.battles, part.battles),
+            (part.points, part.battles - part.points),
+        )
+    )
+    for is_first, wanted in ((False, 0.0), (True, battles)):
+        found = np.flatnonzero((battles > 0) & (points == wanted))
+        if len(found):
+            return int(found[0]), is_first
+    return None
+
+
+def _weigh(
+    cells: Cells, body: Ints, *, theta: Floats, taken: list[tuple[int, bool]]
+) -> list[Extreme]:
+    """Weigh each against the one that is last, on its side, of those taken after it and the body.
+
+    What was taken later has no strength, so only battles with itself speak then.
+    """
+    strength = np.full(cells.models, np.nan)
+    strength[body] = theta[body]
+    last = {False: int(body[np.argmin(theta[body])]), True: int(body[np.argmax(theta[body])])}
+    found = []
+    for model, is_first in reversed(taken):
+        neighbour = last[is_first]
+        evidence = _evidence(cells, model, neighbour, strength=strength)
+        found.append(Extreme(model, neighbour, is_first, evidence))
+        last[is_first] = model
+    return found[::-1]
+
+
+def _evidence(cells: Cells, model: int, neighbour: int, *, strength: Floats) -> float:
+    mine = (cells.i == model) | (cells.j == model)
+    rival = np.where(cells.i == model, cells.j, cells.i)
+    # Where it stands beyond the neighbour, what it does to others is likelier than the reverse.
+    gap = np.abs(np.nan_to_num(strength[neighbour] - strength[rival], nan=np.inf))
+    gap[rival == neighbour] = 0.0
+    ratio = np.where(mine, 1.0 / expit(gap), 0.0)
+    if cells.parts is None:
+        return float(cells.battles @ np.log(np.where(mine, ratio, 1.0)))
+    battles = np.where(mine[cells.parts.cell], cells.parts.counts.sum(axis=1), 0.0)
+    number = np.bincount(cells.parts.cluster, battles)
+    total = np.bincount(cells.parts.cluster, battles * ratio[cells.parts.cell])
+    return float(np.log(total[number > 0] / number[number > 0]).sum())

@@ -1,0 +1,109 @@
+"""What clusters of unequal size do to a sandwich, and what is done about it.
+
+A large cluster draws the fit to itself, so that its score comes out too small; and where few
+clusters hold most of the evidence, there are fewer pieces of it than clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+
+_FELT = 0.1
+"""Clusters that hold less than this part of what is known of any direction draw nothing that
+matters."""
+_TERMS, _SMALL = 50, 1e-10
+
+
+def sum_outer(
+    cluster: Ints, entries: Sequence[tuple[Ints, Floats]], *, shape: tuple[int, int]
+) -> tuple[Floats, Ints]:
+    """Return the sum over clusters of the outer product of their summed scores.
+
+    Beside it stands in how many clusters each parameter has an entry.
+
+    Args:
+        cluster: shape (E,), whose scores the entries belong to.
+        entries: of which parameter each is and its value, two arrays of shape (E,); any number.
+        shape: clusters and parameters.
+    """
+    rows, columns = shape
+    if 8 * len(cluster) * len(entries) < rows * columns:
+        of, column = np.tile(cluster, len(entries)), np.concatenate([c for c, _ in entries])
+        value = np.concatenate([v for _, v in entries])
+        scores = csr_array((value, (of, column)), shape=shape)
+        outer = np.asarray((scores.T @ scores).toarray(), dtype=np.float64)
+        return outer, np.asarray(scores.count_nonzero(axis=0), dtype=np.int64)
+    dense = sum_scores(cluster, entries, shape=shape)
+    there = np.zeros(rows * columns, dtype=np.bool_)
+    for column, _ in entries:
+        there[cluster * columns + column] = True
+    return np.asarray(dense.T @ dense, dtype=np.float64), there.reshape(shape).sum(axis=0)
+
+
+def sum_scores(
+    cluster: Ints, entries: Sequence[tuple[Ints, Floats]], *, shape: tuple[int, int]
+) -> Floats:
+    """Return the summed scores of each cluster, shape (clusters, parameters)."""
+    rows, columns = shape
+    start, dense = cluster * columns, np.zeros(rows * columns)
+    for column, value in entries:
+        dense += np.bincount(start + column, value, rows * columns)
+    return dense.reshape(shape)
+
+
+def sum_pull(cluster: Ints, hat: Floats, clusters: int) -> Floats:
+    """Return how much each cluster draws the fit to itself: its hat values, shape (clusters,)."""
+    return np.bincount(cluster, hat, clusters).astype(np.float64)
+
+
+def is_felt(pull: Floats) -> bool:
+    """Whether some cluster draws the fit to itself; `pull` as for `effective_number`."""
+    return bool(pull.max(initial=0.0) > _FELT)
+
+
+def without_pull(scores: Floats, bread: Floats, inform: Callable[[Floats], Floats]) -> Floats:
+    """Return each cluster's score as a fit to the other clusters would leave it, CR3's.
+
+    The sum over n of (H_g P)^n s_g, with H_g the information of a cluster and P the inverse of that
+    of all, but for n from 50 on: a cluster that alone knows a direction keeps a finite score.
+
+    Args:
+        scores: shape (G, k).
+        bread: shape (k, k), P.
+        inform: takes directions, shape (G, k), to each cluster's information times its own.
+
+    Source: Bell and McCaffrey (2002), Survey Methodology 28.
+    """
+    whole, term = scores.copy(), scores
+    least = _SMALL * float(np.abs(scores).max(initial=0.0))
+    for _ in range(_TERMS):
+        term = inform(term @ bread)
+        whole += term
+        if np.abs(term).max(initial=0.0) <= least:
+            break
+    return whole
+
+
+def effective_number(pull: Floats) -> float:
+    """Return how many equal clusters would tell as much, from 2 to G; G where there are fewer.
+
+    Satterthwaite's degrees of freedom, and one more, of a mean of independent battles in clusters
+    that each hold a share of the information.
+
+    Args:
+        pull: shape (G,), the trace of each cluster's information times the inverse of all of it.
+
+    Source: Bell and McCaffrey (2002); Pustejovsky and Tipton (2018), J. Bus. Econ. Stat. 36.
+    """
+    clusters = len(pull)
+    if clusters < 3 or not pull.sum() > 0.0:
+        return float(clusters)
+    share = pull / pull.sum()
+    beside = share**2 / np.maximum(1.0 - share, 1.0 / clusters**2)
+    spread = (share**2).sum() + beside.sum() ** 2 - (beside**2).sum()
+    return float(np.clip(1.0 + 1.0 / spread, 2.0, clusters))

@@ -1,0 +1,286 @@
+"""Shares with intervals that know which of their units belong together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from videoautoarena.scoring.fitting.counts import Floats, Ints, number
+from videoautoarena.scoring.intervals.sandwich import LEVEL, check_level, half_widths
+
+
+class Spread(NamedTuple):
+    """What the interval of a figure is made of: Wilson's of a share that it is a line of."""
+
+    share: float
+    """0 to 1."""
+    worth: float
+    """As how many independent units it counts."""
+    clusters: int
+    """At least 2."""
+    start: float = 0.0
+    """The figure where that share is 0."""
+    slope: float = 1.0
+    """By how much the figure goes up with the share from 0 to 1."""
+
+
+class _Told(NamedTuple):
+    value: float
+    """NaN where there is nothing to say it from, as `low` and `high`."""
+    low: float
+    high: float
+    n: int
+    """Units: battles, judgings or pairs."""
+
+
+class Share(_Told):
+    """A figure, its 95 % interval and what it stands on: four values, as a tuple."""
+
+    spread: Spread | None = None
+    """None where nothing tells how far it scatters, as of one cluster."""
+
+    def __new__(
+        cls, value: float, low: float, high: float, n: int, spread: Spread | None = None
+    ) -> Self:
+        """Return it with what its interval is made of beside the four."""
+        share = super().__new__(cls, value, low, high, n)
+        share.spread = spread
+        return share
+
+    def at(self, level: float) -> Self:
+        """Return the same with an interval of another level; as it is without a spread.
+
+        Raises:
+            ValueError: a level that is none.
+        """
+        check_level(level)
+        if self.spread is None:
+            return self
+        share, worth, clusters, start, slope = self.spread
+        ends = sorted(
+            start + slope * end for end in bound_share(share, worth, clusters, level=level)
+        )
+        low, high = max(ends[0], -1.0), min(ends[1], 1.0)
+        return type(self)(self.value, low, high, self.n, self.spread)
+
+
+NOTHING = Share(np.nan, np.nan, np.nan, 0)
+"""Of no units."""
+
+
+def measure_share(
+    hits: ArrayLike, cluster: ArrayLike | None = None, *, level: float = LEVEL
+) -> Share:
+    """Return the share of hits; its interval is Wilson's, on as many units as they are worth.
+
+    Units are worth as many as would scatter as their clusters and one more do, of which half hit,
+    and at most as many as there are. With Student's t of as many degrees as there are clusters but
+    one. Few clusters that are nearly all alike inside cover less than `level`: with ten, and a
+    correlation of 0.6, about 0.91.
+
+    Args:
+        hits: shape (units,), 0 to 1; a tie may be half a hit.
+        cluster: whole numbers; units that share one (a video) are not independent.
+        level: what the interval is to cover, such as 0.95.
+
+    Returns:
+        Bounds within [0, 1], never both the value; 0 and 1 with one cluster.
+
+    Raises:
+        ValueError: a hit that is not between 0 and 1, unequal lengths, a level that is none.
+
+    Source: Wilson (1927), J. Am. Stat. Assoc. 22; the worth of clusters as in Dean and Pagano
+        (2015), J. Surv. Stat. Methodol. 3.
+    """
+    check_level(level)
+    points, groups = _read(hits), read_clusters(cluster, np.shape(hits))
+    return _measure(points, groups, most=len(points), level=level)
+
+
+def measure_excess(
+    hits: ArrayLike, expected: ArrayLike, cluster: ArrayLike | None = None, *, level: float = LEVEL
+) -> Share:
+    """Return how far the share of hits lies above what was expected of each unit.
+
+    Args:
+        hits: shape (units,), 0 to 1.
+        expected: shape (units,), 0 to 1; taken as known.
+        cluster: as in `measure_share`.
+        level: as there.
+
+    Returns:
+        Value and bounds -1 to 1; -1 and 1 with one cluster.
+
+    Raises:
+        ValueError: as `measure_share`.
+    """
+    check_level(level)
+    points, hoped = _read(hits), _read(expected)
+    if points.shape != hoped.shape:
+        raise ValueError("there must be an expectation for each hit")
+    groups = read_clusters(cluster, points.shape)
+    # On the scale 0 to 1 a unit can only scatter half as far.
+    found = _measure((points - hoped + 1.0) / 2.0, groups, most=4 * len(points), level=level)
+    value, low, high = (2.0 * x - 1.0 for x in found[:3])
+    spread = found.spread and found.spread._replace(start=-1.0, slope=2.0)
+    return Share(value, low, high, found.n, spread)
+
+
+def bound_share(
+    value: float, worth: float, clusters: int, *, level: float = LEVEL
+) -> tuple[float, float]:
+    """Return Wilson's interval of a share, with Student's t.
+
+    Args:
+        value: the share, 0 to 1.
+        worth: as how many independent units it is to count; above 0, infinite where it is sure.
+        clusters: at least 2; t has one degree less.
+        level: as in `measure_share`.
+
+    Returns:
+        Bounds within [0, 1] that hold the value.
+
+    Source: Wilson (1927), J. Am. Stat. Assoc. 22.
+    """
+    square = float(stdtrit(clusters - 1, 0.5 + level / 2.0)) ** 2 / worth
+    half = np.sqrt(square * value * (1.0 - value) + square**2 / 4.0)
+    low, high = value + square / 2.0 - half, value + square / 2.0 + half
+    # Rounding must not move a bound across the value, nor out of what a share can be.
+    return (
+        min(max(float(low) / (1.0 + square), 0.0), value),
+        max(min(float(high) / (1.0 + square), 1.0), value),
+    )
+
+
+def read_clusters(cluster: ArrayLike | None, shape: tuple[int, ...]) -> Ints:
+    """Return clusters numbered from 0, shape (units,); each unit its own where there are none.
+
+    Args:
+        cluster: whole numbers, or None.
+        shape: of the units.
+
+    Raises:
+        ValueError: another shape, or no whole numbers.
+    """
+    if cluster is None:
+        return np.arange(shape[0] if shape else 0)
+    read = np.asarray(cluster)
+    if read.shape != shape or (read.size and read.dtype.kind not in "iu"):
+        raise ValueError("cluster must hold a whole number for each unit")
+    return np.unique(read, return_inverse=True)[1].astype(np.int64)
+
+
+def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
+    units, clusters = len(points), int(groups.max(initial=-1)) + 1
+    if units == 0:
+        return NOTHING
+    value = float(points.mean())
+    if clusters < 2:
+        return Share(value, 0.0, 1.0, units)
+    spread = Spread(value, min(_worth(points, groups, clusters), most), clusters)
+    return Share(value, *bound_share(*spread[:3], level=level), units, spread)
+
+
+def _worth(points: Floats, groups: Ints, clusters: int) -> float:
+    """How many independent units would scatter as the clusters do."""
+    # A cluster more of usual size, of which half hit: few clusters in which hardly anything hits
+    # scatter less than those they were drawn from, and where nothing hits not at all.
+    usual = len(points) / clusters
+    hits = np.append(np.bincount(groups, weights=points), usual / 2.0)
+    sizes = np.append(np.bincount(groups), usual)
+    share = hits.sum() / sizes.sum()
+    off = hits - sizes * share
+    square = (clusters + 1) / clusters * float(off @ off) / sizes.sum() ** 2
+    if square <= 0.0:
+        return np.inf
+    return float(share * (1.0 - share) / square) * len(points) / float(sizes.sum())
+
+
+def _read(hits: ArrayLike) -> Floats:
+    read = np.asarray(hits, dtype=np.float64)
+    if read.ndim != 1 or not ((read >= 0.0) & (read <= 1.0)).all():
+        raise ValueError("hits and expectations must be a row of figures from 0 to 1")
+    return read
+
+
+def measure_mean(values: ArrayLike, cluster: ArrayLike | None = None) -> Share:
+    """Return the mean of figures and its 95 % interval.
+
+    The deviations of each cluster are summed, scaled by G / (G - 1), with Student's t of G - 1
+    degrees. NaN without a value; without bounds (NaN) with one cluster.
+
+    Args:
+        values: shape (units,), finite.
+        cluster: whole numbers; units that share one (a video) are not independent.
+
+    Raises:
+        ValueError: a value that is not finite, or unequal lengths.
+
+    Source: Liang and Zeger (1986), Biometrika 73, of a mean.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    group = np.arange(len(given)) if cluster is None else np.asarray(cluster, dtype=np.int64)
+    if given.ndim != 1 or given.shape != group.shape or not np.isfinite(given).all():
+        raise ValueError("values must be finite, with a cluster for each")
+    if len(given) == 0:
+        return Share(np.nan, np.nan, np.nan, 0)
+    mean, (distinct, place) = float(given.mean()), number(group)
+    if len(distinct) < 2:
+        return Share(mean, np.nan, np.nan, len(given))
+    sums = np.bincount(place, given - mean)
+    error = np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(given)
+    half = float(half_widths(np.array([error]), len(sums))[0])
+    return Share(mean, mean - half, mean + half, len(given))
+
+
+def measure_average(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None) -> Share:
+    """Return the mean of two shares of the same units, and its 95 % interval.
+
+    The distances of the bounds of both from their values are put together as standard errors would
+    be, with the correlation of the two between clusters; a negative one is taken for none.
+
+    Args:
+        first: shape (units,), 0 to 1.
+        second: shape (units,), 0 to 1; of the same units.
+        cluster: whole numbers; units that share one (a video) are not independent.
+
+    Returns:
+        Bounds within [0, 1], never both the value; 0 and 1 with one cluster.
+
+    Raises:
+        ValueError: as `measure_share`, or unequal lengths.
+
+    Source: Zou and Donner (2008), Statistics in Medicine 27, recovering variances from bounds.
+    """
+    one, two = measure_share(first, cluster), measure_share(second, cluster)
+    if one.n != two.n:
+        raise ValueError("there must be both figures for each unit")
+    if one.n == 0:
+        return NOTHING
+    groups = np.arange(one.n) if cluster is None else number(np.asarray(cluster))[1]
+    together = _correlation(_sums(first, groups), _sums(second, groups))
+    value = (one.value + two.value) / 2.0
+    down = _joined(one.value - one.low, two.value - two.low, together) / 2.0
+    up = _joined(one.high - one.value, two.high - two.value, together) / 2.0
+    return Share(value, max(value - down, 0.0), min(value + up, 1.0), one.n)
+
+
+def _sums(hits: ArrayLike, groups: Ints) -> Floats:
+    """Return by how much each cluster lies above what was to be expected of its size."""
+    points = np.asarray(hits, dtype=np.float64)
+    return np.bincount(groups, points - points.mean()).astype(np.float64)
+
+
+def _correlation(one: Floats, two: Floats) -> float:
+    """Return how sums of clusters go together, 0 to 1; 1 where one cluster cannot tell."""
+    if len(one) < 2:
+        return 1.0
+    scatter = float(np.sqrt((one @ one) * (two @ two)))
+    return max(float(one @ two) / scatter, 0.0) if scatter > 0.0 else 0.0
+
+
+def _joined(one: float, two: float, together: float) -> float:
+    return float(np.sqrt(one**2 + two**2 + 2.0 * together * one * two))

@@ -1,0 +1,1 @@
+"""Battles to ratings with intervals: plain, with covariates, or corrected by labels."""

@@ -1,0 +1,387 @@
+"""Strengths beside other terms: what a seat is worth, what style is worth, how likely a tie is.
+
+The gap of a battle is strength a - strength b + x @ gamma, with x the battle's covariates: 1 for
+the seat read first, or how much longer the answer of a is. Ties count half a win to both, or by
+Davidson: a win, a tie and a loss at gap d have weights exp(d / 2), nu and exp(-d / 2). Bias-reduced
+fits are those of greatest likelihood times the root of the information's determinant, all
+parameters together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import inv
+from scipy.special import expit
+
+from videoautoarena.scoring.fitting.counts import POINTS, Floats, Ints
+from videoautoarena.scoring.fitting.design_matrix import Rows, to_cells
+from videoautoarena.scoring.fitting.newton import (
+    Likelihood,
+    Point,
+    climb,
+    factorise,
+    invert,
+    one_blas_thread,
+)
+from videoautoarena.scoring.fitting.separation import find_open
+from videoautoarena.scoring.intervals.cluster_correction import (
+    effective_number,
+    is_felt,
+    sum_outer,
+    sum_pull,
+    sum_scores,
+    without_pull,
+)
+from videoautoarena.scoring.intervals.sandwich import (
+    Spread,
+    against_mean,
+    count_seen,
+    hold_up,
+    make_spread,
+)
+
+PRIOR_SD = 2.0
+"""Of each term, in nats, where the battles alone set one no bounds; the mean is 0."""
+_STEPS = 500
+_FLAT = 1e-9
+"""Of the information scaled to ones: below this a direction is known by rounding errors only."""
+_TIE = np.array([0.0, 1.0, 0.0])
+
+
+class Terms(NamedTuple):
+    """A fit."""
+
+    theta: Floats
+    """Shape (models,), strengths in nats, centred on zero."""
+    gamma: Floats
+    """Shape (K,), nats for one unit of a covariate."""
+    log_nu: float | None
+    """Davidson's tie term; between equals a share nu / (nu + 2) ties. None where ties are half."""
+    held: bool
+    """Whether the terms needed their prior."""
+
+
+def fit_terms(
+    rows: Rows,
+    *,
+    davidson: bool = False,
+    likelihood: Likelihood = "mle",
+    start: Terms | None = None,
+) -> Terms:
+    """Return strengths and terms of greatest likelihood, penalised or plain.
+
+    Where the battles say nothing of a term, since a model always had the same seat, or two
+    covariates are the same, all are fitted with a normal prior of mean 0 and deviation `PRIOR_SD`,
+    and `held` says so. The plain likelihood needs it also where a term runs away, since every
+    longer answer won. Davidson's term needs a tie and a battle that is none; without both, ties are
+    half.
+
+    Args:
+        rows: the battles of one component, at least one.
+        davidson: fit how likely ties are, instead of counting them half.
+        likelihood: as in `fit_strengths`.
+        start: where to begin.
+
+    Raises:
+        ArithmeticError: strengths run away, or did not settle.
+
+    Source: Davidson (1970), J. Am. Stat. Assoc. 65; Firth (1993), Biometrika 80; Kosmidis and Firth
+        (2009), Biometrika 96, for several categories.
+    """
+    ties, battles = float(rows.counts[:, 1].sum()), float(rows.counts.sum())
+    davidson = davidson and 0.0 < ties < battles
+    k = rows.models + rows.x.shape[1]
+    phi = np.zeros(k + davidson)
+    if davidson:
+        phi[-1] = np.log(2.0 * ties / (battles - ties))
+    flat = _is_flat(rows, phi)
+    if start is not None and (start.log_nu is None) != davidson:
+        phi[:k] = np.concatenate([start.theta, start.gamma])
+    with one_blas_thread():
+        fitted, held = _maximise_held(rows, phi, likelihood, flat)
+    theta = fitted[: rows.models]
+    log_nu = float(fitted[-1]) if davidson else None
+    return Terms(theta - theta.mean(), fitted[rows.models : k], log_nu, held)
+
+
+def _maximise_held(
+    rows: Rows, phi: Floats, likelihood: Likelihood, flat: bool
+) -> tuple[Floats, bool]:
+    """The greatest likelihood, and whether it took the prior."""
+    if not flat:
+        try:
+            fitted = _maximise(rows, phi, likelihood, 0.0)
+            if not _is_flat(rows, fitted):
+                return fitted, False
+        except ArithmeticError:
+            if len(phi) == rows.models:
+                raise
+    return _maximise(rows, phi, likelihood, PRIOR_SD**-2), True
+
+
+def measure_terms(
+    rows: Rows, terms: Terms, *, one_sided: NDArray[np.bool_]
+) -> tuple[Spread, Floats]:
+    """Return how the strengths scatter, and the standard errors of the terms in nats.
+
+    The errors are those of `gamma` and, where it was fitted, of `log_nu` behind them: the sandwich,
+    or independent battles' where `hold_up` says so.
+    """
+    phi = _pack(terms)
+    ridge = PRIOR_SD**-2 if terms.held else 0.0
+    with one_blas_thread():
+        bread = inv(_information(rows, phi, ridge))
+        meat, effective = _meat(rows, phi, bread)
+        sandwich = bread @ meat @ bread
+        alone = _alone(rows, phi, bread=bread)
+    n, clusters, cells = rows.models, rows.clusters, to_cells(rows)
+    dispersion = _dispersion(rows, phi)
+    spread = make_spread(
+        against_mean(sandwich[:n, :n], one_sided),
+        against_mean(bread[:n, :n], one_sided),
+        alone=against_mean(alone[:n, :n], one_sided),
+        dispersion=dispersion,
+        clusters=clusters,
+        effective=effective,
+        seen=count_seen(cells),
+        one_sided=one_sided,
+        open=find_open(cells, one_sided),
+    )
+    if clusters < 2:
+        return spread, np.full(len(phi) - n, np.inf)
+    robust = np.diag(sandwich)[n:] * clusters / (clusters - 1)
+    everywhere = np.full(len(robust), clusters)
+    least = np.diag(alone)[n:] * dispersion
+    return spread, np.sqrt(hold_up(robust, least, seen=everywhere, clusters=clusters))
+
+
+def _alone(rows: Rows, phi: Floats, *, bread: Floats) -> Floats:
+    """What independent battles would have, beside the dispersion."""
+    if rows.squares is None:
+        return bread
+    counts = np.zeros_like(rows.counts)
+    counts[:, 0] = rows.squares
+    squared = _information(replace(rows, counts=counts), phi, 0.0)
+    return np.asarray(bread @ squared @ bread, dtype=np.float64)
+
+
+def _pack(terms: Terms) -> Floats:
+    tail = [] if terms.log_nu is None else [terms.log_nu]
+    return np.concatenate([terms.theta, terms.gamma, tail])
+
+
+class _Chances(NamedTuple):
+    """Of each row, all of shape (R,)."""
+
+    mean: Floats
+    """Expected points of `i`."""
+    tie: Floats
+    """Chance of a tie; zeros where ties are half."""
+    log_norm: Floats
+    """Minus the log-likelihood of a battle of no points beyond points * gap + tie * log nu."""
+
+    @property
+    def spread(self) -> Floats:
+        """The variance of the points."""
+        return np.asarray(self.mean - self.tie / 4.0 - self.mean**2, dtype=np.float64)
+
+    @property
+    def both(self) -> Floats:
+        """The covariance of points and ties."""
+        return np.asarray(self.tie * (0.5 - self.mean), dtype=np.float64)
+
+    @property
+    def own(self) -> Floats:
+        """The variance of ties."""
+        return np.asarray(self.tie * (1.0 - self.tie), dtype=np.float64)
+
+
+def _chances(rows: Rows, phi: Floats) -> _Chances:
+    k = rows.models + rows.x.shape[1]
+    gap = phi[rows.i] - phi[rows.j] + rows.x @ phi[rows.models : k]
+    if len(phi) == k:
+        return _Chances(expit(gap), np.zeros(len(gap)), np.logaddexp(0.0, gap))
+    # Weights of a loss, a tie and a win are 1, nu exp(gap / 2) and exp(gap).
+    tied = phi[-1] + gap / 2.0
+    norm = np.logaddexp(np.logaddexp(0.0, gap), tied)
+    tie = np.exp(tied - norm)
+    return _Chances(np.exp(gap - norm) + tie / 2.0, tie, norm)
+
+
+def _maximise(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> Floats:
+    def look(phi: Floats) -> Point:
+        return _look(rows, phi, likelihood, ridge)
+
+    return climb(look, phi, likelihood=likelihood, steps=_STEPS, tolerance=1e-10)
+
+
+def _is_flat(rows: Rows, phi: Floats) -> bool:
+    """Whether there is a direction, of terms at least in part, of which the battles say nothing."""
+    if len(phi) == rows.models:
+        return False
+    matrix = _information(rows, phi, 0.0)
+    scale = np.sqrt(np.diag(matrix))
+    if not (scale > 0).all():
+        return True
+    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] < _FLAT)
+
+
+def _look(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> Point:
+    n, k = rows.models, rows.models + rows.x.shape[1]
+    chances, battles = _chances(rows, phi), rows.counts.sum(axis=1)
+    gap = phi[rows.i] - phi[rows.j] + rows.x @ phi[n:k]
+    height = float((rows.counts @ POINTS) @ gap - battles @ chances.log_norm)
+    if len(phi) > k:
+        height += float(rows.counts[:, 1].sum() * phi[-1])
+    height -= 0.5 * ridge * float(phi[n:] @ phi[n:])
+    missing = rows.counts @ POINTS - battles * chances.mean
+    untied = rows.counts[:, 1] - battles * chances.tie
+    matrix = _information(rows, phi, ridge)
+    if likelihood == "firth":
+        lifted = _lift(rows, phi, matrix, chances=chances)
+        height += lifted.height
+        missing, untied = missing + battles * lifted.points, untied + battles * lifted.ties
+        matrix = _information(rows, phi, ridge, weight=1.0 + lifted.hat)
+    gradient = np.zeros(len(phi))
+    gradient[:n] = np.bincount(rows.i, missing, n) - np.bincount(rows.j, missing, n)
+    gradient[n:k] = rows.x.T @ missing
+    if len(phi) > k:
+        gradient[-1] = untied.sum()
+    gradient[n:] -= ridge * phi[n:]
+    return Point(height, gradient, matrix)
+
+
+class _Lift(NamedTuple):
+    """What the penalty adds: to the height, and to points, ties and weight of one battle a row."""
+
+    height: float
+    points: Floats
+    ties: Floats
+    hat: Floats
+
+
+def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lift:
+    """Half the log-determinant of the information, and its slope by third moments of a battle."""
+    n, factor = rows.models, factorise(matrix)
+    around = invert(factor)
+    # The pin is a constant share of what the strengths' diagonal sums to.
+    level = np.trace(matrix[:n, :n]) / (n + 1.0)
+    height = float(np.log(np.diag(factor)).sum() - 0.5 * np.log(level))
+    gaps, joint, alone = _variances(rows, around)
+    points = POINTS[:, None] - chances.mean
+    ties = (_TIE[:, None] - chances.tie) * float(len(phi) > n + rows.x.shape[1])
+    share = np.stack([1.0 - chances.mean - chances.tie / 2.0, chances.tie,
+                      chances.mean - chances.tie / 2.0])  # fmt: skip
+    squares = share * (gaps * points**2 + 2.0 * joint * points * ties + alone * ties**2)
+    return _Lift(
+        height,
+        0.5 * (squares * points).sum(axis=0),
+        0.5 * (squares * ties).sum(axis=0),
+        squares.sum(axis=0),
+    )
+
+
+def _variances(rows: Rows, around: Floats) -> tuple[Floats, Floats, Floats]:
+    """Of each row's gap, of it with the tie term, and of that, each of shape (R,)."""
+    n, width = rows.models, rows.x.shape[1]
+    i, j, x, own = rows.i, rows.j, rows.x, np.diag(around)
+    across = (around[i] - around[j])[:, n:]
+    gaps = own[i] + own[j] - 2.0 * around[i, j] + 2.0 * (across[:, :width] * x).sum(axis=1)
+    gaps += ((x @ around[n : n + width, n : n + width]) * x).sum(axis=1)
+    if len(around) == n + width:
+        return gaps, np.zeros(len(i)), np.zeros(len(i))
+    return gaps, across[:, -1] + x @ around[n : n + width, -1], np.full(len(i), own[-1])
+
+
+def _information(rows: Rows, phi: Floats, ridge: float, *, weight: Floats | float = 1.0) -> Floats:
+    """Minus the Hessian, the common level of the strengths pinned; each battle counts `weight`."""
+    n = rows.models
+    chances, battles = _chances(rows, phi), weight * rows.counts.sum(axis=1)
+    matrix = _assemble(
+        rows, len(phi), battles * chances.spread,
+        both=battles * chances.both, own=battles * chances.own,
+    )  # fmt: skip
+    matrix[:n, :n] += np.diag(matrix)[:n].sum() / n**2
+    rest = np.arange(n, len(phi))
+    matrix[rest, rest] += ridge
+    return matrix
+
+
+def _assemble(rows: Rows, size: int, weight: Floats, *, both: Floats, own: Floats) -> Floats:
+    """The sum over rows of a symmetric form in (points, tie), carried to the parameters."""
+    n, k = rows.models, rows.models + rows.x.shape[1]
+    matrix = np.zeros((size, size))
+    pairs = np.bincount(rows.i * n + rows.j, weight, n * n).reshape(n, n)
+    matrix[:n, :n] = -(pairs + pairs.T)
+    np.fill_diagonal(matrix, -matrix.sum(axis=1))
+    for column in range(n, k):
+        weighted = weight * rows.x[:, column - n]
+        cross = np.bincount(rows.i, weighted, n) - np.bincount(rows.j, weighted, n)
+        matrix[:n, column] = matrix[column, :n] = cross
+        matrix[n:k, column] = rows.x.T @ weighted
+    if size > k:
+        cross = np.bincount(rows.i, both, n) - np.bincount(rows.j, both, n)
+        matrix[:n, -1] = matrix[-1, :n] = cross
+        matrix[n:k, -1] = matrix[-1, n:k] = rows.x.T @ both
+        matrix[-1, -1] = own.sum()
+    return matrix
+
+
+def _dispersion(rows: Rows, phi: Floats) -> float:
+    """Squared residuals of the points over their expectation, one even battle added to both."""
+    chances = _chances(rows, phi)
+    found = float((rows.counts * (POINTS - chances.mean[:, None]) ** 2).sum())
+    return (found + 0.25) / (float(rows.counts.sum(axis=1) @ chances.spread) + 0.25)
+
+
+def _meat(rows: Rows, phi: Floats, bread: Floats) -> tuple[Floats, float]:
+    """The sum of outer products of the scores, and the effective clusters."""
+    chances = _chances(rows, phi)
+    points = POINTS - chances.mean[:, None]
+    tied = (_TIE - chances.tie[:, None]) * (len(phi) > rows.models + rows.x.shape[1])
+    if rows.cluster is not None:
+        return _cluster_meat(rows, phi, bread, points=points, tied=tied)
+    square = (rows.counts * points**2).sum(axis=1)
+    both = (rows.counts * points * tied).sum(axis=1)
+    own = (rows.counts * tied**2).sum(axis=1)
+    return _assemble(rows, len(phi), square, both=both, own=own), float(rows.clusters)
+
+
+def _cluster_meat(
+    rows: Rows, phi: Floats, bread: Floats, *, points: Floats, tied: Floats
+) -> tuple[Floats, float]:
+    """As `measure_spread` does it."""
+    assert rows.cluster is not None
+    n, width, shape = rows.models, rows.x.shape[1], (rows.clusters, len(phi))
+    has_ties, group = len(phi) > n + width, rows.cluster
+
+    def entries(points: Floats, ties: Floats) -> list[tuple[Ints, Floats]]:
+        found = [(rows.i, points), (rows.j, -points)]
+        found += [(np.full(len(points), n + k), points * rows.x[:, k]) for k in range(width)]
+        return [*found, (np.full(len(points), len(phi) - 1), ties)] if has_ties else found
+
+    chances, battles = _chances(rows, phi), rows.counts.sum(axis=1)
+
+    def inform(along: Floats) -> Floats:
+        gap = along[group, rows.i] - along[group, rows.j]
+        gap += (along[group, n : n + width] * rows.x).sum(axis=1)
+        tie = along[group, -1] * has_ties
+        moved = battles * (chances.spread * gap + chances.both * tie)
+        return sum_scores(
+            group, entries(moved, battles * (chances.both * gap + chances.own * tie)), shape=shape
+        )
+
+    gaps, joint, alone = _variances(rows, bread)
+    hat = chances.spread * gaps + 2.0 * chances.both * joint + chances.own * alone
+    pull = sum_pull(group, battles * hat, rows.clusters)
+    effective = effective_number(pull)
+    found = entries((rows.counts * points).sum(axis=1), (rows.counts * tied).sum(axis=1))
+    if not is_felt(pull):
+        return sum_outer(group, found, shape=shape)[0], effective
+    scores = without_pull(sum_scores(group, found, shape=shape), bread, inform)
+    scores *= 1.0 - 1.0 / rows.clusters
+    return np.asarray(scores.T @ scores, dtype=np.float64), effective

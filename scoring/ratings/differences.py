@@ -1,0 +1,183 @@
+"""Differences with intervals: of every model to an anchor, and of two models on the same units."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, ndtr, stdtr, stdtrit
+
+from videoautoarena.scoring.fitting.counts import Cells, Floats, number, select_models
+from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
+from videoautoarena.scoring.fitting.newton import Likelihood
+from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
+from videoautoarena.scoring.intervals.sandwich import (
+    LEVEL,
+    Spread,
+    gap_errors,
+    half_widths,
+    open_reaches,
+)
+from videoautoarena.scoring.ratings.bootstrap import bootstrap, bootstrap_terms
+from videoautoarena.scoring.ratings.covariates import Terms
+from videoautoarena.scoring.ratings.ratings import Fit, Method, rate
+
+
+class Gaps(NamedTuple):
+    """What is known of each model against the anchor, each array of shape (models,)."""
+
+    gap: Floats
+    """Strength less the anchor's, in nats; 0 of the anchor itself."""
+    low: Floats
+    """Of the 95 % interval; infinite, as `high`, with fewer than two clusters."""
+    high: Floats
+    one_sided: NDArray[np.bool_]
+    """Never won, or never lost: nothing bounds these on one side."""
+    clusters: int
+    terms: Terms | None
+    """What was fitted beside the strengths; None of `Cells`."""
+
+
+def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: int = 0) -> Gaps:
+    """Return the gaps of models that all met the anchor.
+
+    By plain maximum likelihood, as arena-hard has them, but for one-sided models, who have no
+    such gap: theirs are those of a bias-reduced fit of all, and move nobody else's.
+
+    Args:
+        battles: at least one of every model.
+        anchor: its index.
+        rounds: bootstrap rounds that make the intervals; 0 takes the clustered sandwich.
+        seed: of the bootstrap.
+
+    Raises:
+        ValueError: some model did not meet the anchor, not even over others.
+    """
+    cells = to_cells(battles) if isinstance(battles, Rows) else battles
+    components = find_components(cells)
+    if len(components) != 1 or len(components[0]) != cells.models:
+        raise ValueError("every model must have met the anchor")
+    one_sided = find_one_sided(cells)
+    draw = {"rounds": rounds, "seed": seed}
+    if not one_sided.any():
+        return _measure(battles, anchor, "mle", **draw)
+    found = _measure(battles, anchor, "firth", **draw)
+    if one_sided[anchor]:
+        return found
+    body = np.flatnonzero(~one_sided)
+    chosen = select_rows(battles, body) if isinstance(battles, Rows) else select_models(cells, body)
+    plain = _measure(chosen, int(np.searchsorted(body, anchor)), "mle", **draw)
+    for every, some in zip(found[:3], plain[:3], strict=True):
+        every[body] = some
+    return found._replace(terms=plain.terms)
+
+
+def _measure(
+    battles: Cells | Rows, anchor: int, likelihood: Likelihood, *, rounds: int, seed: int
+) -> Gaps:
+    ratings = rate(battles, Method(likelihood=likelihood))
+    (fit,), theta = ratings.fits, ratings.theta
+    one_sided = np.asarray(ratings.one_sided, dtype=np.bool_)
+    gap = np.asarray(theta - theta[anchor], dtype=np.float64)
+    half = half_widths(gap_errors(fit.spread)[:, anchor], fit.spread.effective)
+    half[anchor] = 0.0
+    under, over = open_reaches(half, fit.spread)
+    low, high = gap - under, gap + over
+    if rounds and fit.spread.clusters > 1:
+        drawn = _drawn(battles, theta, fit, likelihood, rounds=rounds, seed=seed)
+        least, most = _percentiles(drawn - drawn[:, [anchor]], gap, fit.spread)
+        low = np.where(one_sided, np.minimum(low, least), least)
+        high = np.where(one_sided, np.maximum(high, most), most)
+    return Gaps(gap, low, high, one_sided, fit.spread.clusters, fit.terms)
+
+
+def to_win_rates(gaps: Floats) -> Floats:
+    """Return the predicted shares of games won against the anchor, 0 to 1, from gaps in nats."""
+    return np.asarray(expit(gaps), dtype=np.float64)
+
+
+def _drawn(
+    battles: Cells | Rows,
+    theta: Floats,
+    fit: Fit,
+    likelihood: Likelihood,
+    *,
+    rounds: int,
+    seed: int,
+) -> Floats:
+    if isinstance(battles, Rows):
+        assert fit.terms is not None
+        return bootstrap_terms(battles, fit.terms, rounds=rounds, seed=seed, likelihood=likelihood)
+    return bootstrap(battles, theta, rounds=rounds, seed=seed, likelihood=likelihood)
+
+
+def _percentiles(drawn: Floats, gap: Floats, spread: Spread) -> tuple[Floats, Floats]:
+    """Return the bounds that draws give, a little outside: few clusters scatter too little.
+
+    Source: Hesterberg (2015), The American Statistician 69, expanded percentiles.
+    """
+    more = np.sqrt(spread.clusters / (spread.clusters - 1))
+    tail = ndtr(-more * stdtrit(max(spread.effective - 1.0, 1.0), 0.5 + LEVEL / 2.0))
+    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    return np.minimum(low, gap), np.maximum(high, gap)
+
+
+class Lead(NamedTuple):
+    """How far one is ahead of the other, -1 to 1, with its 95 % interval; NaN without a unit."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    better: float
+    """How likely the first is better than the second, 0 to 1; NaN where nothing tells it."""
+
+
+def measure_lead(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None) -> Lead:
+    """Return by how much the mean of `first` exceeds that of `second`, unit by unit.
+
+    Only differences count, so that what makes a unit hard for both widens nothing. Two units more
+    are thought of, which speak for nobody in the mean and for both in the scatter: where few units
+    differ, and all the same way, those found say too little of how far others would. Deviations of
+    a cluster are summed and scaled by G / (G - 1), with Student's t of G - 1 degrees; `better` is
+    of the same t, so that it is beyond 97.5 % just where the interval holds no 0.
+
+    Args:
+        first: shape (units,), 0 to 1.
+        second: shape (units,), 0 to 1; of the same units.
+        cluster: whole numbers; units that share one (a video) are not independent.
+
+    Returns:
+        Bounds within [-1, 1], never both the value; -1 and 1, and no chance, with one cluster.
+
+    Raises:
+        ValueError: a figure that is not between 0 and 1, or unequal lengths.
+
+    Source: Agresti and Min (2005), Statistics in Medicine 24, for the two units more; Liang and
+        Zeger (1986), Biometrika 73, for the clusters.
+    """
+    one, two = (np.asarray(given, dtype=np.float64) for given in (first, second))
+    group = np.arange(len(one)) if cluster is None else np.asarray(cluster, dtype=np.int64)
+    if one.ndim != 1 or not one.shape == two.shape == group.shape:
+        raise ValueError("both must have a figure, and a cluster, for each unit")
+    if not all(((x >= 0.0) & (x <= 1.0)).all() for x in (one, two)):
+        raise ValueError("figures must be from 0 to 1")
+    gaps = one - two
+    if len(gaps) == 0:
+        return Lead(np.nan, np.nan, np.nan, 0, np.nan)
+    value, (distinct, place) = float(gaps.mean()), number(group)
+    if len(distinct) < 2:
+        return Lead(value, -1.0, 1.0, len(gaps), np.nan)
+    clusters, units = len(distinct), len(gaps) + 2
+    sums = np.bincount(place, gaps - value)
+    error = np.sqrt((sums**2).sum() * clusters / (clusters - 1) + 1.0) / units
+    centre = float(gaps.sum()) / units
+    half = float(stdtrit(clusters - 1, 0.5 + LEVEL / 2.0)) * error
+    return Lead(
+        value,
+        float(max(-1.0, min(centre - half, value))),
+        float(min(1.0, max(centre + half, value))),
+        len(gaps),
+        float(stdtr(clusters - 1, centre / error)),
+    )

@@ -1,0 +1,373 @@
+"""Ratings on the scale of people: every verdict of a judge, made right by a labelled random subset.
+
+A judge errs, so that intervals from its verdicts alone are sure of the wrong scale. Labels of a
+random subset tell by how much, and prediction-powered inference adds that to what the judge says of
+all battles. How far the judge is listened to, lambda, is tuned: 0 takes the labels alone, 1 every
+verdict in full; so that a poor judge costs nothing and a good one narrows the intervals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import inv
+from scipy.special import expit
+
+from videoautoarena.scoring.fitting.bradley_terry import (
+    centre,
+    fit_strengths,
+    information,
+    pin_mean,
+)
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, number
+from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
+from videoautoarena.scoring.fitting.separation import find_components, find_one_sided, find_open
+from videoautoarena.scoring.intervals.cluster_correction import (
+    effective_number,
+    is_felt,
+    sum_pull,
+    sum_scores,
+    without_pull,
+)
+from videoautoarena.scoring.intervals.sandwich import (
+    Spread,
+    against_mean,
+    check_level,
+    gap_variances,
+)
+from videoautoarena.scoring.ratings.ratings import (
+    Endless,
+    Fit,
+    Method,
+    Ratings,
+    begin_ratings,
+    place_members,
+)
+
+LEAST_LABELS = 10
+"""Labelled battles of each model below which normal theory says nothing of it."""
+_TUNINGS = 2
+_FAINT = 1e-3
+"""Lambda where labels alone would do, and do not join all models."""
+_FARTHEST = 20.0
+"""Nats between two strengths that no battles show: the fit stopped on its way to infinity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Battles that a judge decided, some of which people judged, too; each array of shape (B,)."""
+
+    models: int
+    a: Ints
+    """Model indices in [0, models)."""
+    b: Ints
+    judge: Floats
+    """What the judge gives a: 1, 0.5 or 0."""
+    people: Floats
+    """What people give a, 0 to 1, the mean where several did; NaN where nobody was asked."""
+    chance: Floats
+    """How likely each was to be labelled, above 0; what all share does not matter."""
+    cluster: Ints
+    """Battles that share one (a video) are not independent."""
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Which battles have a label, shape (B,)."""
+        return ~np.isnan(self.people)
+
+
+class Tuning(NamedTuple):
+    """How the verdicts of the judge were used in one component."""
+
+    lam: float
+    """0 to 1."""
+    gain: float
+    """The variance of the strengths from labels alone over that with the judge: 1.6 means as good
+    as 1.6 times as many labels. NaN where one cluster holds all."""
+    labels: int
+    """Battles with a label."""
+    battles: int
+
+
+class Powered(NamedTuple):
+    """Ratings on the scale of people, and how the judge helped in each component."""
+
+    ratings: Ratings
+    tunings: list[Tuning]
+
+
+class _Weighed(NamedTuple):
+    """Battles of one component with their weights; both weights sum to the number of labels."""
+
+    data: Judged
+    by_judge: float
+    """What one battle weighs as the judge sees it."""
+    by_people: Floats
+    """What each weighs as people see it, 0 where nobody was asked."""
+    group: Ints
+    """Cluster of each battle, from 0 without gaps."""
+
+
+class _Scores(NamedTuple):
+    """Scores summed over clusters, each of shape (G, models)."""
+
+    people: Floats
+    judge: Floats
+    """What one lambda of the judge adds."""
+
+
+def count_labels(data: Judged) -> Ints:
+    """Return how many labelled battles each model has, shape (models,)."""
+    seats = np.concatenate([data.a[data.is_labelled], data.b[data.is_labelled]])
+    return np.bincount(seats, minlength=data.models)
+
+
+def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) -> Powered:
+    """Return ratings that hold on the scale of those who labelled, with clustered intervals.
+
+    The labelled battles must be a random subset: each drawn with its `chance`, whatever its answers
+    and verdict are. One-sided is a model whose labels set it no bounds.
+
+    Args:
+        data: the battles.
+        method: its level, anchor, ranks and seed; what needs rows or draws is not for this.
+        lam: 0 to 1, how far to listen to the judge; None finds what makes the intervals narrowest.
+
+    Raises:
+        ValueError: a component without two labelled battles, or a level, lambda, share or chance
+            that is none.
+        Endless: by plain maximum likelihood, and some models are one-sided.
+        ArithmeticError: a fit did not settle.
+
+    Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382; the tuning is that
+        of Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453, here with clusters.
+    """
+    check_level(method.level)
+    _check(data, lam)
+    every = _pair_up(data.models, data.a, data.b, np.ones(len(data.a)), data.judge)
+    components = find_components(every)
+    found = Powered(begin_ratings(data.models, components), [])
+    for members in components:
+        part = _weigh(_select(data, members))
+        one_sided = find_one_sided(_labelled_cells(part.data))
+        if method.likelihood == "mle" and one_sided.any():
+            raise Endless(members[one_sided])
+        theta, fit, tuning = _fit(part, method.likelihood, lam, one_sided)
+        ratings = found.ratings
+        ratings.clusters.append(fit.spread.clusters)
+        ratings.one_sided[members] = fit.spread.one_sided
+        ratings.fits.append(fit)
+        ratings.theta[members] = theta
+        place_members(ratings, members, method=method)
+        found.tunings.append(tuning)
+    return found
+
+
+def _check(data: Judged, lam: float | None) -> None:
+    if lam is not None and not 0.0 <= lam <= 1.0:
+        raise ValueError(f"lambda {lam} is not between 0 and 1")
+    given = np.concatenate([data.judge, data.people[data.is_labelled]])
+    if not ((given >= 0.0) & (given <= 1.0)).all():
+        raise ValueError("judge and people give a share from 0 to 1")
+    if not ((data.chance > 0.0) & np.isfinite(data.chance)).all():
+        raise ValueError("chances of being labelled must be above 0")
+
+
+def _fit(
+    part: _Weighed, likelihood: Likelihood, lam: float | None, one_sided: NDArray[np.bool_]
+) -> tuple[Floats, Fit, Tuning]:
+    with one_blas_thread():
+        if lam is None:
+            lam, theta = _tune(part, likelihood)
+        else:
+            theta = _strengths(part, lam, likelihood)
+        scores, bread = _score(part, theta), _bread(part, theta, lam, one_sided)
+        spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided)
+        gain = _gain(scores, bread, lam)
+    sizes = int(part.data.is_labelled.sum()), len(part.data.a)
+    return centre(theta, one_sided), Fit(spread, None, np.empty(0)), Tuning(lam, gain, *sizes)
+
+
+def _tune(part: _Weighed, likelihood: Likelihood) -> tuple[float, Floats]:
+    """Return lambda and the strengths with it; the labels alone where the judge leads nowhere."""
+    lam, nobody = 0.5, np.zeros(part.data.models, dtype=np.bool_)
+    try:
+        for _ in range(_TUNINGS):
+            theta = _strengths(part, lam, likelihood)
+            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam, nobody))
+        return lam, _strengths(part, lam, likelihood)
+    except ArithmeticError:
+        # Corrected shares may lie outside 0 and 1, where no strengths have them.
+        joined = len(find_components(_labelled_cells(part.data))[0]) == part.data.models
+        lam = 0.0 if joined else _FAINT
+        return lam, _strengths(part, lam, likelihood)
+
+
+def _best_lambda(scores: _Scores, bread: Floats) -> float:
+    """Where the summed variance of the strengths, a parabola in lambda, is least."""
+    weight = bread @ bread
+    across = float(((scores.people.T @ scores.judge) * weight).sum())
+    square = float(((scores.judge.T @ scores.judge) * weight).sum())
+    return min(max(-across / square, 0.0), 1.0) if square > 0.0 else 0.0
+
+
+def _gain(scores: _Scores, bread: Floats, lam: float) -> float:
+    with_judge = _trace(scores.people + lam * scores.judge, bread)
+    return _trace(scores.people, bread) / with_judge if with_judge > 0.0 else np.nan
+
+
+def _trace(scores: Floats, bread: Floats) -> float:
+    return float(((scores.T @ scores) * (bread @ bread)).sum())
+
+
+def _strengths(part: _Weighed, lam: float, likelihood: Likelihood) -> Floats:
+    theta = fit_strengths(_corrected_cells(part, lam), likelihood=likelihood)
+    if np.ptp(theta) > _FARTHEST:
+        raise ArithmeticError("strengths run away; corrected shares lie at or beyond 0 or 1")
+    return theta
+
+
+def _bread(part: _Weighed, theta: Floats, lam: float, one_sided: NDArray[np.bool_]) -> Floats:
+    matrix = pin_mean(information(_corrected_cells(part, lam), theta))
+    return against_mean(inv(matrix), one_sided)
+
+
+def _corrected_cells(part: _Weighed, lam: float) -> Cells:
+    """What the judge says of all battles less what it says of the labelled ones, plus the labels.
+
+    Points of a pair may lie outside 0 and its battles; the fit takes no harm from that.
+    """
+    data, judged = part.data, lam * (part.by_judge - part.by_people)
+    points = judged * data.judge + part.by_people * np.nan_to_num(data.people)
+    return _pair_up(data.models, data.a, data.b, judged + part.by_people, points)
+
+
+def _score(part: _Weighed, theta: Floats) -> _Scores:
+    """Each cluster's part in the sum that is zero at the strengths, its expectation taken off."""
+    data, people = part.data, part.by_people
+    chance = expit(theta[data.a] - theta[data.b])
+    wrong_judge, wrong_people = data.judge - chance, np.nan_to_num(data.people - chance)
+    every = np.full(len(people), part.by_judge)
+    return _Scores(
+        _sum_clusters(part, people, wrong_people),
+        _sum_clusters(part, every, wrong_judge) - _sum_clusters(part, people, wrong_judge),
+    )
+
+
+def _sum_clusters(part: _Weighed, weight: Floats, surplus: Floats) -> Floats:
+    """Sums of weighted scores by cluster, each less what its weight would have on average."""
+    data, models, rows = part.data, part.data.models, int(part.group.max()) + 1
+    value, start = weight * surplus, part.group * models
+    sums = np.bincount(start + data.a, value, rows * models)
+    sums -= np.bincount(start + data.b, value, rows * models)
+    by_cluster = sums.reshape(rows, models)
+    share = np.bincount(part.group, weight, rows) / weight.sum()
+    return np.asarray(by_cluster - share[:, None] * by_cluster.sum(axis=0), dtype=np.float64)
+
+
+def _spread(
+    part: _Weighed,
+    scores: _Scores,
+    bread: Floats,
+    *,
+    lam: float,
+    theta: Floats,
+    one_sided: NDArray[np.bool_],
+) -> Spread:
+    """The sandwich over clusters that hold a label."""
+    data, whole = part.data, scores.people + lam * scores.judge
+    labelled = data.is_labelled
+    seen = np.zeros((int(part.group.max()) + 1, data.models), dtype=np.bool_)
+    seen[part.group[labelled], data.a[labelled]] = True
+    seen[part.group[labelled], data.b[labelled]] = True
+    has_label = seen.any(axis=1)
+    clusters = int(has_label.sum())
+    pull = _pull(part, theta, bread, lam)
+    if is_felt(pull):
+        whole = without_pull(whole, bread, lambda along: _inform(part, theta, lam, along))
+        whole *= 1.0 - 1.0 / max(clusters, 2)
+    more = clusters / (clusters - 1) if clusters > 1 else 1.0
+    robust = bread @ (whole.T @ whole) @ bread * more
+    least = bread @ _battle_meat(part, theta, lam) @ bread
+    effective = effective_number(_pull(part, theta, bread, 0.0)[has_label])
+    open = find_open(_labelled_cells(data), one_sided)
+    return Spread(robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open)
+
+
+def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:
+    """The information of each battle."""
+    data = part.data
+    chance = expit(theta[data.a] - theta[data.b])
+    worth = lam * (part.by_judge - part.by_people) + part.by_people
+    return np.asarray(worth * chance * (1.0 - chance), dtype=np.float64)
+
+
+def _pull(part: _Weighed, theta: Floats, bread: Floats, lam: float) -> Floats:
+    across = gap_variances(bread)[part.data.a, part.data.b]
+    hat = _weights(part, theta, lam) * across
+    return sum_pull(part.group, hat, int(part.group.max()) + 1)
+
+
+def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
+    """Each cluster's information times its row of `along`, shape (G, models)."""
+    a, b = part.data.a, part.data.b
+    moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
+    return sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
+
+
+def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:
+    """The sum of outer products of the scores of battles, as if they were independent."""
+    data = part.data
+    chance = expit(theta[data.a] - theta[data.b])
+    score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
+    score += part.by_people * np.nan_to_num(data.people - chance)
+    cells = _pair_up(data.models, data.a, data.b, score**2, np.zeros(len(score)))
+    meat = np.zeros((data.models, data.models))
+    meat[cells.i, cells.j] = meat[cells.j, cells.i] = -cells.battles
+    np.fill_diagonal(meat, -meat.sum(axis=1))
+    return meat
+
+
+def _labelled_cells(data: Judged) -> Cells:
+    mine = data.is_labelled
+    return _pair_up(
+        data.models, data.a[mine], data.b[mine], np.ones(int(mine.sum())), data.people[mine]
+    )
+
+
+def _pair_up(models: int, a: Ints, b: Ints, battles: Floats, points: Floats) -> Cells:
+    """Cells of weighted battles; points are those of a, ties split between win and loss."""
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    pair, cell = number(low * models + high)
+    battles_of = np.bincount(cell, battles, len(pair))
+    points_of = np.bincount(cell, np.where(a == low, points, battles - points), len(pair))
+    counts = np.stack([battles_of - points_of, np.zeros(len(pair)), points_of], axis=1)
+    return Cells(models, pair // models, pair % models, counts)
+
+
+def _select(data: Judged, members: Ints) -> Judged:
+    place = np.full(data.models, -1, dtype=np.int64)
+    place[members] = np.arange(len(members))
+    keep = place[data.a] >= 0
+    return Judged(
+        len(members),
+        place[data.a[keep]],
+        place[data.b[keep]],
+        data.judge[keep],
+        data.people[keep],
+        data.chance[keep],
+        data.cluster[keep],
+    )
+
+
+def _weigh(data: Judged) -> _Weighed:
+    labelled = data.is_labelled
+    labels = int(labelled.sum())
+    if labels < 2:
+        raise ValueError("ratings on labels need two labelled battles in each component")
+    weight = np.where(labelled, 1.0 / data.chance, 0.0)
+    weight *= labels / weight.sum()
+    return _Weighed(data, labels / len(data.a), weight, number(data.cluster)[1])

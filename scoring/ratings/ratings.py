@@ -1,0 +1,218 @@
+"""Battles in, ratings out: every component fitted apart, with intervals and places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+from videoautoarena.scoring.fitting.bradley_terry import (
+    MEAN,
+    SCALE,
+    centre,
+    fit_strengths,
+    mean_weights,
+)
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_models
+from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
+from videoautoarena.scoring.fitting.newton import Likelihood
+from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
+from videoautoarena.scoring.intervals.ranks import rank, rank_simultaneously
+from videoautoarena.scoring.intervals.sandwich import (
+    LEVEL,
+    Spread,
+    chance_better,
+    check_level,
+    measure_spread,
+    place_reaches,
+)
+from videoautoarena.scoring.ratings.bootstrap import bootstrap, bootstrap_terms
+from videoautoarena.scoring.ratings.covariates import Terms, fit_terms, measure_terms
+
+
+class Anchor(NamedTuple):
+    """The model whose rating is given; others of its component move with it."""
+
+    model: int
+    rating: float = MEAN
+
+
+@dataclass(frozen=True)
+class Method:
+    """How battles are rated."""
+
+    level: float = LEVEL
+    likelihood: Likelihood = "firth"
+    """Bias-reduced, or plain maximum likelihood, which has no answer for one-sided models."""
+    davidson: bool = False
+    """Fit how likely ties are; of `Rows` only."""
+    rounds: int = 0
+    """Bootstrap rounds that make the intervals; 0 takes the sandwich."""
+    seed: int = 0
+    simultaneous: bool = False
+    """Ranges of places hold all at once, not each on its own."""
+    anchor: Anchor | None = None
+
+
+PLAIN = Method()
+
+
+class Fit(NamedTuple):
+    """What was found beside the ratings in one component."""
+
+    spread: Spread
+    terms: Terms | None
+    """None of `Cells`."""
+    errors: Floats
+    """Of gamma, and of log_nu behind them where it was fitted; in nats."""
+
+
+class Endless(ArithmeticError):
+    """Plain maximum likelihood has no finite strengths: `models` are one-sided."""
+
+    def __init__(self, models: Ints) -> None:
+        super().__init__(f"no finite strengths by maximum likelihood: models {models.tolist()}")
+        self.models = models
+
+
+class Ratings(NamedTuple):
+    """What is known of each model, each array of shape (models,)."""
+
+    rating: Floats
+    """Mean 1000 in each component but the anchored one, of the models that are not one-sided, or of
+    all where all are; NaN for a model without a battle, as `low` and `high`."""
+    low: Floats
+    """Infinite, as `high`, where the component has fewer than two clusters."""
+    high: Floats
+    place: Ints
+    """1 is the best of its component; 0 for a model without a battle, as `best` and `worst`."""
+    best: Ints
+    worst: Ints
+    one_sided: NDArray[np.bool_]
+    components: list[Ints]
+    """Model indices, the largest component first."""
+    clusters: list[int]
+    """Independent pieces of evidence of each component."""
+    theta: Floats
+    """Strengths in nats, zero where the rating is 1000."""
+    fits: list[Fit]
+    """Of each component."""
+
+
+def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
+    """Return the ratings of all models; those of different components have no common scale.
+
+    Raises:
+        ValueError: the level is not between 0 and 1, or an anchor that is not finite.
+        Endless: by plain maximum likelihood, and some models have no finite strength.
+        ArithmeticError: a fit did not settle.
+    """
+    check_level(method.level)
+    if method.anchor is not None and not np.isfinite(method.anchor.rating):
+        raise ValueError(f"an anchor's rating must be finite, not {method.anchor.rating}")
+    cells = to_cells(battles) if isinstance(battles, Rows) else battles
+    components = find_components(cells)
+    ratings = begin_ratings(cells.models, components)
+    for members in components:
+        part = select_models(cells, members)
+        one_sided = find_one_sided(part)
+        if method.likelihood == "mle" and one_sided.any():
+            raise Endless(members[one_sided])
+        ratings.clusters.append(part.clusters)
+        ratings.one_sided[members] = one_sided
+        if isinstance(battles, Rows):
+            mine = select_rows(battles, members)
+            theta, fit, drawn = _fit_rows(mine, method, one_sided)
+        else:
+            theta, fit, drawn = _fit_cells(part, method, one_sided)
+        ratings.fits.append(fit)
+        ratings.theta[members] = theta
+        place_members(ratings, members, method=method, drawn=drawn)
+    return ratings
+
+
+def chances_better(ratings: Ratings) -> Floats:
+    """Return how likely each model is stronger than each other; NaN across components."""
+    n = len(ratings.rating)
+    matrix = np.full((n, n), np.nan)
+    for members, fit in zip(ratings.components, ratings.fits, strict=True):
+        matrix[np.ix_(members, members)] = chance_better(ratings.theta[members], fit.spread)
+    return matrix
+
+
+def begin_ratings(models: int, components: list[Ints]) -> Ratings:
+    """Return ratings in which nothing is known yet but who can be compared with whom."""
+    rating, low, high, theta = np.full((4, models), np.nan)
+    place, best, worst = np.zeros((3, models), dtype=np.int64)
+    one_sided = np.zeros(models, dtype=np.bool_)
+    return Ratings(rating, low, high, place, best, worst, one_sided, components, [], theta, [])
+
+
+def place_members(
+    ratings: Ratings, members: Ints, *, method: Method, drawn: Floats | None = None
+) -> None:
+    """Fill the rows of `members`, whose strengths and whose fit, the last one, are known."""
+    theta, spread = ratings.theta[members], ratings.fits[-1].spread
+    middle = MEAN + SCALE * theta + _shift(ratings, members, method.anchor)
+    low, high = _bounds(theta, spread, method=method, drawn=drawn)
+    low, high = middle - SCALE * low, middle + SCALE * high
+    if method.simultaneous:
+        places = rank_simultaneously(theta, spread, level=method.level, seed=method.seed)
+    else:
+        places = rank(middle, low, high)
+    for array, values in zip(ratings[:6], (middle, low, high, *places), strict=True):
+        array[members] = values
+
+
+def _fit_cells(
+    part: Cells, method: Method, one_sided: NDArray[np.bool_]
+) -> tuple[Floats, Fit, Floats | None]:
+    theta = centre(fit_strengths(part, likelihood=method.likelihood), one_sided)
+    spread = measure_spread(part, theta, one_sided=one_sided)
+    drawn = None
+    if method.rounds and part.clusters > 1:
+        drawn = bootstrap(
+            part, theta, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
+        )
+    return theta, Fit(spread, None, np.empty(0)), drawn
+
+
+def _fit_rows(
+    part: Rows, method: Method, one_sided: NDArray[np.bool_]
+) -> tuple[Floats, Fit, Floats | None]:
+    terms = fit_terms(part, davidson=method.davidson, likelihood=method.likelihood)
+    spread, errors = measure_terms(part, terms, one_sided=one_sided)
+    drawn = None
+    if method.rounds and part.clusters > 1:
+        drawn = bootstrap_terms(
+            part, terms, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
+        )
+    return centre(terms.theta, one_sided), Fit(spread, terms, errors), drawn
+
+
+def _shift(ratings: Ratings, members: Ints, anchor: Anchor | None) -> float:
+    if anchor is None or anchor.model not in members:
+        return 0.0
+    return anchor.rating - MEAN - SCALE * float(ratings.theta[anchor.model])
+
+
+def _bounds(
+    theta: Floats, spread: Spread, *, method: Method, drawn: Floats | None
+) -> tuple[Floats, Floats]:
+    """How far the interval reaches down and up from each strength, in nats."""
+    if drawn is None:
+        return place_reaches(spread, level=method.level)
+    drawn = drawn - (drawn @ mean_weights(spread.one_sided))[:, None]
+    # Draws of few clusters scatter too little: expanded percentiles, Hesterberg (2015).
+    more = np.sqrt(spread.clusters / (spread.clusters - 1))
+    tail = ndtr(-more * stdtrit(max(spread.effective - 1.0, 1.0), 0.5 + method.level / 2.0))
+    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    under, over = place_reaches(spread._replace(robust=spread.least), level=method.level)
+    least = np.where(spread.one_sided, 1.0, 0.25) * (under + over)
+    # Draws of battles that all tie, or of a model seen in one video, are all alike: no certainty.
+    stuck = high - low < least
+    down, up = np.maximum(theta - low, 0.0), np.maximum(high - theta, 0.0)
+    return np.where(stuck, under, down), np.where(stuck, over, up)

@@ -1,0 +1,1 @@
+"""VideoAutoArena: an arena that finds out which multimodal model understands video best."""

@@ -1,0 +1,138 @@
+"""What a call costs is known by somebody's word or not at all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from videoautoarena.agents.limits.prices import Cost, cost_of, most_usd, price_of
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import Price, Usage
+
+OWN = Price(input_usd=2.0, output_usd=8.0, cached_usd=0.5, written_usd=2.5)
+TOKENS = st.integers(0, 10**6)
+
+
+def model(provider: str, name: str, **more: object) -> Model:
+    return Model(alias="m", provider=provider, name=name, **more)  # type: ignore[arg-type]
+
+
+def test_cached_and_written_tokens_are_part_of_the_input_and_thought_ones_of_the_output() -> None:
+    usage = Usage(
+        input_tokens=1_000_000,
+        cached_tokens=400_000,
+        written_tokens=100_000,
+        output_tokens=100_000,
+        reasoning_tokens=90_000,
+    )
+    # 0.5 M at $2, 0.4 M at $0.50, 0.1 M at $2.50 and 0.1 M at $8.
+    found = cost_of(model("openai", "gpt-4o", price=OWN), usage)
+    assert found.usd == pytest.approx(1.0 + 0.2 + 0.25 + 0.8)
+    assert found.source == "arena.toml"
+
+
+def test_what_the_provider_says_beats_every_price() -> None:
+    usage = Usage(input_tokens=1, output_tokens=1)
+    assert cost_of(model("openai", "x", price=OWN), usage, 0.25) == Cost(0.25, "provider")
+
+
+def test_the_table_knows_the_big_providers() -> None:
+    usage = Usage(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=100_000)
+    found = cost_of(model("openai", "gpt-4o"), usage)
+    assert found.usd == pytest.approx(0.5 * 2.5 + 0.5 * 1.25 + 0.1 * 10)
+    assert (found.source or "").startswith("genai-prices 0.")
+
+
+def test_a_long_input_is_dearer_where_the_provider_has_it_so() -> None:
+    pro = model("google_genai", "gemini-2.5-pro")
+    short, long = (
+        cost_of(pro, Usage(input_tokens=tokens, output_tokens=0)).usd for tokens in (10**5, 10**6)
+    )
+    assert short == pytest.approx(0.125)
+    assert long == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    [
+        ("openai", "gpt-99"),
+        ("openai", "gpt-4o-of-mine"),
+        ("openai", "ft:gpt-4o:me::1"),
+        ("google_genai", "gemini-2.5-pro-of-mine"),
+        ("google_genai", "tunedModels/my-gemini-2.0-flash"),
+    ],
+)
+def test_a_name_that_only_begins_or_ends_like_a_known_one_has_no_price(
+    provider: str, name: str
+) -> None:
+    assert price_of(model(provider, name)) is None
+    assert cost_of(model(provider, name), Usage(input_tokens=9, output_tokens=9)).usd is None
+
+
+@pytest.mark.parametrize("name", ["gemini-2.5-pro-preview-06-05", "models/gemini-2.5-flash"])
+def test_a_dated_or_prefixed_name_is_the_model_itself(name: str) -> None:
+    assert price_of(model("google_genai", name)) is not None
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9/v1", "https://api.openai.com.example.org/v1", "http://proxy/v1"]
+)
+def test_a_server_of_ones_own_charges_nothing_that_a_table_knows(url: str) -> None:
+    own = model("openai", "gpt-4o", base_url=url)
+    assert price_of(own) is None
+    assert price_of(model("openai", "gpt-4o", base_url=url, price=OWN)) == OWN
+
+
+def test_a_variable_that_leads_elsewhere_takes_the_price_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://proxy:81/v1")
+    assert price_of(model("openai", "gpt-4o")) is None
+
+
+def test_openrouter_is_known_by_its_host() -> None:
+    there = model("openai", "openai/gpt-4o", base_url="https://openrouter.ai/api/v1")
+    assert price_of(there) is not None
+
+
+def test_an_offline_model_costs_nothing() -> None:
+    assert cost_of(model("offline", "hawk"), Usage()).usd == 0.0
+
+
+def test_unknown_tokens_or_price_are_unknown_costs_and_never_free() -> None:
+    assert cost_of(model("openai", "gpt-4o"), Usage(input_tokens=5)) == Cost(None, None)
+    unknown = model("openai", "mystery")
+    assert cost_of(unknown, Usage(input_tokens=5, output_tokens=5)) == Cost(None, None)
+    assert most_usd(unknown, input_tokens=5, output_tokens=5) is None
+
+
+@given(TOKENS, TOKENS, TOKENS, TOKENS)
+def test_no_split_of_the_tokens_costs_more_than_the_most(
+    total: int, cached: int, written: int, output: int
+) -> None:
+    for priced in (model("openai", "x", price=OWN), model("google_genai", "gemini-2.5-pro")):
+        usage = Usage(
+            input_tokens=total, cached_tokens=cached, written_tokens=written, output_tokens=output
+        )
+        cost = cost_of(priced, usage).usd
+        most = most_usd(priced, input_tokens=total, output_tokens=output)
+        assert cost is not None
+        assert most is not None
+        assert 0 <= cost <= most + 1e-12
+
+
+def test_a_figure_of_cached_tokens_that_cannot_be_makes_no_cost_negative() -> None:
+    usage = Usage(input_tokens=10, cached_tokens=10**9, written_tokens=10**9, output_tokens=0)
+    assert cost_of(model("openai", "x", price=OWN), usage).usd == pytest.approx(10 * 0.5e-6)
+
+
+def test_the_table_is_not_read_before_a_price_is_asked_for() -> None:
+    code = (
+        "import sys, videoautoarena.agents.limits.prices, videoautoarena.runs.cli.main;"
+        "sys.exit('genai_prices' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,214 @@
+"""Whose turn it is: order, ceilings, cancelled waiters, and pauses that end early."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.support.virtual import run_virtual
+from videoautoarena.agents.limits.scheduler import Turn, Turns
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import CallLimits
+
+FAR = Model("far", "openai", "far", base_url="http://far/v1")
+NEAR = Model("near", "openai", "near", base_url="http://near/v1")
+STAND_IN = Model("m", "offline", "hawk")
+
+
+def limited(**limits: float) -> Model:
+    return Model("l", "openai", "l", base_url="http://far/v1", limits=CallLimits(**limits))
+
+
+async def take(turns: Turns, model: Model) -> Turn:
+    return await turns.take(turns.line(model), 0.0)
+
+
+async def settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def test_whoever_came_first_goes_first_whatever_its_endpoint() -> None:
+    async def order() -> list[str]:
+        turns, went = Turns(1), list[str]()
+
+        async def go(model: Model, name: str) -> None:
+            turn = await take(turns, model)
+            went.append(name)
+            await asyncio.sleep(1)
+            turns.give_back(turn)
+
+        names = [(FAR, "1"), (NEAR, "2"), (STAND_IN, "3"), (FAR, "4"), (NEAR, "5")]
+        await asyncio.gather(*[go(model, name) for model, name in names])
+        return went
+
+    assert run_virtual(order()) == ["1", "2", "3", "4", "5"]
+
+
+def test_a_full_endpoint_holds_nobody_up_elsewhere() -> None:
+    async def both() -> bool:
+        turns, slow = Turns(8), limited(concurrency=1)
+        await take(turns, slow)
+        waiting = asyncio.create_task(take(turns, slow))
+        await take(turns, NEAR)
+        await settle()
+        is_waiting = not waiting.done()
+        waiting.cancel()
+        return is_waiting
+
+    assert run_virtual(both())
+
+
+def test_the_ceiling_holds_over_all_endpoints() -> None:
+    async def most() -> int:
+        turns = Turns(5)
+        models = [FAR, NEAR, STAND_IN] * 10
+        tasks = [asyncio.create_task(take(turns, model)) for model in models]
+        await settle()
+        for task in tasks:
+            task.cancel()
+        return turns.under_way
+
+    assert run_virtual(most()) == 5
+
+
+def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
+    async def left() -> tuple[int, int]:
+        turns = Turns(2)
+        held = [await take(turns, FAR) for _ in range(2)]
+        waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(6)]
+        await settle()
+        waiting[0].cancel()
+        turns.give_back(held[0])
+        # These have been given their places and have not heard of it yet.
+        waiting[1].cancel()
+        waiting[2].cancel()
+        await settle()
+        turns.give_back(held[1])
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for task in waiting:
+            if not task.cancelled():
+                turns.give_back(task.result())
+        gate = turns.line(FAR).gate
+        assert gate is not None
+        return turns.under_way, gate.under_way
+
+    assert run_virtual(left()) == (0, 0)
+
+
+def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() -> None:
+    async def order() -> list[str]:
+        turns, went = Turns(1), list[str]()
+
+        async def go(model: Model, name: str, rank: int) -> None:
+            turn = await turns.take(turns.line(model), 0.0, rank=rank)
+            went.append(name)
+            await asyncio.sleep(1)
+            turns.give_back(turn)
+
+        calls = [(FAR, "first", 9), (NEAR, "late", 7), (FAR, "soon", 2), (FAR, "late too", 7)]
+        calls += [(NEAR, "soon too", 2), (STAND_IN, "at once", 1)]
+        await asyncio.gather(*[go(*call) for call in calls])
+        return went
+
+    assert run_virtual(order()) == ["first", "at once", "soon", "soon too", "late", "late too"]
+
+
+def test_once_closed_it_lets_nobody_in_and_those_who_are_in_come_out() -> None:
+    async def closing() -> list[bool | int]:
+        turns = Turns(4)
+        turn = await take(turns, FAR)
+        turns.close()
+        late = asyncio.create_task(take(turns, FAR))
+        await settle()
+        told: list[bool | int] = [late.done(), turns.under_way]
+        turns.give_back(turn)
+        await settle()
+        told += [late.done(), turns.under_way]
+        late.cancel()
+        return told
+
+    assert run_virtual(closing()) == [False, 1, False, 0]
+
+
+async def refused(turns: Turns, *, hint_s: float, own_s: float) -> float:
+    turn = await take(turns, FAR)
+    turn.outcome = "refused"
+    turns.give_back(turn)
+    return await turns.rest(turn.line, hint_s, at_least_s=own_s)
+
+
+async def taken(turns: Turns, model: Model) -> None:
+    turn = await take(turns, model)
+    turn.outcome = "taken"
+    turns.give_back(turn)
+
+
+def rested_s(*models: Model, after_s: float = 5.0) -> float:
+    """Return how long a call rests that was told 80 s, while calls of others are taken."""
+
+    async def rest() -> float:
+        turns = Turns(8)
+        resting = asyncio.create_task(refused(turns, hint_s=80.0, own_s=10.0))
+        await asyncio.sleep(after_s)
+        for model in models:
+            await taken(turns, model)
+        return await resting
+
+    return run_virtual(rest())
+
+
+def test_a_pause_is_kept_while_nothing_shows_that_it_is_needless() -> None:
+    assert rested_s() == 80.0
+
+
+def test_a_pause_ends_when_a_later_call_was_taken_but_not_before_its_own_time() -> None:
+    assert rested_s(FAR) == 10.0
+    assert rested_s(FAR, after_s=30.0) == 30.0
+
+
+def test_another_endpoint_or_model_proves_nothing() -> None:
+    other = Model("other", "openai", "other", base_url="http://far/v1")
+    assert rested_s(NEAR, other, STAND_IN) == 80.0
+
+
+def test_a_call_that_was_sent_before_proves_nothing() -> None:
+    async def rest() -> float:
+        turns = Turns(8)
+        early = await take(turns, FAR)
+        resting = asyncio.create_task(refused(turns, hint_s=80.0, own_s=10.0))
+        await asyncio.sleep(1)
+        early.outcome = "taken"
+        turns.give_back(early)
+        return await resting
+
+    assert run_virtual(rest()) == 80.0
+
+
+def test_a_cancelled_rest_is_forgotten() -> None:
+    async def forgotten() -> int:
+        turns = Turns(8)
+        resting = asyncio.create_task(refused(turns, hint_s=80.0, own_s=10.0))
+        await asyncio.sleep(1)
+        resting.cancel()
+        await asyncio.gather(resting, return_exceptions=True)
+        return len(turns.line(FAR).resting)
+
+    assert run_virtual(forgotten()) == 0
+
+
+def test_models_that_state_the_same_rate_share_it() -> None:
+    async def times() -> list[float]:
+        turns = Turns(8)
+        limits = CallLimits(requests_per_minute=60)
+        models = [
+            Model(name, "openai", name, base_url="http://far/v1", limits=limits) for name in "ab"
+        ]
+        began = list[float]()
+        for model in models * 2:
+            turns.give_back(await take(turns, model))
+            began.append(round(asyncio.get_running_loop().time(), 3))
+        return began
+
+    assert run_virtual(times()) == [0.0, 1.0, 2.0, 3.0]

@@ -1,0 +1,140 @@
+"""Refusals for no reason of ours: when they are believed to be noise, and until when."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.weather import Weather, endure
+from videoautoarena.agents.limits.adaptive_limit import Gate
+from videoautoarena.agents.limits.rate_limit import LATEST, TRUST_S, Noise, Outcome, Sent
+
+
+def send(noise: Noise, outcomes: str, *, places: float = 8.0, calm: float = 32.0) -> list[Sent]:
+    """Send a try for each letter, "." taken and "x" refused, all of them between two cuts."""
+    tries = []
+    for letter in outcomes:
+        sent = Sent(0, 0.0, places, calm)
+        noise.enter(sent)
+        noise.leave(sent, "refused" if letter == "x" else "taken", 0.1)
+        tries.append(sent)
+    return tries
+
+
+def noisy(share: float = 0.1) -> Noise:
+    noise = Noise()
+    send(noise, ("." * int(1 / share - 0.5) + "x") * 6)
+    assert noise.find(0.0) is not None
+    return noise
+
+
+def test_four_refusals_in_forty_calls_after_cuts_are_a_noise_of_a_tenth() -> None:
+    noise = Noise()
+    send(noise, "...", places=32.0)
+    send(noise, ("." * 10 + "x") * 4)
+    assert noise.find(0.0) == (32.0, 32.0)
+    assert noise.share == 0.1
+
+
+def test_refusals_of_calls_at_full_places_alone_show_no_noise() -> None:
+    noise = Noise()
+    send(noise, ("." * 10 + "x") * 20, places=32.0)
+    send(noise, "." * 40)
+    assert noise.find(0.0) is None
+
+
+def test_a_storm_is_no_noise() -> None:
+    noise = Noise()
+    send(noise, "." * 100 + "x" * 30 + "." * 100)
+    assert noise.find(0.0) is None
+
+
+def test_more_than_a_third_is_no_noise() -> None:
+    noise = Noise()
+    send(noise, ".x" * 20)
+    assert noise.find(0.0) is None
+
+
+def test_what_is_as_rare_as_noise_is_explained_and_a_run_is_not() -> None:
+    noise = noisy()
+    noise.start_afresh()
+    assert noise.explains(send(noise, "..........x")[-1], 1.0)
+    assert not noise.explains(send(noise, "xxxxx")[-1], 1.0)
+
+
+def test_nothing_is_explained_while_no_noise_is_known() -> None:
+    noise = Noise()
+    assert not noise.explains(send(noise, "...x")[-1], 0.0)
+
+
+def test_noise_is_forgotten_after_a_while_and_the_next_time_later() -> None:
+    noise = noisy()
+    assert not noise.explains(send(noise, "....x")[-1], TRUST_S + 1)
+    assert noise.share == 0.0
+    assert noise.find(TRUST_S + 1) is not None
+    assert noise.explains(send(noise, "....x")[-1], 2.5 * TRUST_S)
+
+
+def test_noise_that_fades_is_forgotten() -> None:
+    noise = noisy()
+    send(noise, "." * LATEST)
+    assert not noise.explains(send(noise, "x")[-1], 1.0)
+
+
+def test_a_doubt_is_tested_once_in_a_while() -> None:
+    noise = Noise()
+    send(noise, ("." * 20 + "x") * 6, places=32.0)
+    assert noise.test(0.0) == (24.0, 120)
+    assert noise.test(1.0) is None
+    assert noise.test(601.0) is not None
+
+
+def test_a_try_that_is_kept_longer_than_refusals_take_parts_two_of_them() -> None:
+    noise = Noise()
+    noise.enter(Sent(0, 0.0, 8.0, math.inf))
+    refused = Sent(0, 0.0, 8.0, math.inf)
+    noise.enter(refused)
+    noise.leave(refused, "refused", 0.1)
+    assert not noise.is_between(0, 0.15)
+    assert noise.is_between(0, 0.25)
+    assert not noise.is_between(1, 0.25)
+
+
+OUTCOMES = st.lists(st.sampled_from(["taken", "taken", "taken", "refused", "unknown"]))
+
+
+@given(st.integers(1, 64), OUTCOMES)
+def test_whatever_comes_back_a_gate_stays_within_bounds_and_does_the_same_again(
+    ceiling: int, outcomes: list[Outcome]
+) -> None:
+    def places() -> list[int]:
+        gate, now_s, found = Gate(ceiling), 0.0, []
+        for outcome in outcomes * 8:
+            now_s = max(now_s, gate.opens_at(now_s))
+            gate.leave(gate.enter(now_s), outcome, now_s + 1.0)
+            assert 1 <= gate.places <= ceiling
+            assert 0.0 <= gate.noise.share <= 0.35
+            found.append(gate.places)
+        return found
+
+    assert places() == places()
+
+
+@pytest.mark.parametrize(
+    ("weather", "bound"),
+    [
+        (Weather(concurrent=32, every_s=2.0, hint_s=89.0), 0.85),
+        (Weather(concurrent=32, unlucky=0.1, hint_s=89.0), 0.85),
+        (Weather(concurrent=32, unlucky=0.05, hint_s=1.0), 0.76),
+    ],
+    ids=["one every 2 s", "a tenth", "a twentieth"],
+)
+def test_a_server_that_refuses_for_no_reason_is_used_nearly_as_fully(
+    weather: Weather, bound: float
+) -> None:
+    fared = endure(weather, seed=5)
+    assert fared.share >= bound
+    assert fared.failed == 0

@@ -1,0 +1,139 @@
+"""One beginning for all roles of a video, and what a provider is told of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+
+from tests.support.asking import frames_of, run
+from tests.support.bodies import Book, Kept, keeping
+from tests.support.film import PROVIDERS, Film, images_of, model_at, send
+from tests.support.titles import cue, titled
+from videoautoarena.agents.calls.clients import ChatClient
+from videoautoarena.agents.models.parameters import cache_options, needs_breakpoint
+from videoautoarena.agents.models.registry import parse_model
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Frames, Role
+
+MARK = {"mode": "explicit"}
+SHARING = tuple(role for role in get_args(Role) if role != "contestant")
+SPOKEN = (cue(0.0, 0.2, "one"), cue(0.6, 0.9, "two 視"), cue(1.2, 3.0, "behind the last"))
+
+
+@pytest.fixture(params=PROVIDERS)
+def provider(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def book() -> Iterator[Book]:
+    with keeping() as kept:
+        yield kept
+
+
+def sent_by(book: Book, frames: Frames, film: Film, **settings: Any) -> list[Kept]:
+    """Return what a client sends for one call of each role that sees all frames."""
+
+    async def call() -> None:
+        client = ChatClient(model_at(**settings), film.load)
+        for role in SHARING:
+            await send(client, frames, text=f"You are the {role}.", role=role)
+        await client.aclose()
+
+    run(call())
+    return book.requests
+
+
+@pytest.mark.parametrize("detail", [None, "high"])
+@pytest.mark.parametrize("spoken", [(), SPOKEN])
+def test_the_bodies_of_all_roles_are_equal_up_to_the_role_text(
+    provider: str, book: Book, detail: str | None, spoken: tuple[Any, ...]
+) -> None:
+    film = Film(count=8)
+    frames = titled(film.frames, *spoken) if spoken else film.frames
+    kept = sent_by(book, frames, film, provider=provider, url=book.url, detail=detail)
+    beginnings = {
+        request.body.partition(f"You are the {role}.".encode())[0]
+        for role, request in zip(SHARING, kept, strict=True)
+    }
+    (beginning,) = beginnings
+    assert len(beginning) > sum(map(len, film.jpegs))
+    assert images_of(kept[0]) == film.jpegs
+
+
+def test_openai_compatible_servers_are_told_nothing_of_caches(book: Book) -> None:
+    film = Film()
+    kept = sent_by(book, film.frames, film, provider="openai", url=book.url)
+    assert all(b"prompt_cache" not in request.body for request in kept)
+
+
+def test_a_mark_stands_on_the_last_frame_alone(book: Book) -> None:
+    film = Film()
+    frames = titled(film.frames, *SPOKEN)
+    kept = sent_by(book, frames, film, provider="openai", url=book.url, cache_breakpoint=True)
+    for request in kept:
+        images = [part for part in request.parts if part["type"] == "image_url"]
+        assert [part.get("prompt_cache_breakpoint") for part in images] == [None, None, MARK]
+        assert not any("prompt_cache_breakpoint" in p for p in request.parts if "text" in p)
+        assert json.loads(request.body)["prompt_cache_options"] == MARK
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("gpt-4o", False),
+        ("gpt-4.1-mini", False),
+        ("gpt-5", False),
+        ("gpt-5.5-pro", False),
+        ("gpt-5-2025-08-07", False),
+        ("o3", False),
+        ("gpt-5.6", True),
+        ("gpt-5.10-mini", True),
+        ("gpt-5.6-sol-2026-07-01", True),
+        ("gpt-6", True),
+        ("ft:gpt-5.6-mini:house::1", True),
+    ],
+)
+def test_a_mark_is_needed_from_gpt_5_6_on(name: str, needed: bool) -> None:
+    assert needs_breakpoint(parse_model(f"openai:{name}")) is needed
+    assert parse_model(f"openai:{name}").cache_breakpoint is needed
+
+
+def test_a_server_of_ones_own_is_sent_a_mark_only_when_told_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = {"base_url": "http://127.0.0.1:9/v1"}
+    assert not parse_model("openai:gpt-5.6", there).cache_breakpoint
+    assert parse_model("openai:gpt-5.6", there | {"cache_breakpoint": True}).cache_breakpoint
+    assert not parse_model("openai:gpt-5.6", {"cache_breakpoint": False}).cache_breakpoint
+    monkeypatch.setenv("OPENAI_BASE_URL", there["base_url"])
+    assert not parse_model("openai:gpt-5.6").cache_breakpoint
+
+
+def test_nobody_else_has_a_mark() -> None:
+    with pytest.raises(BadInput, match="takes no cache_breakpoint"):
+        parse_model("google_genai:gemini-2.5-pro", {"cache_breakpoint": True})
+
+
+def test_openai_itself_learns_which_calls_begin_alike() -> None:
+    model = parse_model("openai:gpt-4o")
+    one, other = frames_of(4), frames_of(5)
+    keys = [cache_options(model, frames)["prompt_cache_key"] for frames in (one, one, other)]
+    assert keys[0] == keys[1] != keys[2]
+    assert len(keys[0]) <= 64
+    low = parse_model("openai:gpt-4o", {"detail": "low"})
+    assert cache_options(low, one)["prompt_cache_key"] != keys[0]
+
+
+@pytest.mark.parametrize("name", ["google_genai:gemini-2.5-pro", "offline:hawk"])
+def test_no_other_provider_is_told_of_its_cache(name: str) -> None:
+    assert cache_options(parse_model(name), frames_of(4)) == {}
+
+
+def test_a_call_without_frames_says_nothing_of_caches() -> None:
+    model = parse_model("openai:gpt-5.6")
+    assert model.cache_breakpoint
+    assert cache_options(model, None) == cache_options(model, frames_of(0)) == {}

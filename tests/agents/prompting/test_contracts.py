@@ -1,0 +1,98 @@
+"""Contracts: their words stand for ever, since calls that were paid for are known by them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.canned import judged
+from tests.support.schemas import schema_of
+from videoautoarena.agents.calls.replies import BadReply, read_reply
+from videoautoarena.agents.prompting.contracts import (
+    CONTRACTS,
+    FullJudgeReply,
+    contract,
+    number_of,
+)
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.records import Role
+
+ROLES: tuple[Role, ...] = (
+    "examiner",
+    "persona",
+    "questioner",
+    "judge",
+    "evolver",
+    "grader",
+    "comparer",
+)
+WORDS = {
+    1: {
+        "examiner": "5b59e31ba5992778",
+        "persona": "63f6e463f232f609",
+        "questioner": "18cc8b6e24354f5d",
+        "judge": "65335a37ff86e916",
+        "evolver": "68382fc9747d1116",
+        "grader": "05bf651ce939e4de",
+        "comparer": "ce7fd741060dec1e",
+    },
+    2: {
+        "examiner": "4b8cec999856669b",
+        "persona": "7bd146b21ab51467",
+        "questioner": "9fcb458d54c9586c",
+        "judge": "642c6bbf12e8888b",
+        "evolver": "397bb8033b3c099f",
+        "grader": "bc3e48202cf7ff21",
+        "comparer": "a3cdda84fcaa4eb0",
+    },
+}
+"""Number to role to the first digits of the digest of what its contract says."""
+
+
+@pytest.mark.parametrize("number", range(1, CONTRACTS + 1))
+def test_no_word_of_a_contract_that_runs_have_begun_with_ever_changes(number: int) -> None:
+    assert {role: digest(contract(role, number))[:16] for role in ROLES} == WORDS[number]
+
+
+def test_what_begins_now_is_held_to_the_newest() -> None:
+    assert contract("judge") == contract("judge", CONTRACTS) != contract("judge", 1)
+
+
+@pytest.mark.parametrize("number", range(1, CONTRACTS + 1))
+def test_the_first_line_of_a_contract_tells_its_number(number: int) -> None:
+    assert {number_of(contract(role, number).splitlines()[0]) for role in ROLES} == {number}
+
+
+@pytest.mark.parametrize("number", range(1, CONTRACTS + 1))
+@pytest.mark.parametrize("role", ROLES)
+def test_a_model_that_repeats_its_task_has_not_done_it(role: Role, number: int) -> None:
+    with pytest.raises(BadReply):
+        read_reply(contract(role, number), schema_of(role, number))
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("a", "A"), ("Tie", "tie"), ("tie_good", "tie"), ("TIE BAD", "tie")]
+)
+def test_a_standard_may_be_decided_in_ones_own_spelling(said: str, meant: str) -> None:
+    reply = read_reply(_reply(accuracy=said), FullJudgeReply)
+    assert reply.of("accuracy").verdict == meant
+
+
+@pytest.mark.parametrize("said", ["both", "", None, 1, "A or B"])
+def test_a_standard_decided_in_any_other_word_is_refused(said: Any) -> None:
+    with pytest.raises(BadReply, match=r"accuracy\.verdict"):
+        read_reply(_reply(accuracy=said), FullJudgeReply)
+
+
+@pytest.mark.parametrize("gone", ["own_answer", "relevance", "verdict"])
+def test_a_judge_that_leaves_out_a_part_is_told_which(gone: str) -> None:
+    said = judged("A", "fine")
+    del said[gone]
+    with pytest.raises(BadReply, match=f"{gone}: Field required"):
+        read_reply(json.dumps(said), FullJudgeReply)
+
+
+def _reply(**better: Any) -> str:
+    return json.dumps(judged("A", "fine", **better))

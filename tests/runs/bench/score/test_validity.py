@@ -1,0 +1,117 @@
+"""Whether a bench measures what it should: every alarm rings where it must, and only there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.judged import bench_of, judged
+from tests.support.played import invoke
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.score.validity import as_lines, check
+
+
+def figures(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {found["key"]: found for found in report["figures"]}
+
+
+def test_a_bench_whose_longer_answer_always_wins_rings(tmp_path: Path) -> None:
+    long = bench_of(tmp_path / "long", 12, answer_a="An onion, " * 9, answer_b="A leek.")
+    short = bench_of(tmp_path / "short", 12, answer_a="A leek.", answer_b="An onion, " * 9)
+    for bench, value in ((long, 1.0), (short, 0.0)):
+        judged(bench, "owl", ["win"] * 12, ["win"] * 12)
+        found = figures(check(bench.folder))["length.bench"]
+        assert (found["value"], found["alarm"]) == (value, bool(value))
+
+
+def test_a_judge_that_likes_long_answers_rings(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 12)
+    judged(bench, "owl", ["win"] * 12, ["win"] * 12, response="so " * 99)
+    judged(bench, "mole", ["loss"] * 12, ["loss"] * 12, response="so")
+    found = figures(check(bench.folder))["length.judge"]
+    assert (found["value"], found["n"], found["alarm"]) == (1.0, 48, True)
+
+
+def test_constant_words_that_win_ring(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 12)
+    for verdict, rings in (("loss", False), ("win", True)):
+        facts = {"model": "offline:parrot"}
+        judged(bench, "polly", [verdict] * 12, ["loss"] * 12, facts=facts)
+        assert figures(check(bench.folder))["canary.constant"]["alarm"] is rings
+
+
+def test_padding_that_gains_rings(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 12)
+    judged(bench, "offline:terse", ["tie"] * 12, ["win"] * 12)
+    for verdict, rings in (("tie", False), ("win", True), ("loss", False)):
+        judged(bench, "offline:windbag", [verdict] * 12, ["win"] * 12)
+        assert figures(check(bench.folder))["canary.offline:windbag"]["alarm"] is rings
+
+
+def test_questions_that_need_no_video_ring(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 12)
+    untold = figures(check_with(bench, "seer", 64))
+    assert untold["leak.blind"]["value"] is None
+    assert figures(check_with(bench, "seer", 0))["leak.blind.seer"]["alarm"]
+
+
+def check_with(bench: Any, model: str, frames: int) -> dict[str, Any]:
+    facts = {"model": "openai:x", "max_frames": frames}
+    judged(bench, model, ["win"] * 12, ["win"] * 12, facts=facts)
+    return check(bench.folder)
+
+
+def test_a_bench_on_which_all_come_to_the_same_has_no_room(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 60)
+    for name in ("owl", "mole", "hawk"):
+        judged(bench, name, ["win"] * 60, ["win"] * 60)
+    found = figures(check(bench.folder))
+    assert found["room.solved"]["value"] == 1.0
+    assert found["room.level"]["alarm"]
+    assert found["room.best"]["value"] == 1.0
+
+
+def test_what_some_model_solves_is_counted_once(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 4)
+    judged(bench, "owl", ["win", "loss", "tie", "loss"], ["win"] * 4)
+    judged(bench, "mole", ["win", "win", "loss", "loss"], ["win"] * 4)
+    assert figures(check(bench.folder))["room.solved"]["value"] == 0.5
+
+
+def test_an_answer_that_is_the_reference_is_counted(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 2)
+    judged(bench, "owl", ["tie"] * 2, ["win"] * 2, response=bench.items[0].selected_answer)
+    assert figures(check(bench.folder))["copies"]["value"] == 0.5
+
+
+def test_the_order_of_the_run_is_held_against_that_of_the_scores(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 30)
+    for name, wins in (("hawk", 30), ("owl", 15), ("mole", 0)):
+        judged(bench, name, ["win"] * wins + ["loss"] * (30 - wins), ["win"] * 30)
+    board = tmp_path / "board.csv"
+    for ratings, value in (((3, 2, 1), 1.0), ((1, 2, 3), -1.0)):
+        rows = zip(("hawk", "owl", "mole"), ratings, strict=True)
+        told = "\n".join(f"{name},{at},{at - 0.1},{at + 0.1}" for name, at in rows)
+        board.write_text(f"model,rating,low,high\n{told}\n")
+        report = check(bench.folder, run=board)
+        assert figures(report["agreement"])["agree.spearman"]["value"] == value
+        assert bool(report["agreement"]["turned"]) is (value < 0)
+        assert as_lines(report)
+
+
+def test_without_results_there_is_nothing_to_check(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="has no results; make some with arena bench run"):
+        check(bench_of(tmp_path, 1).folder)
+
+
+def test_what_a_result_says_paints_no_terminal(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 2)
+    facts = {"model": "offline:parrot", "max_frames": 0}
+    judged(bench, "p\x1b[31m", ["win"] * 2, ["win"] * 2, facts=facts)
+    told = invoke("bench", "check", bench.folder)
+    assert told.exit_code == 0
+    assert "\x1b" not in told.output
+    assert json.loads(invoke("bench", "check", bench.folder, "--json").output)["agreement"] is None

@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.support.drawn import boxes_of, size_of, texts_of
+from tests.support.played import battle, invoke, judging, manifest, play, slot, video
+from tests.support.votes import season, written
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.evidence import Label, Trial
+from videoautoarena.runs.cli.compare import NAMES
+from videoautoarena.runs.figures.album import PICTURES, draw_run
+from videoautoarena.runs.figures.canvas import COLUMN, Picture, render, shown, widest
+from videoautoarena.runs.figures.heatmaps import battles, wins
+from videoautoarena.runs.figures.judge_agreement import (
+    LABELLED,
+    REPEATED,
+    SWAPPED,
+    find_echoes,
+    judge,
+    measure_courses,
+)
+from videoautoarena.runs.figures.ranking import ladder, style
+from videoautoarena.runs.figures.slices import lines
+from videoautoarena.runs.rating.method import Method, Table
+from videoautoarena.runs.rating.rate import rate_file
+
+HEADER = ("model_a", "model_b", "winner", "video")
+STYLED = (*HEADER, "style_length_a", "style_length_b", "style_bold_a", "style_bold_b")
+RUDE = (
+    "openai:a-model-with-a-name-that-goes-on-and-on-2024-05-13",
+    "$x_1$",
+    "</text><script>",
+    "\\frac{1}{2}$",
+    "\x1b[31m\u202e",
+)
+
+
+def rows(names: tuple[str, ...], count: int) -> list[tuple[str, str, str, str]]:
+    rng = np.random.default_rng(4)
+    drawn = []
+    for k in range(count):
+        a, b = (int(x) for x in rng.permutation(len(names))[:2])
+        won = rng.random() < 1 / (1 + np.exp((a - b) * 4 / len(names)))
+        drawn.append((names[a], names[b], "a" if won else "b", f"v{k % 60}"))
+    return drawn
+
+
+def renamed(more: str) -> list[tuple[str, str, str, str]]:
+    return [(f"{a}-{more}", f"{b}-{more}", won, film) for a, b, won, film in season()]
+
+
+@cache
+def folder() -> Path:
+    import tempfile
+
+    return Path(tempfile.mkdtemp())
+
+
+@cache
+def table(kind: str) -> Table:
+    many = {
+        "three": lambda: season(),
+        "rude": lambda: rows(RUDE, 400),
+        "forty": lambda: rows(tuple(f"provider:model-name-{k:02d}" for k in range(40)), 3000),
+        "wide": lambda: renamed("x" * 22),
+        "islands": lambda: [*season(90), *rows(("isle-1", "isle-2"), 40)],
+        "one-sided": lambda: [*season(90), *(("king", x, "a", f"v{k}") for k in range(20)
+                                             for x in ("ant", "bee"))],
+        "one video": lambda: [("p", "q", "a", "v"), ("q", "p", "a", "v")],
+        "nobody": lambda: [("p", "q", "void", "v")],
+    }  # fmt: skip
+    file = written(folder() / f"{kind}.csv", many[kind](), HEADER)
+    return rate_file(file, Method(pairs=True))
+
+
+def sliced(kind: str) -> Table:
+    part = {key: value for key, value in table(kind).items() if key != "schema"}
+    other = json.loads(json.dumps(part))
+    for row in other["models"]:
+        row["flags"].append("under 100 battles")
+        row["rating"] = row["rating"] and row["rating"] + 30
+    names = ("up to 8 s", "8-15 s", "above 3600 s")
+    return {"by": "duration", "slices": [
+        {"slice": name, **found} for name, found in zip(names, (part, other, part), strict=True)
+    ]}  # fmt: skip
+
+
+def styled() -> Table:
+    rng = np.random.default_rng(1)
+    measured = [(*row, *rng.integers(1, 99, 2), 0, 0) for row in season()]
+    return rate_file(written(folder() / "s.csv", measured, STYLED), Method(style=True, seats=True))
+
+
+DRAWN: dict[str, Callable[[], Picture]] = {
+    **{f"ladder of {kind}": partial(lambda kind: ladder(table(kind)), kind)
+       for kind in ("three", "rude", "islands", "one-sided", "one video", "nobody", "forty")},
+    **{f"wins of {kind}": partial(lambda kind: wins(table(kind)), kind)
+       for kind in ("rude", "islands")},
+    "battles of forty": lambda: battles(table("forty")),
+    **{f"lines of {kind}": partial(lambda kind: lines(sliced(kind)), kind)
+       for kind in ("rude", "islands", "forty")},
+    "style": lambda: style(styled()),
+}  # fmt: skip
+LONG = {"lines of forty"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in DRAWN]
+)
+def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(name: str) -> None:
+    drawn = render(DRAWN[name](), "svg")
+    width, height = size_of(drawn)
+    found = boxes_of(drawn)
+    for box in found:
+        assert 0 <= box.left < box.right <= width + 0.5, box
+        assert 0 <= box.top < box.bottom <= height + 0.5, box
+    assert [(a, b) for a, b in combinations(found, 2) if a.meets(b)] == []
+
+
+def test_a_slice_of_one_video_is_not_drawn_as_if_it_were_sure() -> None:
+    told = " ".join(texts_of(render(lines(sliced("one video")), "svg")))
+    assert "Dotted: on one video, which bounds nothing." in told
+    assert "Dotted" not in " ".join(texts_of(render(lines(sliced("rude")), "svg")))
+    assert lines(sliced("one video")).draw().axes[0].lines[1].get_linestyle() == ":"
+
+
+@pytest.mark.parametrize("kind", ["wide", "three"])
+def test_figures_under_a_ladder_stand_apart(kind: str) -> None:
+    found = [box for box in boxes_of(render(ladder(table(kind)), "svg")) if box.text.isdigit()]
+    ticks = sorted(found, key=lambda box: box.left)
+    assert len(ticks) >= 2
+    assert all(one.right + 2 < two.left for one, two in pairwise(ticks))
+
+
+def test_every_model_of_a_ladder_stands_on_it_with_its_figures() -> None:
+    found = texts_of(render(ladder(table("three")), "svg"))
+    assert {"ant", "bee", "cat", "Ratings"} <= set(found)
+    (row,) = (row for row in table("three")["models"] if row["model"] == "ant")
+    assert any(text.startswith(f"{row['rating']:.0f} −") for text in found)
+    assert "unrated" in texts_of(render(ladder(table("nobody")), "svg"))
+
+
+def test_what_a_reader_must_know_stands_on_the_picture() -> None:
+    told = " ".join(texts_of(render(ladder(table("islands")), "svg")))
+    assert "group 2: never met the others, a scale of its own" in told
+    assert "Note: 2 groups of models never met" in told
+    assert "Hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
+    settings = table("three")["settings"] | {"stand_ins": True}
+    alarm = {"sentence": "Verdicts follow the seats.", "alarm": True}
+    noted = " ".join(texts_of(render(ladder(table("three") | {"audit": [alarm]}), "svg")))
+    assert "Audit alarm: Verdicts follow the seats." in noted
+    banner = "rates stand-ins: every model is an offline one"
+    assert banner in texts_of(render(ladder(table("three") | {"settings": settings}), "svg"))
+
+
+def test_names_are_text_and_nothing_else() -> None:
+    svg = render(ladder(table("rude")), "svg")
+    found = texts_of(svg)
+    assert {"$x_1$", "</text><script>", "\\frac{1}{2}$", "\\x1b[31m\\u202e"} <= set(found)
+    assert "openai:a-mode…n-2024-05-13" in found
+    assert b"<script" not in svg
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [("ant", "ant"), ("", '""'), ("a\nb", "a b"), ("x" * 40, "x" * 13 + "…" + "x" * 12),
+     ("视" * 20, "视" * 6 + "…" + "视" * 6)],
+)  # fmt: skip
+def test_a_long_name_is_cut_in_its_middle(name: str, seen: str) -> None:
+    assert shown(name) == seen
+
+
+def test_the_same_picture_has_the_same_bytes_without_a_date(tmp_path: Path) -> None:
+    for form in ("svg", "png", "pdf"):
+        with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red"}):
+            first = render(ladder(table("one video")), form)  # type: ignore[arg-type]
+        assert first == render(ladder(table("one video")), form)  # type: ignore[arg-type]
+        assert b"Date" not in first
+        assert b"atplotlib.org" not in first
+
+
+def test_a_picture_loads_nothing_and_is_as_wide_as_a_column() -> None:
+    svg = render(ladder(table("three")), "svg")
+    assert size_of(svg)[0] == pytest.approx(72 * COLUMN)
+    assert b'href="http' not in svg
+    assert b"<image" not in svg
+    assert widest(["x"]) < 0.1
+
+
+def test_drawing_opens_no_window_and_brings_no_global_state() -> None:
+    render(ladder(table("three")), "png")
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_a_cell_says_what_share_the_row_won() -> None:
+    grid = table("three")["pairs"]
+    found = texts_of(render(wins(table("three")), "svg"))
+    assert f"{100 * grid['wins'][0][2]:.0f}" in found
+    assert str(grid["battles"][0][2]) in texts_of(render(battles(table("three")), "svg"))
+
+
+def test_what_never_differs_is_said_beside_the_terms() -> None:
+    told = " ".join(texts_of(render(style(styled()), "svg")))
+    assert "length" in told
+    assert "read first" in told
+    assert "Never differs: bold." in told
+
+
+def echoing(battles_: int = 30) -> list[Any]:
+    """Battles judged from both seats, of which every third was judged differently."""
+    film = video()
+    return [
+        battle(
+            slot(film, 0).model_copy(update={"id": f"{film.id}-p1-r{k}"}),
+            model_b="owl" if k % 2 else "mole",
+            verdict="a",
+            verdicts=(
+                judging(seats="ab", verdict="a"),
+                judging(seats="ba", verdict="b" if k % 3 == 0 else "a"),
+            ),
+        )
+        for k in range(battles_)
+    ]
+
+
+def test_words_are_compared_with_the_other_seating_a_repeat_and_people() -> None:
+    ours = echoing(3)
+    again = judging(seats="ba", verdict="tie_good")
+    trials = [
+        Trial(id="t", kind="repeat", battle=ours[1].id, video="v", model="m", judging=again),
+        Trial(id="u", kind="attack", battle=ours[1].id, video="v", model="m", judging=again),
+    ]
+    labels = [Label(battle=ours[0].id, labeller="ann", verdict="a"),
+              Label(battle="elsewhere", labeller="ann", verdict="a")]  # fmt: skip
+    found = [(e.kind, e.is_same) for e in find_echoes(ours, trials=trials, labels=labels)]
+    assert found == [
+        *((SWAPPED, same) for same in (False, True, True)),
+        (REPEATED, False),
+        (LABELLED, True),
+    ]
+
+
+def test_words_that_abstain_or_tie_differently_are_no_disagreement() -> None:
+    words = (judging(seats="ab", verdict="abstain"), judging(seats="ba", verdict="a"))
+    ties = (judging(seats="ab", verdict="tie_bad"), judging(seats="ba", verdict="tie_good"))
+    film = slot(video(), 0)
+    both = [battle(film, verdicts=words), battle(film, verdicts=ties)]
+    assert [echo.is_same for echo in find_echoes(both)] == [True]
+
+
+def test_agreement_stands_over_the_gap_between_the_models(tmp_path: Path) -> None:
+    run = play(tmp_path / "out", echoing())
+    (course,) = measure_courses(board(run), find_echoes(echoing()))
+    assert course.n == 30
+    assert [share.n for share in course.shares] == [15, 15]
+    assert sum(share.value * share.n for share in course.shares) == pytest.approx(20)
+    svg = render(judge(board(run), [course]), "svg")
+    assert "seats swapped (n = 30)" in texts_of(svg)
+    assert all(box.right < size_of(svg)[0] for box in boxes_of(svg))
+
+
+def board(run: Path) -> Table:
+    found: Table = json.loads(invoke("leaderboard", run, "--json").output)
+    return found
+
+
+def test_too_few_words_make_no_line(tmp_path: Path) -> None:
+    run = play(tmp_path / "out", echoing(19))
+    assert measure_courses(board(run), find_echoes(echoing(19))) == []
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play(tmp_path_factory.mktemp("run") / "out", echoing())
+
+
+def test_the_command_writes_every_picture_that_there_is_data_for(run: Path, tmp_path: Path) -> None:
+    said = json.loads(invoke("pictures", run, "--to", tmp_path / "p", "--json").output)
+    assert [Path(one["file"]).name for one in said["pictures"]] == [
+        "ladder.svg", "wins.svg", "battles.svg", "duration.svg", "style.svg", "judge.svg"
+    ]  # fmt: skip
+    assert said["left_out"] == []
+    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == sorted(
+        f"{name}.svg" for name in NAMES
+    )
+
+
+def test_the_names_that_help_tells_are_those_there_are() -> None:
+    assert tuple(PICTURES) == NAMES
+
+
+def test_what_a_run_has_no_data_for_is_left_out_and_named(tmp_path: Path) -> None:
+    run = play(tmp_path / "out", [battle(slot(video(), 0), answer_a="so", answer_b="so")])
+    said = invoke("pictures", run, "--to", tmp_path / "p", width=200).output.splitlines()
+    assert [line.split(":")[0] for line in said[5:]] == ["no picture judge"]
+    assert sorted(path.stem for path in (tmp_path / "p").iterdir()) == sorted(
+        ("ladder", "wins", "battles", "duration", "style")
+    )
+
+
+def test_of_a_run_without_a_decided_battle_there_is_nothing_to_draw(tmp_path: Path) -> None:
+    void = battle(slot(video(), 0), verdict="void", reason="no judge", verdicts=())
+    for name, battles_ in (("void", [void]), ("none", [])):
+        run = play(tmp_path / name, battles_)
+        with pytest.raises(BadInput, match="nothing to draw yet, for no decided battle counts"):
+            draw_run(run, tmp_path / "p", forms=["svg"], only=[], force=False)
+        assert not (tmp_path / "p").exists()
+        for more in ((), ("--by", "duration")):
+            said = invoke("leaderboard", run, *more, "--picture", tmp_path / "l.svg")
+            assert isinstance(said.exception, BadInput)
+            assert "nothing to draw yet" in str(said.exception)
+            assert said.stdout.strip()
+            assert not (tmp_path / "l.svg").exists()
+
+
+def test_a_png_has_three_hundred_dots_an_inch(run: Path, tmp_path: Path) -> None:
+    invoke("pictures", run, "--to", tmp_path, "--format", "both", "--only", "ladder")
+    assert {path.name for path in tmp_path.iterdir()} == {"ladder.svg", "ladder.png"}
+    with Image.open(tmp_path / "ladder.png") as picture:
+        assert picture.width == round(300 * COLUMN)
+
+
+def test_a_picture_that_is_there_is_replaced_only_when_told(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "ladder.svg").write_text("mine")
+    words = ("pictures", run, "--to", tmp_path, "--only", "ladder")
+    assert "is there already" in str(invoke(*words).exception)
+    assert (tmp_path / "ladder.svg").read_text() == "mine"
+    assert invoke(*words, "--force").exit_code == 0
+    assert b"<svg" in (tmp_path / "ladder.svg").read_bytes()
+    assert invoke("pictures", run, "--to", tmp_path, "--only", "lader").exit_code == 2
+    said = invoke("pictures", run, "--to", tmp_path / "ladder.svg")
+    assert "is a file; pass a folder" in str(said.exception)
+
+
+def test_rating_and_leaderboard_draw_what_they_print(run: Path, tmp_path: Path) -> None:
+    votes = written(tmp_path / "b.csv", season(), HEADER)
+    said = invoke("rate", votes, "--json", "--picture", tmp_path / "r.png")
+    assert json.loads(said.stdout)["schema"] == 1
+    assert "drawn into" in said.stderr
+    assert (tmp_path / "r.png").read_bytes().startswith(b"\x89PNG")
+    invoke("leaderboard", run, "--by", "duration", "--picture", tmp_path / "l.svg")
+    assert "Ratings by duration" in texts_of((tmp_path / "l.svg").read_bytes())
+    assert "must end in .svg" in str(
+        invoke("rate", votes, "--picture", tmp_path / "r.gif").exception
+    )
+    assert "is there already" in str(
+        invoke("rate", votes, "--picture", tmp_path / "r.png").exception
+    )
+    nowhere = invoke("rate", votes, "--picture", tmp_path / "no" / "r.svg")
+    assert "cannot be written: No such file" in str(nowhere.exception)
+    assert invoke("rate", votes, "--force").exit_code == 2
+    assert (
+        invoke("leaderboard", run, "--by", "pair", "--picture", tmp_path / "p.svg").exit_code == 2
+    )
+
+
+def test_stand_ins_and_cautions_of_a_run_stand_on_its_pictures(tmp_path: Path) -> None:
+    run = play(tmp_path / "out", echoing(), settings=manifest(self_judging=True))
+    invoke("pictures", run, "--to", tmp_path / "p")
+    for file in (tmp_path / "p").iterdir():
+        told = " ".join(texts_of(file.read_bytes()))
+        assert "rates stand-ins: every model is an offline one" in told, file.name
+        assert "a judge or the examiner of this run also competed" in told, file.name

@@ -1,0 +1,316 @@
+"""The further ways of making a leaderboard: what each says, on a terminal and in JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tests.support.played import battle, invoke, lineage, play, slot, video
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.leaderboard.markup import pasted
+from videoautoarena.runs.leaderboard.text import extra_lines, render, summarize
+from videoautoarena.runs.rating.method import Method, Table, read_anchor
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.text.style import (
+    FEATURES,
+    compare_styles,
+    count_style,
+    measure_styles,
+    standardise,
+)
+
+CAST = ["hawk", "owl", "mole"]
+
+
+def season(videos: int, *, ties: int = 0) -> list[Battle]:
+    """Battles in which the seat read first wins somewhat too often, and a long answer too."""
+    rng, made = np.random.default_rng(3), []
+    for k in range(videos):
+        place = slot(video(f"clip {k}".encode()), 0)
+        for n in range(6):
+            a, b = rng.permutation(CAST)[:2]
+            gap = CAST.index(b) - CAST.index(a)
+            long = bool(rng.random() < 0.5)
+            won = rng.random() < 1 / (1 + np.exp(-(0.5 * gap + 0.4 + (0.8 if long else -0.8))))
+            verdict = "tie_good" if n < ties else "a" if won else "b"
+            told = ("a word " * 20, "**so** it is") if long else ("it is", "a word " * 20)
+            made.append(
+                battle(
+                    place, model_a=str(a), model_b=str(b), verdict=verdict,
+                    answer_a=told[0], answer_b=told[1],
+                )
+            )  # fmt: skip
+    return made
+
+
+def board(method: Method, *, ties: int = 0, videos: int = 60) -> Table:
+    table = build(season(videos, ties=ties), CAST, method=method)
+    return dict(json.loads(json.dumps(table, allow_nan=False)))
+
+
+def shown(table: Table) -> str:
+    console = Console(width=400, record=True)
+    with console.capture() as captured:
+        console.print(render(table))
+    return captured.get()
+
+
+def settings(**chosen: Any) -> dict[str, Any]:
+    found: dict[str, Any] = board(Method(**chosen), ties=1)["settings"]
+    return found
+
+
+def test_the_usual_way_says_nothing_further() -> None:
+    table = board(Method())
+    assert extra_lines(table) == []
+    assert set(table) == {"schema", "models", "components", "settings"}
+    assert list(table["settings"]) == [
+        "model", "fit", "ties", "scale", "mean", "level", "interval", "videos", "totals",
+        "stand_ins", "warnings",
+    ]  # fmt: skip
+
+
+def test_being_first_is_worth_what_the_battles_say() -> None:
+    table = board(Method(seats=True))
+    (terms,) = table["settings"]["terms"]
+    assert terms["seat"]["low"] < 70 < terms["seat"]["high"]
+    assert "To be read first is worth +" in shown(table)
+
+
+def test_a_long_answer_is_worth_more_than_a_bold_word() -> None:
+    table = board(Method(style=True))
+    style = table["settings"]["terms"][0]["style"]
+    assert list(style) == list(FEATURES)
+    assert style["length"]["points"] > 0
+    assert style["headers"] is None
+    assert "headers never differs" in shown(table)
+
+
+def test_davidson_says_how_many_battles_between_equals_tie() -> None:
+    table = board(Method(ties="davidson"), ties=1)
+    share = table["settings"]["terms"][0]["tie_share"]
+    assert 0.12 < share < 0.25
+    assert table["settings"]["ties"] == "davidson"
+    assert "(Davidson)" in shown(table)
+    assert "there is none" in shown(board(Method(ties="davidson")))
+
+
+def test_an_anchor_stands_where_it_is_put() -> None:
+    table = board(Method(anchor="owl=1234.5"))
+    rating = {row["model"]: row["rating"] for row in table["models"]}
+    assert rating["owl"] == 1234.5
+    assert table["settings"]["anchor"] == {"model": "owl", "rating": 1234.5}
+    assert "owl is put at 1234.5" in shown(table)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "model", "rating"),
+    [
+        ("owl", ["owl"], "owl", 1000),
+        ("owl=900", ["owl"], "owl", 900),
+        ("a=b", ["a=b", "a"], "a=b", 1000),
+        ("a=b=5", ["a=b"], "a=b", 5),
+    ],
+)
+def test_a_name_may_hold_an_equals_sign(
+    text: str, names: Sequence[str], model: str, rating: float
+) -> None:
+    assert read_anchor(text, names) == (model, rating)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("eagle", "no such model; there are hawk, owl, mole"),
+        ("owl=", "is no rating"),
+        ("owl=high", "high is no rating"),
+        ("owl=nan", "nan is no rating"),
+        ("", "no such model"),
+    ],
+)
+def test_an_anchor_that_is_none_is_refused(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        board(Method(anchor=text))
+
+
+def test_the_bootstrap_says_so_and_follows_its_seed() -> None:
+    first, again, other = (board(Method(intervals="bootstrap", seed=seed)) for seed in (1, 1, 2))
+    assert first == again
+    assert first["models"] != other["models"]
+    assert first["settings"]["bootstrap"] == {"rounds": 1000, "seed": 1}
+    assert "percentiles of 1000 bootstrap draws of videos" in shown(first)
+
+
+def test_intervals_of_battles_carry_a_warning() -> None:
+    found = settings(intervals="battle")
+    assert found["interval"] == "sandwich of independent battles, Student's t"
+    assert any("too sure" in line for line in found["warnings"])
+    assert found["videos"] == [60]
+
+
+def test_ranges_that_hold_at_once_say_so() -> None:
+    table = board(Method(simultaneous=True))
+    assert table["settings"]["simultaneous"] is True
+    assert "hold all at once" in shown(table)
+    assert summarize(table) == "hawk leads, and all comparisons at once leave it the first place."
+
+
+def test_the_last_sentence_says_the_same_as_ranges_that_hold_at_once() -> None:
+    table = board(Method(simultaneous=True), videos=12)
+    assert table["models"][1]["rank_best"] == 1
+    assert summarize(table) == "hawk leads, but all comparisons at once do not part owl from it."
+
+
+def test_elo_stands_in_every_row_and_below_the_table() -> None:
+    table = build(season(60), [*CAST, "bench"], method=Method(elo=True))
+    elo = {row["model"]: row["elo"] for row in table["models"]}
+    assert elo["hawk"] > elo["owl"] > elo["mole"]
+    assert elo["bench"] is None
+    assert "Online Elo" in shown(table)
+    assert "bench" not in next(line for line in extra_lines(table) if "Elo" in line)
+
+
+def test_pairs_say_who_met_whom_and_who_is_better() -> None:
+    table = board(Method(pairs=True))
+    pairs = table["pairs"]
+    assert pairs["models"] == [row["model"] for row in table["models"]]
+    assert sum(map(sum, pairs["battles"])) == 2 * 360
+    assert pairs["better"][0][0] is None
+    assert pairs["better"][0][1] + pairs["better"][1][0] == pytest.approx(1, abs=1e-5)
+    assert pairs["wins"][0][1] + pairs["wins"][1][0] == pytest.approx(1, abs=1e-5)
+    assert "hawk above owl 99." in shown(table)
+
+
+def test_a_few_battles_hold_the_first_place() -> None:
+    table = board(Method(fragility=True))
+    found = table["fragility"]
+    assert (found["leader"], found["rival"]) == ("hawk", "owl")
+    assert 0 < found["removed"] < found["battles"] == 360
+    assert f"Leaving out {found['removed']} battles of 360" in shown(table)
+
+
+def test_of_battles_that_all_tie_none_can_be_left_out() -> None:
+    table = board(Method(fragility=True), ties=6)
+    assert table["fragility"]["removed"] is None
+    assert "No way was found" in shown(table)
+
+
+def test_one_battle_is_told_in_the_singular() -> None:
+    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="a" if k else "b") for k in range(3)]
+    assert "Leaving out 2 battles of 3" in shown(
+        build(fights, CAST[:2], method=Method(fragility=True))
+    )
+    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 2]) for k in range(2)]
+    found = build(fights, CAST[:2], method=Method(fragility=True))["fragility"]
+    assert found["removed"] == 1
+
+
+def test_without_a_battle_the_further_figures_are_empty() -> None:
+    everything = Method("davidson", "bootstrap", style=True, seats=True, anchor="owl",
+                        simultaneous=True, elo=True, pairs=True, fragility=True)  # fmt: skip
+    table = build([], CAST, method=everything)
+    assert table["fragility"] is None
+    assert table["pairs"]["models"] == []
+    assert table["settings"]["terms"] == []
+    assert "nobody is rated" in shown(table)
+
+
+def test_on_one_video_nothing_has_an_interval() -> None:
+    fights = [battle(slot(video(), 0), verdict=v) for v in "aab"]
+    table = build(fights, CAST[:2], method=Method(seats=True, pairs=True, elo=True))
+    assert table["settings"]["terms"][0]["seat"]["low"] is None
+    assert "interval unknown" in shown(table)
+
+
+def test_a_seat_that_always_wins_is_held_and_said() -> None:
+    fights = [
+        battle(slot(video(f"{k}".encode()), 0), model_a=a, model_b=b, verdict="a")
+        for k in range(12) for a, b in (("hawk", "owl"), ("owl", "hawk"))
+    ]  # fmt: skip
+    table = build(fights, CAST[:2], method=Method(seats=True, fit="mle"))
+    assert any("a prior of 0 +- 347" in line for line in table["settings"]["warnings"])
+    # Bias-reduced it is finite: in each order of the two 12 wins of 12, with half a win more both
+    # sides 12.5 to 0.5.
+    table = build(fights, CAST[:2], method=Method(seats=True))
+    worth = table["settings"]["terms"][0]["seat"]["points"]
+    assert worth == pytest.approx(400 * math.log10(12.5 / 0.5), abs=1e-3)
+    assert not any("a prior" in line for line in table["settings"]["warnings"])
+
+
+def test_a_seat_that_a_model_always_has_is_held_and_said() -> None:
+    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 3 == 0]) for k in range(12)]
+    table = build(fights, CAST[:2], method=Method(seats=True))
+    assert any("a prior of 0 +- 347" in line for line in table["settings"]["warnings"])
+
+
+def test_plain_maximum_likelihood_refuses_what_it_has_no_finite_rating_of() -> None:
+    fights = [battle(slot(video(f"{k}".encode()), 0), verdict="a") for k in range(12)]
+    with pytest.raises(BadInput, match="no finite rating is likeliest for hawk, owl"):
+        build(fights, CAST[:2], method=Method(fit="mle"))
+
+
+def test_further_lines_travel_into_markdown() -> None:
+    assert "To be read first is worth" in pasted(board(Method(seats=True)), "markdown")
+
+
+def test_an_answers_looks_are_counted_outside_its_code() -> None:
+    text = "# One\n- two **three**\n1. four\n```\n# no\n- no **no**\n```\n__five__"
+    looks = dict(zip(FEATURES, count_style(text), strict=True))
+    assert (looks["headers"], looks["lists"], looks["bold"]) == (1, 2, 2)
+    assert dict(zip(FEATURES, count_style("It's two, isn't it?"), strict=True))["length"] == 10
+    assert count_style("") == (0, 0, 0, 0, 0)
+
+
+def test_styles_are_compared_by_their_share_and_in_units_of_their_scatter() -> None:
+    first, second = np.array([[30.0, 0.0], [10.0, 0.0]]), np.array([[10.0, 0.0], [30.0, 0.0]])
+    differ = compare_styles(first, second)
+    assert differ.tolist() == [[0.5, 0.0], [-0.5, 0.0]]
+    x, units = standardise(differ)
+    assert x.tolist() == [[1.0, 0.0], [-1.0, 0.0]]
+    assert units.tolist() == [0.5, 0.0]
+    assert standardise(np.empty((0, 2)))[1].tolist() == [0.0, 0.0]
+    assert measure_styles([]).shape == (0, len(FEATURES))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return play(tmp_path / "out", lineage(video()))
+
+
+def test_the_command_takes_them_all_together(run: Path) -> None:
+    line = ("leaderboard", run, "--style", "--seats", "--ties", "davidson", "--anchor", "owl",
+            "--intervals", "bootstrap", "--simultaneous", "--elo", "--pairs", "--fragility",
+            "--seed", 3)  # fmt: skip
+    whole, sliced = invoke(*line, "--json"), invoke(*line, "--by", "round", "--json")
+    assert whole.exit_code == sliced.exit_code == 0, whole.output
+    assert json.loads(whole.output)["settings"]["elo"]["seed"] == 3
+    for part in json.loads(sliced.output)["slices"]:
+        assert {"pairs", "fragility"} <= set(part)
+    assert "owl is put at 1000" in invoke(*line).output.replace("\n", " ")
+
+
+def test_a_seed_below_zero_is_refused(run: Path) -> None:
+    assert "--seed is a whole number" in invoke("leaderboard", run, "--seed", -1).output
+
+
+def test_further_figures_are_written_down() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "records.md").read_text()
+    part = text.partition("### Further figures")[2].partition("### Slices")[0]
+    everything = Method("davidson", "bootstrap", style=True, seats=True, anchor="owl",
+                        simultaneous=True, elo=True, pairs=True, fragility=True)  # fmt: skip
+    table, plain = board(everything, ties=1), board(Method())
+    further = set(table) - set(plain) | (set(table["settings"]) - set(plain["settings"]))
+    for inner in ("fragility", "pairs"):
+        further |= set(table[inner])
+    for inner in ("anchor", "bootstrap", "elo"):
+        further |= set(table["settings"][inner])
+    further |= set(table["settings"]["terms"][0]) | {"points", "low", "high"}
+    assert not [name for name in further if f"`{name}`" not in part]

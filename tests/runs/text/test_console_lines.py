@@ -1,0 +1,43 @@
+"""Chatter on a terminal breaks between words; what is to be copied does not break."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from videoautoarena.runs.cli.options import PIPED, results
+from videoautoarena.runs.text.terminal import folded, out
+
+
+def test_a_long_line_breaks_between_words() -> None:
+    line = "frames of 4 videos (up to 64 a call) go to 127.0.0.1:8100 for one, two, referee"
+    assert folded(line, 60) == (
+        "frames of 4 videos (up to 64 a call) go to 127.0.0.1:8100\n  for one, two, referee"
+    )
+
+
+def test_a_line_with_a_command_stays_whole() -> None:
+    line = "to go on: arena resume " + "a-folder/" * 10
+    assert folded(line, 40) == line
+
+
+@given(st.lists(st.text("abc- ", max_size=60)), st.integers(20, 200))
+def test_no_word_is_lost_and_what_fits_is_as_it_was(lines: list[str], columns: int) -> None:
+    text = "\n".join(lines)
+    assert folded(text, columns).split() == text.split()
+    assert folded(text, 200) == text
+
+
+@pytest.mark.parametrize(("told", "wide"), [(None, PIPED), ("72", 72)])
+def test_a_pipe_is_as_wide_as_it_says(
+    monkeypatch: pytest.MonkeyPatch, told: str | None, wide: int
+) -> None:
+    out.cache_clear()
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if told is not None:
+        monkeypatch.setenv("COLUMNS", told)
+    try:
+        assert results().width == wide
+    finally:
+        out.cache_clear()

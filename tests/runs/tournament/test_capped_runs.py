@@ -1,0 +1,95 @@
+"""A cap ends a run of this process as it ends one of a terminal, and takes nothing from it."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.test_cap import ROSTER, brain, write_arena
+from tests.support.clips import draw_folder
+from tests.support.loopback import Loopback, serving
+from tests.support.small_runs import battles_of, play, play_again
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.prices import Sum, summed
+from videoautoarena.runs.cli.ending import ending
+from videoautoarena.runs.tournament.simulate import Finished
+
+
+class Stage:
+    """A few videos, two rounds, and models that cost something."""
+
+    def __init__(self, folder: Path, server: Loopback, videos: int = 1) -> None:
+        self.videos = draw_folder(folder / "videos", videos, seconds=2)
+        self.config = write_arena(folder / "arena.toml", server.openai_url, 2.0)
+        self.said: list[str] = []
+
+    def play(self, out: Path, **flags: Any) -> Finished:
+        cast = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
+        return play(self.videos, out, said=self.said, config=self.config, **cast, **flags)
+
+
+@pytest.mark.parametrize("places", [1, 16])
+@pytest.mark.parametrize("unit", ["max_usd", "max_tokens"])
+def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str, places: int
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
+    with serving(tmp_path / "log", brain=brain) as server:
+        stage = Stage(tmp_path, server)
+        whole = stage.play(tmp_path / "whole", concurrency=places)
+        tokens = whole.spent.input_tokens + whole.spent.output_tokens
+        full = whole.spent.usd if unit == "max_usd" else tokens
+        for share in (0.4, 0.8):
+            found = stage.play(tmp_path / "out", concurrency=places, **{unit: share * full})
+            assert found.is_capped
+            assert not found.interrupted
+            spent = found.spent
+            told = spent.usd if unit == "max_usd" else spent.input_tokens + spent.output_tokens
+            assert told <= share * full
+            assert ending(found, tmp_path / "out", as_json=False) == 4
+        lifted = stage.play(tmp_path / "out", concurrency=places, **{unit: float("inf")})
+    assert ending(lifted, tmp_path / "out", as_json=False) == 0
+    assert lifted.spent.calls == whole.spent.calls
+    assert lifted.spent.usd == pytest.approx(whole.spent.usd)
+    assert battles_of(tmp_path / "out") == battles_of(tmp_path / "whole")
+    assert not play_again(tmp_path / "out").differences
+    assert any("the cap is reached" in line for line in stage.said)
+
+
+def test_a_cap_buys_about_its_share_of_the_battles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
+    with serving(tmp_path / "log", brain=brain) as server:
+        stage = Stage(tmp_path, server, videos=4)
+        whole = stage.play(tmp_path / "whole", rounds=3, concurrency=16)
+        kept = {battle.id: battle for battle in battles_of(tmp_path / "whole")}
+        for places, share in product((1, 16), (2 / 27, 0.5 / 5, 0.5)):
+            out = tmp_path / f"of-{share}-{places}"
+            cap = share * whole.spent.usd
+            found = stage.play(out, rounds=3, concurrency=places, max_usd=cap)
+            assert found.is_capped
+            assert found.settled >= 0.6 * share * whole.total
+            assert all(kept[battle.id] == battle for battle in battles_of(out))
+
+
+@pytest.mark.parametrize(
+    ("caps", "needed", "flags"),
+    [
+        (Caps(usd=2.0), summed(2.5, 10**6), "--max-usd 4"),
+        (Caps(usd=0.3), summed(0.65, 10**6), "--max-usd 1.3"),
+        (Caps(usd=0.0001), summed(0.0512, 10**6), "--max-usd 0.11"),
+        (Caps(tokens=1000), summed(9.0, 1200), "--max-tokens 2000"),
+        (Caps(tokens=1000), summed(9.0, 2345), "--max-tokens 4700"),
+        (Caps(usd=1.0, tokens=1000), summed(9.0, 2345), "--max-usd 18 --max-tokens 4700"),
+    ],
+)
+def test_the_cap_that_is_named_to_go_on_with_lets_the_next_call_through(
+    caps: Caps, needed: Sum, flags: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = Finished(9, 3, 0, False, 0.05, is_capped=True, caps=caps, needed=needed)
+    assert ending(ended, Path("out"), as_json=False) == 4
+    assert capsys.readouterr().err.splitlines()[-1] == f"to go on: arena resume out {flags}"

@@ -1,0 +1,204 @@
+"""A plan is a bound that no run goes beyond, and it learns from what the run has done."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tests.support.clips import draw_folder
+from tests.support.small_runs import TRIO, play, toml
+from tests.support.typed import Terminal
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Role, Usage
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.tournament.forecast import plan_ahead
+from videoautoarena.runs.tournament.plan import Plan, Work, plan_of
+from videoautoarena.runs.tournament.plan_text import as_lines, cap_notice, money_notice
+
+SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> RunConfig:
+    return resolve(Flags(models=("a", "b", "c"), examiner="e", config=arena(tmp_path))).config
+
+
+def arena(folder: Path, **left_out: object) -> Path:
+    lines = []
+    for name in ("a", "b", "c", "e"):
+        lines += [f"[models.{name}]", f'model = "openai:{name}"', "max_frames = 10"]
+        lines += ['base_url = "http://127.0.0.1:9/v1"', "frame_tokens = 100"]
+        lines += ["parameters = { max_tokens = 1000 }"]
+        if name not in left_out:
+            lines += ["price = { input_usd = 1.0, output_usd = 10.0 }"]
+    path = folder / "arena.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def calls(plan: Plan) -> dict[tuple[str, Role], tuple[float, int]]:
+    return {(line.alias, line.role): (line.calls, line.most_calls) for line in plan.lines}
+
+
+def row(role: Role, *, ordinal: int = 0, tokens: int = 500, alias: str = "e") -> CallRow:
+    return CallRow(
+        key=f"{role} {ordinal} {tokens}",
+        nonce=Nonce(scope="v-p1-r0", role=role, ordinal=ordinal),
+        model=f"openai:{alias}",
+        alias=alias,
+        endpoint="h",
+        prompt="",
+        reply="yes",
+        usage=Usage(input_tokens=tokens, output_tokens=10),
+    )
+
+
+def test_calls_follow_from_slots_rates_and_seatings(config: RunConfig) -> None:
+    found = calls(plan_of(config, Work(first=3, later=6, videos=1)))
+    assert found[("e", "examiner")] == (1.02, 2)
+    assert found[("e", "questioner")][0] == pytest.approx((3 + 6 * 0.04) * 1.02)
+    assert found[("e", "questioner")][1] == 18
+    assert found[("e", "evolver")][0] == pytest.approx(6 * 1.2 * 1.02)
+    assert found[("e", "evolver")][1] == 24
+    assert found[("a", "contestant")] == (6.0, 9)
+    assert found[("e", "judge")][0] == pytest.approx(9 * 1.1 * 1.02)
+    assert found[("e", "judge")][1] == 36
+
+
+def test_dollars_are_tokens_at_the_price_and_two_contestants_meet_at_a_time(
+    config: RunConfig,
+) -> None:
+    plan = plan_of(config, Work(first=3, later=0, videos=1))
+    (line,) = (line for line in plan.lines if (line.alias, line.role) == ("a", "contestant"))
+    assert line.input_tokens == 2 * (250 + 10 * 106)
+    assert line.usd == pytest.approx((line.input_tokens * 1 + line.output_tokens * 10) / 1e6)
+    assert line.most_usd == pytest.approx(3 * (4000 + 10 * 112 + 1000 * 10) / 1e6)
+    officials = sum(line.most_usd or 0 for line in plan.lines if line.role != "contestant")
+    assert plan.most_usd == pytest.approx(officials + 2 * (line.most_usd or 0))
+
+
+def test_what_the_journal_has_is_not_counted_again(config: RunConfig) -> None:
+    done = Counter[tuple[str, Role]]({("e", "examiner"): 1, ("e", "judge"): 2})
+    found = calls(plan_of(config, Work(first=3, later=0, videos=1, done=done)))
+    assert found[("e", "examiner")][0] == pytest.approx(0.02)
+    assert found[("e", "examiner")][1] == 1
+    assert found[("e", "judge")][0] == pytest.approx(3 * 1.1 * 1.02 - 2)
+    assert found[("e", "judge")][1] == 10
+
+
+def test_expectations_are_measured_as_soon_as_there_is_something(config: RunConfig) -> None:
+    rows = (row("judge", tokens=400), row("judge", tokens=600))
+    plan = plan_of(config, Work(first=3, later=0, videos=1, rows=rows))
+    (judge,) = (line for line in plan.lines if line.role == "judge")
+    assert judge.is_measured
+    assert judge.input_tokens == pytest.approx(judge.calls * 500)
+    assert any("as they were in this run" in note for note in plan.notes)
+
+
+def test_a_call_is_expected_to_take_what_its_empty_replies_took_as_well(config: RunConfig) -> None:
+    usage = Usage(input_tokens=400, output_tokens=0)
+    tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.0)
+    again = row("judge", tokens=400).model_copy(update={"attempts": (tried,)})
+    plan = plan_of(config, Work(first=3, later=0, videos=1, rows=(again, row("judge", tokens=600))))
+    (judge,) = (line for line in plan.lines if line.role == "judge")
+    assert judge.input_tokens == pytest.approx(judge.calls * (400 + 400 + 600) / 2)
+
+
+def test_rates_are_those_of_the_run_once_twenty_calls_tell_them(config: RunConfig) -> None:
+    rows = [row("evolver") for _ in range(20)] + [row("evolver", ordinal=2) for _ in range(10)]
+    few = calls(plan_of(config, Work(first=0, later=10, videos=1, rows=tuple(rows[:19]))))
+    many = calls(plan_of(config, Work(first=0, later=10, videos=1, rows=tuple(rows))))
+    assert few[("e", "evolver")][0] == pytest.approx(10 * 1.2 * 1.02)
+    assert many[("e", "evolver")][0] == pytest.approx(10 * 1.5)
+
+
+def test_an_unknown_price_makes_the_sum_unknown_and_is_named(tmp_path: Path) -> None:
+    flags = Flags(models=("a", "b"), examiner="e", config=arena(tmp_path, b=None))
+    plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
+    assert (plan.usd, plan.most_usd, plan.unpriced) == (None, None, ["b"])
+    told = "\n".join(as_lines(plan, 80, date(2026, 1, 2)))
+    assert "nobody knows the price of b" in told
+    assert "prices of a, e: arena.toml\n" in told
+    (line,) = (line for line in told.splitlines() if line.startswith("b "))
+    assert line.split()[-2:] == ["unknown", "unknown"]
+    assert next(money_notice(plan)).startswith("what this costs is unknown")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_plan_fits_the_terminal_whatever_models_are_called(tmp_path: Path, columns: int) -> None:
+    names = ("b", "e", "a-model-of-my-own-with-a-name-that-never-ends" * 2)
+    tables = {
+        f'"{name}"': {"model": f"openai:{name}", "base_url": "http://127.0.0.1:9/v1"}
+        for name in names
+    }
+    (tmp_path / "arena.toml").write_text(toml(tables))
+    flags = Flags(models=(names[0], names[2]), examiner="e", config=tmp_path / "arena.toml")
+    plan = plan_of(resolve(flags).config, Work(first=300_000, later=9_000_000, videos=100_000))
+    assert max(map(len, as_lines(plan, columns))) <= columns
+
+
+def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfig) -> None:
+    plan = plan_of(config, Work(first=3, later=0, videos=1))
+    # The judge's text is the longest: 24,000 tokens, 10 frames of 112, and 1,000 of output.
+    (usd,) = cap_notice(plan, Caps(0.05, None), Caps(0.02, 0))
+    assert usd.startswith("one call to e as judge may cost up to $0.0351, and $0.0300 of the cap")
+    (tokens,) = cap_notice(plan, Caps(None, 30_000), Caps(0.0, 4_000))
+    assert "as judge may take up to 26,120 tokens, and 26,000 of the cap are left" in tokens
+    assert not [*cap_notice(plan, Caps(0.0552, 30_120), Caps(0.02, 4_000))]
+    assert not [*cap_notice(plan, Caps(None, None), Caps(9.0, 9))]
+
+
+def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:
+    videos, out = draw_folder(tmp_path / "videos", 2, seconds=2), tmp_path / "out"
+    flags = Flags(models=TRIO, rounds=2)
+    plan, _ = plan_ahead(videos, out, flags)
+    assert not out.exists()
+    play(videos, out)
+    with Store.open(out / RUN_FILE, write=False) as store:
+        made = Counter((row.alias, row.nonce.role) for row in store.journal.calls())
+    assert made.keys() <= calls(plan).keys()
+    assert all(count <= calls(plan)[who][1] for who, count in made.items())
+    after, _ = plan_ahead(videos, out, flags)
+    assert (after.open_slots, after.lines, after.usd) == (0, [], 0.0)
+    grown, _ = plan_ahead(videos, out, Flags(models=TRIO, rounds=3))
+    assert grown.open_slots == 6
+    assert {line.role for line in grown.lines if line.is_measured} >= {"judge", "evolver"}
+
+
+def test_plan_sends_nothing_and_yes_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    clips, terminal = draw_folder(tmp_path / "clips", 1, seconds=2), Terminal(capsys)
+    told = terminal.simulate("--videos", clips, *SMALL, "--plan", "--json")
+    assert (told.code, json.loads(told.out)["battles"]) == (0, 6)
+    told = terminal.simulate("--videos", clips, *SMALL, "--plan")
+    assert told.code == 0
+    assert "cost nothing" in told.out
+    assert not Path("arena-out").exists()
+    told = terminal.simulate("--videos", clips, *SMALL, "--plan", "--yes")
+    assert told.code == 0
+    assert Path("arena-out", RUN_FILE).exists()
+
+
+def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
+    plan = plan_of(resolve(Flags(models=TRIO)).config, Work(first=3, later=6, videos=1))
+    told = plan.as_json()
+    assert (told["input_tokens"], told["output_tokens"]) == (None, None)
+    assert {line["input_tokens"] for line in told["lines"]} == {None}
+    lines = list(as_lines(plan, 80))
+    assert all(" - " in line for line in lines if line.startswith(("offline:", "all ")))
+    assert not list(cap_notice(plan, Caps(tokens=1), Caps(0.0, 0)))
+
+
+def test_beside_stand_ins_a_plan_sums_the_tokens_that_are_billed(tmp_path: Path) -> None:
+    flags = Flags(models=("a", "offline:hawk"), examiner="e", config=arena(tmp_path))
+    plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
+    billed = [line for line in plan.lines if line.alias != "offline:hawk"]
+    assert plan.as_json()["input_tokens"] == round(sum(line.input_tokens for line in billed))

@@ -1,0 +1,218 @@
+"""What a run tells is on disk before it is told, and before anything follows from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.support.asking import MODEL, REMOTE, Script, load_bytes, request_of
+from tests.support.clips import draw_folder
+from tests.support.runfiles import battle, video
+from tests.support.small_runs import TRIO
+from tests.support.witness import kept_from_writing, stored
+from videoautoarena.agents.calls.ask import Asker, Event, journal_key
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.memory.records.digests import write_body
+from videoautoarena.memory.records.records import Slot
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.console.events import Drawn, Happening, Hear, Settled, nobody
+from videoautoarena.runs.rundir.budget import Budget
+from videoautoarena.runs.rundir.opener import Care, Opened, begin
+from videoautoarena.runs.tournament.runner import Finished, Game, Limits, playing
+from videoautoarena.runs.tournament.simulate import simulate
+from videoautoarena.video.folder.find import Findings
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Opened]:
+    """Begin a run of one video and one round, that may stop after a battle."""
+    config = resolve(Flags(models=TRIO, rounds=1)).config
+    found, care = Findings([video()], [], []), Care(until="battles=1")
+    ready = begin(
+        tmp_path, config, prompts=PromptSet.load(), found=found, folder=tmp_path, care=care
+    )
+    with ready.store:
+        yield ready
+
+
+class Ears:
+    """Hears of a run, and looks each time whether its file tells it, too."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.heard = Counter[str]()
+        self.settled = set[str]()
+
+    def __call__(self, event: Happening) -> None:
+        self.heard[type(event).__name__] += 1
+        if isinstance(event, Settled):
+            assert stored(self.out, "battles", event.battle.id) == write_body(event.battle)
+            self.settled.add(event.battle.id)
+        elif isinstance(event, Drawn):
+            assert stored(self.out, "draws", event.draw.slot) == write_body(event.draw)
+        elif isinstance(event, Event) and event.nonce.role == "contestant":
+            assert stored(self.out, "draws", event.nonce.scope) is not None
+
+
+def until_idle(work: Callable[[Game], Awaitable[None]], ready: Opened, hear: Hear) -> Game:
+    """Put a run together, do something with it, and return it."""
+
+    async def do() -> Game:
+        budget = Budget.of(ready.store, ready.config)
+        async with playing(ready, budget, limits=Limits(1), hear=hear) as game:
+            await work(game)
+        return game
+
+    return asyncio.run(do())
+
+
+async def turn_often() -> None:
+    """Let everybody go on who does not wait for the disk."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+def test_battles_and_draws_are_on_disk_when_anybody_hears_of_them(tmp_path: Path) -> None:
+    videos, out = draw_folder(tmp_path / "videos", 2, seconds=2), tmp_path / "out"
+    ears, flags = Ears(out), Flags(models=TRIO, rounds=2, block=1, until="battles=999")
+    run_async(simulate(videos, out, flags=flags, say=lambda _line: None, hear=ears))
+    assert (ears.heard["Settled"], ears.heard["Drawn"]) == (12, 12)
+    assert ears.heard["Looked"] > 0
+    assert len(ears.settled) == 12
+
+
+def test_a_battle_is_heard_of_and_counted_when_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    slots = [slot.id for slot in run.store.slots()]
+    ears = Ears(tmp_path)
+
+    async def settle_all(game: Game) -> None:
+        assert game.watch is not None
+        with kept_from_writing(tmp_path):
+            tasks = [asyncio.ensure_future(game.arena.settle(battle(slot))) for slot in slots]
+            await turn_often()
+            game.watch.look()
+            assert (game.watch.latest, ears.heard, game.arena.settled(slots[0])) == (None, {}, None)
+        await asyncio.gather(*tasks)
+        game.watch.look()
+        assert game.watch.latest is not None
+
+    until_idle(settle_all, run, ears)
+    assert ears.heard == {"Settled": 3, "Looked": 1}
+
+
+def test_nobody_goes_on_with_a_draw_before_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    slot: Slot = run.store.slots()[0]
+    ears = Ears(tmp_path)
+
+    async def draw(game: Game) -> None:
+        with kept_from_writing(tmp_path):
+            task = asyncio.ensure_future(game.arena.draw(slot.id))
+            await turn_often()
+            assert (task.done(), ears.heard) == (False, {})
+        drawn = await task
+        assert stored(tmp_path, "draws", slot.id) == write_body(drawn)
+        assert await game.arena.draw(slot.id) == drawn
+
+    until_idle(draw, run, ears)
+    assert ears.heard == {"Drawn": 2}
+
+
+async def settle(task: asyncio.Task[str]) -> bool:
+    """Return whether a call has come back once everybody has had many turns."""
+    await turn_often()
+    return task.done()
+
+
+def test_no_try_that_may_be_paid_is_sent_before_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    script = Script(["words"])
+    asker = Asker(run.store.journal, load_bytes, make_client=script)
+
+    async def ask() -> None:
+        with kept_from_writing(tmp_path):
+            task = asyncio.create_task(asker.ask(REMOTE, request_of()))
+            assert not await settle(task)
+            assert not script.seen
+        assert await task == "words"
+
+    asyncio.run(ask())
+    assert len(script.seen) == 1
+
+
+def test_no_reply_is_given_or_told_before_its_write_has_come_back(
+    run: Opened, tmp_path: Path
+) -> None:
+    heard: list[str] = []
+    asker = Asker(
+        run.store.journal,
+        load_bytes,
+        make_client=Script(["words"]),
+        on_event=lambda event: heard.append(event.kind),
+    )
+
+    async def ask() -> None:
+        with kept_from_writing(tmp_path):
+            task = asyncio.create_task(asker.ask(MODEL, request_of()))
+            assert not await settle(task)
+            assert heard == ["started"]
+        assert await task == "words"
+
+    asyncio.run(ask())
+    assert heard == ["started", "finished"]
+    assert stored(tmp_path, "calls", journal_key(MODEL, request_of())) is not None
+
+
+@pytest.mark.parametrize(
+    ("settled", "voids", "share", "too_many"),
+    [(0, 0, 0.0, False), (20, 1, 0.05, False), (20, 2, 0.1, True), (4, 4, 1.0, True)],
+)
+def test_more_voids_than_the_accepted_share_are_too_many(
+    settled: int, voids: int, share: float, too_many: bool
+) -> None:
+    ended = Finished(total=20, settled=settled, voids=voids, interrupted=False, max_void=0.05)
+    assert (ended.void_share, ended.too_many_voids) == (share, too_many)
+
+
+class Closing(Script):
+    """Clients whose closing is seen through by whoever ends the run, or not at all."""
+
+    closed_by: asyncio.Task[None] | None = None
+
+    async def aclose(self) -> None:
+        await turn_often()
+        self.closed_by = asyncio.current_task()
+
+
+def test_connections_are_closed_when_a_run_is_over(
+    run: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Closing(["words"])
+    monkeypatch.setattr(
+        "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=script)
+    )
+
+    ends: list[asyncio.Task[None] | None] = []
+
+    async def ask(game: Game) -> None:
+        await game.asker.ask(MODEL, request_of())
+        assert script.closed_by is None
+        ends.append(asyncio.current_task())
+
+    until_idle(ask, run, nobody)
+    assert ends == [script.closed_by]
+
+
+def test_what_nobody_says_is_sixteen_calls_at_once_and_five_voids_in_a_hundred() -> None:
+    assert Limits() == Limits(concurrency=16, max_void=0.05, caps=Caps())

@@ -1,0 +1,126 @@
+"""What models that lost or won everything do to the others: coverage, error, changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.one_sided import (
+    CHAINS,
+    PARROTS,
+    SCHEDULES,
+    cover_chain,
+    cover_parrot,
+    cover_schedule,
+    early_error,
+    newcomer_moves,
+    play_chain,
+)
+from tests.support.tournament import fought
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
+from videoautoarena.scoring.fitting.separation import find_one_sided, find_open
+from videoautoarena.scoring.ratings.differences import measure_gaps
+from videoautoarena.scoring.ratings.ratings import Endless, Method, rate
+
+PHANTOM_RMS = {30: 1.458, 60: 0.989, 108: 0.700, 300: 0.380}
+"""Nats that fits with half a phantom battle a model were off in the same early runs."""
+
+
+@pytest.mark.parametrize(("models", "each"), CHAINS)
+def test_a_newcomer_at_the_end_of_a_chain_moves_no_gap_and_the_truth_is_held(
+    models: int, each: int
+) -> None:
+    plain, joined = (
+        cover_chain(models, each, newcomer=newcomer, sets=80) for newcomer in (False, True)
+    )
+    assert joined.mean == pytest.approx(plain.mean, abs=1e-6)
+    error = SCALE * np.sqrt((models - 1) * 4.5 / each / 80)
+    assert joined.mean == pytest.approx(SCALE * (models - 1) * np.log(2), abs=3 * error)
+    assert joined.share == plain.share >= 0.88  # 0.95 less three errors of 80 chains
+
+
+@pytest.mark.parametrize("games", SCHEDULES)
+def test_sparse_seasons_with_one_sided_teams_hold_gaps_of_all_lengths(games: int) -> None:
+    # Phantom battles held 0.838 to 0.862 of all gaps, and 0.62 to 0.75 of those above 600 points.
+    shares, one_sided = cover_schedule(games, sets=3)
+    assert one_sided >= 12
+    assert min(shares) >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("models", "each"), CHAINS)
+def test_chains_hold_the_truth_over_four_hundred_runs(models: int, each: int) -> None:
+    assert cover_chain(models, each, newcomer=True, sets=400).share >= 0.93
+
+
+@pytest.mark.parametrize("battles", PHANTOM_RMS)
+def test_early_runs_with_a_parrot_are_nearer_the_truth_than_with_phantom_battles(
+    battles: int,
+) -> None:
+    found = early_error(battles, sets=150)
+    assert found.rms < PHANTOM_RMS[battles]
+    assert 0.93 <= found.held <= 0.995
+
+
+@pytest.mark.parametrize(("videos", "each"), PARROTS)
+def test_ratings_in_a_field_with_a_parrot_hold(videos: int, each: int) -> None:
+    shares = cover_parrot(videos, each, sets=200)
+    assert shares.others >= 0.935
+    assert shares.parrot >= 0.90
+
+
+def test_a_newcomer_that_loses_everything_hardly_moves_the_others() -> None:
+    once, thrice, often = (
+        newcomer_moves(opponents, fields=40, each=40)
+        for opponents in (lambda _: 1, lambda n: min(n, 3), lambda n: n)
+    )
+    assert once.max() < 1e-5
+    assert thrice.max() < 5
+    assert np.quantile(often, 0.95) < 5
+
+
+def test_one_row_leaves_every_interval_of_the_others_as_it_is() -> None:
+    plain, joined = (rate(play_chain(12, 24, newcomer=newcomer, seed=1)) for newcomer in (0, 1))
+    assert joined.one_sided.tolist() == [False] * 12 + [True]
+    assert joined.rating[:12] == pytest.approx(plain.rating, abs=1e-5)
+    assert joined.high[:12] == pytest.approx(plain.high, abs=0.5)
+    assert np.argsort(joined.place[:12]).tolist() == np.argsort(plain.place).tolist()
+
+
+def test_the_mean_of_a_thousand_is_that_of_models_that_are_not_one_sided() -> None:
+    table = rate(fought("A>B*9 B>A*3 B>C*5 C>B*4 A>D*6 B>D*6"))
+    assert table.one_sided.tolist() == [False, False, False, True]
+    assert table.rating[:3].mean() == pytest.approx(1000)
+    assert table.rating[3] < table.rating[:3].min()
+
+
+def test_a_strength_is_open_to_the_side_where_no_point_bounds_it() -> None:
+    cells = fought("A>B*3 B>A C>A*2 C>B B>D*4 E>F F>D")
+    one_sided = find_one_sided(cells)
+    assert one_sided.tolist() == [False, False, True, True, True, True]
+    # D only lost; C and E only won; F won one and lost one, to others who are as open.
+    assert find_open(cells, one_sided).below.tolist() == [False, False, False, True, False, True]
+    assert find_open(cells, one_sided).above.tolist() == [False, False, True, False, True, True]
+
+
+def test_an_interval_reaches_further_to_the_open_side() -> None:
+    table = rate(fought("A>B*9 B>A*3 B>C*5 C>B*4 A>D*6 B>D*6"))
+    down, up = table.rating - table.low, table.high - table.rating
+    assert down[:3] == pytest.approx(up[:3])
+    # What a profile of half the strength, less the points it would make, comes to: (z^2 + 1) nats.
+    assert down[3] / up[3] == pytest.approx((1.959964**2 + 1) / (1.959964 * 2**0.5), rel=1e-4)
+
+
+def test_plain_maximum_likelihood_names_who_has_no_finite_strength() -> None:
+    with pytest.raises(Endless) as refused:
+        rate(fought("A>B*9 B>A*3 C=D A>E*2 B>F"), Method(likelihood="mle"))
+    assert refused.value.models.tolist() == [4, 5]
+
+
+def test_of_games_against_an_anchor_one_sided_models_alone_are_bias_reduced() -> None:
+    # Shares of points are 3 of 4 and 1 of 3; C won all five, which half a game more makes 5.5 of 6.
+    gaps = measure_gaps(fought("A>D*3 D>A B>D D>B*2 C>D*5"), 3)
+    assert gaps.gap == pytest.approx(np.log([3, 1 / 2, 5.5 / 0.5, 1]))
+    assert gaps.one_sided.tolist() == [False, False, True, False]
+    assert (gaps.low < gaps.gap)[:3].all()
+    assert (gaps.gap < gaps.high)[:3].all()

@@ -1,0 +1,113 @@
+"""Which frames stand for a video: both ends always, and what each policy promises between them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.records import Sampling
+from videoautoarena.video.decode.index import Index
+from videoautoarena.video.sampling.policies import (
+    at_keys,
+    choose_ticks,
+    over_scenes,
+    so_many_a_second,
+)
+
+TICKS = st.sets(st.integers(0, 20_000), min_size=1, max_size=300).map(sorted)
+
+
+def steady(seconds: float, rate: int = 10, keys: int = 1) -> Index:
+    """Return the index of a video with a key frame every `keys` frames."""
+    shown = tuple(range(round(seconds * rate)))
+    return Index(shown, shown[::keys], Fraction(1, rate), Fraction(rate))
+
+
+def of_ticks(ticks: list[int], keys: int = 1) -> Index:
+    return Index(tuple(ticks), tuple(ticks[::keys]), Fraction(1, 100), None)
+
+
+def test_two_a_second_of_three_seconds_are_six_and_the_last() -> None:
+    assert so_many_a_second(steady(3), 2, 128) == [0, 5, 10, 15, 20, 25, 29]
+
+
+def test_too_many_a_second_are_thinned_evenly_and_both_ends_kept() -> None:
+    assert so_many_a_second(steady(10.1), 10, 5) == [0, 25, 50, 75, 100]
+
+
+def test_a_still_that_lasts_counts_once_however_many_a_second() -> None:
+    assert so_many_a_second(of_ticks([0, 1000, 1010]), 5, 128) == [0, 1000, 1010]
+
+
+def test_without_a_number_there_is_one_a_second() -> None:
+    assert choose_ticks(Sampling(policy="fps"), steady(3)) == [0, 10, 20, 29]
+
+
+def test_every_scene_has_a_frame_and_four_times_as_long_has_twice_as_many() -> None:
+    scenes = [(0.0, 4.0), (4.0, 5.0), (5.0, 9.0), (9.0, 10.0)]
+    chosen = over_scenes(steady(10), scenes, 12)
+    counts = [sum(start <= tick / 10 < end for tick in chosen) for start, end in scenes]
+    assert counts == [4, 2, 4, 2]
+    assert (chosen[0], chosen[-1]) == (0, 99)
+
+
+def test_of_more_scenes_than_frames_some_are_left_out_evenly() -> None:
+    scenes = [(float(second), second + 1.0) for second in range(9)]
+    assert [tick // 10 for tick in over_scenes(steady(9), scenes, 5)] == [0, 2, 4, 6, 8]
+
+
+@pytest.mark.parametrize("scenes", [[], [(0.0, 3.0)]])
+def test_one_scene_is_looked_at_uniformly(scenes: list[tuple[float, float]]) -> None:
+    uniform = choose_ticks(Sampling(frames=7), steady(3))
+    assert choose_ticks(Sampling(frames=7, policy="scenes"), steady(3), scenes) == uniform
+
+
+def test_key_frames_and_the_last() -> None:
+    assert at_keys(steady(20, keys=10), 128) == [*range(0, 200, 10), 199]
+
+
+@pytest.mark.parametrize(("seconds", "keys"), [(30, 75), (2, 12), (100, 90)])
+def test_key_frames_that_are_too_few_do_not_stand_for_a_video(seconds: int, keys: int) -> None:
+    with pytest.raises(UnusableVideo, match=f"in {seconds} s.; use --policy uniform"):
+        at_keys(steady(seconds, keys=keys), 128)
+
+
+def test_key_frames_crowded_at_one_end_do_not_stand_for_a_video() -> None:
+    shown = tuple(range(1000))
+    with pytest.raises(UnusableVideo, match="too few key frames"):
+        at_keys(Index(shown, shown[:40], Fraction(1, 10), None), 128)
+
+
+def test_a_video_of_one_frame_is_that_frame_by_any_policy() -> None:
+    for policy in ("uniform", "fps", "scenes", "keyframes"):
+        assert choose_ticks(Sampling(policy=policy), steady(0.1), [(0.0, 0.1)]) == [0]
+
+
+@given(TICKS, st.integers(2, 128), st.floats(0.01, 240), st.integers(1, 9))
+def test_by_any_policy_frames_are_those_of_the_video_and_hold_both_ends(
+    ticks: list[int], most: int, fps: float, scenes: int
+) -> None:
+    index = of_ticks(ticks)
+    width = index.duration_s / scenes
+    cuts = [(width * i, width * (i + 1)) for i in range(scenes)]
+    for chosen in (so_many_a_second(index, fps, most), over_scenes(index, cuts, most)):
+        assert set(chosen) <= set(ticks)
+        assert chosen == sorted(set(chosen))
+        assert (chosen[0], chosen[-1]) == (ticks[0], ticks[-1])
+        assert len(chosen) <= most
+
+
+@given(st.lists(st.floats(0.1, 50), min_size=2, max_size=40), st.integers(2, 60))
+def test_no_scene_goes_unseen_while_there_are_frames_for_all(
+    lengths: list[float], spare: int
+) -> None:
+    rounded = [max(1, round(length * 10)) for length in lengths]
+    ends = [sum(rounded[: i + 1]) for i in range(len(rounded))]
+    scenes = [(start / 10, end / 10) for start, end in zip([0, *ends], ends, strict=False)]
+    chosen = over_scenes(steady(ends[-1] / 10), scenes, len(scenes) + spare)
+    for start, end in scenes:
+        assert any(round(start * 10) <= tick < round(end * 10) for tick in chosen)

@@ -1,0 +1,123 @@
+"""Cuts of clips that were drawn with cuts at known frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+import av
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.clips import COLOURS
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.video.decode.index import read_index
+from videoautoarena.video.sampling.policies import Stretch, find_scenes
+
+REAL = Path(__file__).parents[3].parent / "shared" / "videos"
+
+
+def draw(
+    path: Path,
+    lengths: Sequence[int],
+    *,
+    ticks: Sequence[int] = (),
+    codec: Literal["mpeg4", "libx264"] = "mpeg4",
+) -> Path:
+    """Write scenes of so many frames each, 10 a second; `ticks` are their times in 1/100 s."""
+    grounds = [COLOURS[n % 5] for n, length in enumerate(lengths) for _ in range(length)]
+    with av.open(str(path), "w") as file:
+        stream = file.add_stream(codec, rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        stream.codec_context.time_base = Fraction(1, 100)
+        for number, ground in enumerate(grounds):
+            picture = np.full((48, 64, 3), ground, np.uint8)
+            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            frame.pts, frame.time_base = (ticks or range(0, 10**6, 10))[number], Fraction(1, 100)
+            file.mux(stream.encode(frame))
+        file.mux(stream.encode())
+    return path
+
+
+def scenes(path: Path) -> tuple[Stretch, ...]:
+    return find_scenes(path, read_index(path))
+
+
+def test_a_scene_begins_with_its_first_frame(tmp_path: Path) -> None:
+    clip = draw(tmp_path / "c.mkv", [10, 15, 8])
+    assert [scene.start_s for scene in scenes(clip)] == [0, 1.0, 2.5]
+
+
+def test_scenes_are_told_in_the_time_they_are_shown_at(tmp_path: Path) -> None:
+    slow, fast = range(0, 500, 50), range(500, 600, 10)
+    clip = draw(tmp_path / "c.mkv", [10, 10], ticks=[*slow, *fast])
+    assert [scene.start_s for scene in scenes(clip)] == [0, 5.0]
+
+
+def test_a_file_that_tells_no_times_but_the_order_of_decoding_has_its_scenes_exactly(
+    tmp_path: Path,
+) -> None:
+    clip = draw(tmp_path / "c.avi", [10, 13, 9, 8], codec="libx264")
+    starts = [scene.start_s for scene in scenes(clip)]
+    assert [later - starts[1] for later in starts[1:]] == pytest.approx([0, 1.3, 2.2])
+
+
+def test_the_clock_begins_with_the_first_frame(tmp_path: Path) -> None:
+    clip = draw(tmp_path / "c.mkv", [10, 10], ticks=range(300, 500, 10))
+    assert [scene.start_s for scene in scenes(clip)] == [0, 1.0]
+
+
+def test_a_flash_is_no_scene_of_its_own(tmp_path: Path) -> None:
+    clip = draw(tmp_path / "c.mkv", [10, 12, 1, 10])
+    assert all(scene.end_s - scene.start_s >= 0.6 for scene in scenes(clip))
+
+
+@given(st.lists(st.integers(7, 14), min_size=1, max_size=4))
+@settings(max_examples=8, deadline=None)
+def test_every_cut_is_found_and_the_whole_video_is_covered(
+    tmp_path_factory: pytest.TempPathFactory, lengths: list[int]
+) -> None:
+    clip = draw(tmp_path_factory.mktemp("cuts") / "c.mkv", lengths)
+    found = scenes(clip)
+    starts = [sum(lengths[:n]) / 10 for n in range(len(lengths))]
+    assert [scene.start_s for scene in found] == pytest.approx(starts)
+    assert all(one.end_s == other.start_s for one, other in pairwise(found))
+    assert found[-1].end_s == read_index(clip).duration_s
+
+
+def test_one_frame_is_one_scene(tmp_path: Path) -> None:
+    (scene,) = scenes(draw(tmp_path / "c.mkv", [1]))
+    assert scene.end_s == pytest.approx(0.1)
+
+
+def test_a_file_cut_short_has_the_scenes_of_what_is_left(tmp_path: Path) -> None:
+    whole = draw(tmp_path / "whole.mkv", [10, 10, 10])
+    content = whole.read_bytes()
+    cut = tmp_path / "cut.mkv"
+    cut.write_bytes(content[: len(content) * 2 // 3])
+    found = scenes(cut)
+    assert found[0].start_s == 0
+    assert found[-1].end_s == read_index(cut).duration_s < read_index(whole).duration_s
+
+
+def test_a_playlist_in_place_of_the_video_is_not_followed(tmp_path: Path) -> None:
+    clip = draw(tmp_path / "c.mkv", [10])
+    index = read_index(clip)
+    playlist = tmp_path / "list.mp4"
+    playlist.write_text("ffconcat version 1.0\nfile c.mkv\n")
+    with pytest.raises(UnusableVideo):
+        find_scenes(playlist, index)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="real clips are not at hand")
+@pytest.mark.parametrize(
+    ("name", "count"), [("film_tears_of_steel.webm", 26), ("street_bikes.mp4", 6)]
+)
+def test_real_films_have_the_scenes_that_were_counted_before(name: str, count: int) -> None:
+    assert len(scenes(REAL / name)) == count

@@ -1,0 +1,1 @@
+"""From a file to chosen frames as JPEG: containers, indexes, decoders, damage."""

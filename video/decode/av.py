@@ -1,0 +1,354 @@
+"""What can be said of one video before it is sampled.
+
+Whether a frame is damaged depends on the file and that frame alone, not on what else was chosen.
+So damage to a frame that no other refers to, of which only those learn who want that frame, is its
+own; and what is called damaged is decoded once more from the start of the file, everything of it.
+"""
+
+from __future__ import annotations
+
+import gc
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from itertools import chain, dropwhile
+from pathlib import Path
+from typing import NamedTuple
+
+from av import VideoFrame
+from av.container import InputContainer
+from av.packet import Packet
+from av.video.stream import VideoStream
+from PIL import Image
+
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.video.decode.container import opened, passed_over
+from videoautoarena.video.decode.damage import Feed, packet_tick
+from videoautoarena.video.decode.index import (
+    Clock,
+    Index,
+    frames_in_order,
+    has_guessed_times,
+    read_index,
+)
+from videoautoarena.video.decode.jpeg import (
+    Catch,
+    Develop,
+    Turn,
+    displayed_size,
+    rotation,
+    turn_of,
+    upright,
+)
+
+LEADS_S = (0.0, 1.0, 5.0)
+"""How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies
+before they are shown, and so ends up just behind it."""
+
+
+class AvDecoder:
+    """libav by PyAV: exact to the frame, and the only one that tells of damage."""
+
+    name = "av"
+
+    def index(self, path: Path) -> Index:
+        """Return the times of every frame the file really holds."""
+        return read_index(path)
+
+    def shape(self, path: Path) -> tuple[int, int]:
+        """Return the size at which a player shows the first frame."""
+        first = first_frame(path)
+        if first is None:
+            raise UnusableVideo("holds no frame that can be decoded")
+        size = displayed_size(*first)
+        # Asked how it is turned, a frame is held by itself: of 8K that would be 100 MB.
+        del first
+        gc.collect(1)
+        return size
+
+    def pictures(
+        self,
+        path: Path,
+        index: Index,
+        *,
+        wanted: Sequence[int],
+        size: tuple[int, int],
+        develop: Develop,
+    ) -> Catch:
+        """Return the pictures at the wanted ticks, each upright and scaled to `size`."""
+        darkroom = _Darkroom(Catch(develop, frozenset(wanted)), size, index.hurt)
+        _decode(path, index, wanted=wanted, room=darkroom)
+        if wanted and not darkroom.catch.pictures:
+            first = first_frame(path)
+            if first is not None:
+                darkroom.catch.rough[min(wanted)] = develop(
+                    upright(first[0], size, turn_of(first[0]))
+                )
+        return darkroom.catch
+
+
+@dataclass
+class _Darkroom:
+    """Where decoded frames become pictures."""
+
+    catch: Catch
+    size: tuple[int, int]
+    hurt: frozenset[int]
+    """Ticks of frames that are damaged whatever decoding tells."""
+    drying: dict[int, bytes] = field(default_factory=dict)
+    """Pictures of which it is not known yet whether damage is told before or behind them."""
+    turn: Turn | None = None
+    """What sets them upright; to ask each frame would keep it from being freed at once."""
+    asked: int = 0
+    """How many frames have been set upright."""
+
+    @property
+    def missing(self) -> frozenset[int]:
+        return self.catch.missing
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a picture that is missing has not come at all."""
+        had = self.catch.exact.keys() | self.catch.rough.keys() | self.drying.keys()
+        return not self.catch.wanted <= had
+
+    def take(self, frames: Iterable[VideoFrame]) -> None:
+        """Develop the frames that are wanted and not yet had."""
+        wanted, exact = self.catch.wanted, self.catch.exact
+        for frame in frames:
+            tick = frame.pts
+            if tick in wanted and tick not in exact and tick not in self.drying:
+                self.drying[tick] = self.catch.develop(self._upright(frame))
+
+    def sort(self, is_sound: Callable[[int], bool], *, keeps_rest: bool) -> None:
+        """Keep the sound pictures of those that have come, and the others where they are the best.
+
+        Args:
+            is_sound: whether nothing was told of the frame of a tick.
+            keeps_rest: the others are kept as damaged ones; else they are dropped.
+        """
+        for tick, picture in self.drying.items():
+            if tick not in self.hurt and is_sound(tick):
+                self.catch.exact[tick] = picture
+            elif keeps_rest:
+                self.catch.rough.setdefault(tick, picture)
+        self.drying.clear()
+
+    def _upright(self, frame: VideoFrame) -> Image.Image:
+        if self.asked == 0:
+            self.turn = turn_of(frame)
+        elif self.asked == 1:
+            # The one that was asked is held by itself.
+            gc.collect(1)
+        self.asked += 1
+        return upright(frame, self.size, self.turn)
+
+
+def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
+    with opened(path) as (container, stream):
+        if wanted and has_guessed_times(path, container, stream):
+            _decode_in_order(container, stream, index, room)
+            return
+        reel = _Reel(container, stream)
+        for key, ticks in _groups(index, wanted) if index.can_seek else ():
+            _decode_group(reel, key=key, ticks=ticks, room=room)
+    if room.missing:
+        _decode_through(path, index, room)
+
+
+@dataclass
+class _Reel:
+    """An open file that can be wound to a key frame."""
+
+    container: InputContainer
+    stream: VideoStream
+    lead: int = 0
+    """Place in LEADS_S that was needed last: a container that seeks late does so everywhere."""
+
+    def packets_from(self, key: int) -> Iterator[Packet[VideoStream]]:
+        """Return the packets from that of a key frame on, in the order in which they are stored.
+
+        Where it cannot be reached they are those behind it, of which nothing can be made.
+        """
+        for place in range(self.lead, len(LEADS_S)):
+            self.lead = place
+            packets = self._wound_to(key, LEADS_S[place])
+            first = next(packets, None)
+            if first is None or not _is_shown_after(first, key):
+                break
+        behind = chain([first] if first else [], packets)
+        return dropwhile(lambda packet: _is_shown_before(packet, key), behind)
+
+    def _wound_to(self, key: int, lead_s: float) -> Iterator[Packet[VideoStream]]:
+        lead = round(lead_s / self.stream.time_base) if self.stream.time_base else 0
+        self.container.seek(key - lead, stream=self.stream, backward=True)
+        self.stream.codec_context.flush_buffers()
+        return self.container.demux(self.stream)
+
+
+def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
+    """Return the first frame that can be decoded, and its pixels' aspect; None if none can be."""
+    with opened(path) as (container, stream), passed_over():
+        for packet in container.demux(stream):
+            with passed_over():
+                for frame in stream.codec_context.decode(packet):
+                    return frame, stream.sample_aspect_ratio
+    return None
+
+
+def _groups(index: Index, wanted: Sequence[int]) -> list[tuple[int, list[int]]]:
+    groups: dict[int, list[int]] = {}
+    for tick in sorted(wanted):
+        key = index.keys[max(0, bisect_right(index.keys, tick) - 1)]
+        groups.setdefault(key, []).append(tick)
+    return list(groups.items())
+
+
+def _decode_group(reel: _Reel, *, key: int, ticks: list[int], room: _Darkroom) -> None:
+    """Decode from the key frame until all packets of the wanted frames have been fed."""
+    feed = _fed(reel, key=key, last=ticks[-1], wanted=frozenset(ticks), room=room)
+    # Who wants other frames of the group does not decode these: what do all learn who pass by?
+    common = _fed(reel, key=key, last=ticks[-1]) if feed.told else feed
+    room.sort(partial(feed.is_sound, until=common.first), keeps_rest=False)
+
+
+def _fed(
+    reel: _Reel,
+    *,
+    key: int,
+    last: int,
+    wanted: frozenset[int] = frozenset(),
+    room: _Darkroom | None = None,
+) -> Feed:
+    """Decode from a key frame to a later one: all that others refer to, and what is wanted."""
+    feed, waiting, codec = Feed(key), {last, *wanted}, reel.stream.codec_context
+    with passed_over():
+        for packet in reel.packets_from(key):
+            if packet.size:
+                is_wanted = packet.pts is None or packet.pts in wanted
+                codec.skip_frame = "DEFAULT" if is_wanted else "NONREF"
+                _decode_packet(feed, packet, reel.stream, room)
+            waiting.discard(packet_tick(packet) or 0)
+            if not waiting or _is_past(packet, last):
+                break
+    _drain(feed, reel.stream, room)
+    return feed
+
+
+def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
+    """Decode everything from the start for what is missing: some containers cannot seek.
+
+    Behind damage it begins afresh at the next key frame, as after a seek: without what is shown
+    before that frame. So where reading alone tells of damage that ends sooner, it goes on.
+    """
+    last, keys = max(room.missing), frozenset(index.keys) - index.hurt
+    feed, clock = Feed(), Clock(index.time_base)
+    with opened(path) as (container, stream):
+        with passed_over():
+            for packet in container.demux(stream):
+                tick = packet_tick(packet)
+                if clock.goes_back(packet):
+                    break
+                is_lead_in = tick is not None and packet.is_keyframe and tick < index.shown[0]
+                if (tick in keys or is_lead_in) and (
+                    feed.told or _is_led_by_hurt(index, tick, feed)
+                ):
+                    _drain(feed, stream, room)
+                    room.sort(feed.is_sound, keeps_rest=True)
+                    feed = Feed(tick)
+                if packet.size:
+                    _decode_packet(feed, packet, stream, room)
+                if not room.is_waiting or _is_past(packet, last):
+                    break
+        _drain(feed, stream, room)
+    room.sort(feed.is_sound, keeps_rest=True)
+
+
+def _decode_in_order(
+    container: InputContainer, stream: VideoStream, index: Index, room: _Darkroom
+) -> None:
+    """Decode from the start, where only counting tells which frame is which."""
+    frames = frames_in_order(container, stream, index.shown, last=max(room.catch.wanted))
+    for frame, is_sound in frames:
+        with passed_over():
+            room.take([frame])
+        room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
+
+
+def _decode_packet(
+    feed: Feed,
+    packet: Packet[VideoStream] | None,
+    stream: VideoStream,
+    room: _Darkroom | None,
+) -> None:
+    frames = feed.decode(packet, stream.codec_context)
+    if room:
+        with passed_over():
+            room.take(frames)
+
+
+def _drain(feed: Feed, stream: VideoStream, room: _Darkroom | None) -> None:
+    """Take what the decoder still holds back, and have it begin afresh."""
+    stream.codec_context.skip_frame = "DEFAULT"
+    _decode_packet(feed, None, stream, room)
+    stream.codec_context.flush_buffers()
+
+
+def _is_led_by_hurt(index: Index, key: int | None, feed: Feed) -> bool:
+    """Return whether damage that was fed lasts up to the frame that is shown before a key frame."""
+    place = bisect_left(index.shown, key) if key is not None else 0
+    is_hurt = place > 0 and index.shown[place - 1] in index.hurt
+    return is_hurt and not index.hurt.isdisjoint(feed.places)
+
+
+def _is_shown_before(packet: Packet[VideoStream], tick: int) -> bool:
+    own = packet_tick(packet)
+    return own is not None and own < tick
+
+
+def _is_shown_after(packet: Packet[VideoStream], tick: int) -> bool:
+    own = packet_tick(packet)
+    return own is not None and own > tick
+
+
+def _is_past(packet: Packet[VideoStream], tick: int) -> bool:
+    # No frame is shown before it is decoded, so a later dts means all packets have been fed.
+    return packet.dts is not None and packet.dts > tick
+
+
+class Probe(NamedTuple):
+    """The shape of a video; the size is the one a player shows."""
+
+    duration_s: float
+    width_px: int
+    height_px: int
+    fps: float
+    codec: str
+    rotation: int = 0
+    """Degrees clockwise by which a player turns the stored picture."""
+    problems: tuple[str, ...] = ()
+    """What is wrong with it though it can be used, a clause each."""
+
+
+def probe(path: Path) -> Probe:
+    """Return the shape of a video whose first frame has been decoded. Costs one pass of reading.
+
+    Raises:
+        UnusableVideo: the reason alone, one clause without the name.
+    """
+    index = read_index(path)
+    first = first_frame(path)
+    if first is None:
+        raise UnusableVideo("holds no frame that can be decoded")
+    with opened(path) as (_, stream):
+        codec = stream.codec_context.name
+    return Probe(
+        round(index.duration_s, 3),
+        *displayed_size(*first),
+        fps=round(index.fps, 3),
+        codec=codec,
+        rotation=rotation(first[0]),
+        problems=index.problems,
+    )

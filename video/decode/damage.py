@@ -1,0 +1,196 @@
+"""What libav tells of damage, and which frames are damaged by it: all up to the next fresh start.
+
+An error, a gap and a picture that was patched up have one thing in common: what refers to it, and
+what refers to that, may be wrong without another word. So all frames behind one, in the order of
+decoding, are damaged until decoding starts afresh. Much damage is told of by no decoder: where
+nothing is told, nothing is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+import av.logging
+from av import VideoFrame
+from av.packet import Packet
+from av.video.codeccontext import VideoCodecContext
+from av.video.stream import VideoStream
+
+from videoautoarena.video.decode.container import Unreadable
+
+FORGETTING = "mmco: unref short failure"
+LONGEST = 1.75
+"""Times the usual, a step from a frame to the next: film on discs has steps of 1.5."""
+REORDERED = 5
+"""So many steps lie between decoding and showing."""
+UNEVEN = 0.05
+"""Where more of the steps than that are not as long as the others, none is a sign of a loss."""
+PAUSE = 30
+"""So many steps at once, up to a key frame, are a pause: losses that long do not end just there."""
+
+# From then on PyAV counts errors; at this level it hands none of their texts to Python.
+av.logging.set_level(av.logging.PANIC)
+
+
+def errors_told() -> int:
+    """Return of how many errors libav has told in this process; some of them it never raises."""
+    return int(av.logging.get_last_error()[0])
+
+
+def packet_tick(packet: Packet[VideoStream]) -> int | None:
+    """Return when a packet's frame is shown; None for an empty packet or one without a time."""
+    if not packet.size:
+        return None
+    return packet.dts if packet.pts is None else packet.pts
+
+
+@dataclass
+class Feed:
+    """Decoding in one go: in which order frames were fed, and at which of them damage was told."""
+
+    key: int | None = None
+    """The tick it began at after a seek: what is shown before lacks what it refers to."""
+    places: dict[int, int] = field(default_factory=dict)
+    """Tick of each frame to its place in the order of decoding."""
+    told: set[int] = field(default_factory=set)
+    """Places at which an error was raised or told."""
+    patched: set[int] = field(default_factory=set)
+    """Ticks of frames that the decoder itself calls corrupt."""
+
+    def decode(
+        self, packet: Packet[VideoStream] | None, decoding: VideoCodecContext
+    ) -> list[VideoFrame]:
+        """Return the frames that come out as a packet goes in; None gives what was held back."""
+        tick = packet_tick(packet) if packet else None
+        # The second field of a picture may have no time of its own.
+        if tick is not None and tick not in self.places:
+            self.places[tick] = len(self.places)
+        frames, has_told = heard(lambda: decoding.decode(packet))
+        # What is shown before the key frame refers to frames that were not fed.
+        if has_told and (tick is None or self.key is None or tick >= self.key):
+            self.told.add(max(0, len(self.places) - 1) if tick is None else self.places[tick])
+        for frame in frames:
+            if frame.is_corrupt and frame.pts is not None:
+                self.patched.add(frame.pts)
+                if self.key is None or frame.pts >= self.key:
+                    self.told.add(self.places.get(frame.pts, 0))
+        return frames
+
+    @property
+    def first(self) -> float:
+        """The place of the first damage that was told; beyond all places where none was."""
+        return min(self.told, default=float("inf"))
+
+    def is_sound(self, tick: int, *, until: float | None = None) -> bool:
+        """Return whether nothing was told of a frame, nor of any before it that it may refer to.
+
+        Args:
+            tick: of the frame.
+            until: the place of the first damage that others may refer to, where it is known;
+                else all counts as such.
+        """
+        place = self.places.get(tick)
+        if place is None or tick in self.patched or place in self.told:
+            return False
+        if self.key is not None and tick < self.key:
+            return False
+        return place < (self.first if until is None else until)
+
+
+def heard(decode: Callable[[], list[VideoFrame]]) -> tuple[list[VideoFrame], bool]:
+    """Return what decoding gives, and whether an error was raised or told; never lack of memory."""
+    before = errors_told()
+    try:
+        frames = decode()
+    except MemoryError:
+        raise
+    except Unreadable:
+        return [], True
+    count = errors_told() - before
+    last = av.logging.get_last_error()[1]
+    # Where pictures of H.264 build up without key frames, it is to forget some from before the
+    # one it began with. Of frames that are really missing more is told.
+    is_harmless = count == 1 and last is not None and FORGETTING in last[2]
+    return frames, count > 0 and not is_harmless
+
+
+@dataclass
+class Gaps:
+    """Which frames are damaged by what reading alone tells: packets that are torn or missing."""
+
+    count: int = 0
+    """Of packets that are torn, and of holes in front of others."""
+    hurt: set[int] = field(default_factory=set)
+    late: dict[int, set[int]] = field(default_factory=dict)
+    """When a packet is decoded before which another may be missing, to the ticks of what follows
+    up to a fresh start."""
+    _is_hurt: bool = False
+    _was_torn: bool = False
+    _due: float | None = None
+    """When the next packet is decoded at the latest, if none is missing before it."""
+    _following: set[int] | None = None
+    _key: int | None = None
+    """The tick of a key frame behind a gap: those shown before it refer to what was before it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next packet may be damaged by one before it."""
+        return self._is_hurt or self._was_torn or self._key is not None
+
+    def pass_by(self, packet: Packet[VideoStream], tick: int | None, *, is_behind: bool) -> None:
+        """Take note of the next packet as they are stored; `is_behind` an error of reading."""
+        # Parsers cut frames one behind the packet that they mark as torn.
+        is_torn = packet.is_corrupt or self._was_torn
+        self._was_torn = packet.is_corrupt
+        self.count += packet.is_corrupt or is_behind
+        self._is_hurt |= is_torn or is_behind
+        self._note_late(packet)
+        if packet.is_keyframe and not is_torn:
+            self._key = tick if self._is_hurt else None
+            self._is_hurt, self._following = False, None
+        is_leading = tick is not None and self._key is not None and tick < self._key
+        if tick is not None and (self._is_hurt or is_leading):
+            self.hurt.add(tick)
+        if tick is not None and self._following is not None:
+            self._following.add(tick)
+
+    def _note_late(self, packet: Packet[VideoStream]) -> None:
+        if packet.dts is not None and self._due is not None and packet.dts > self._due:
+            self._following = self.late[packet.dts] = set()
+        # Without a place in the file its time is worked out from others.
+        is_known = packet.dts is not None and packet.duration and packet.pos is not None
+        self._due = (packet.dts or 0) + LONGEST * (packet.duration or 0) if is_known else None
+
+    def look_for_holes(self, shown: Sequence[int], keys: Collection[int]) -> None:
+        """Take note of frames that are missing where nearly all are shown for as long.
+
+        Times are often worked out, and wrong by one: a hole counts where there is one in the times
+        of showing and in those of decoding. Where a group of pictures begins behind it, only those
+        refer to what was lost that are shown before its key frame; there need be none, and behind
+        a pause they refer to what is there.
+
+        Args:
+            shown: the ticks of all frames, ascending.
+            keys: those at which decoding can start.
+        """
+        steps = [later - earlier for earlier, later in pairwise(shown)]
+        usual = median(steps) if steps else 0.0
+        uneven = sum(not usual <= LONGEST * step <= LONGEST**2 * usual for step in steps)
+        if uneven > max(1, UNEVEN * len(steps)):
+            return
+        is_behind = False
+        for step, tick in zip(steps, shown[1:], strict=True):
+            near = [dts for dts in self.late if abs(dts - tick) <= REORDERED * usual]
+            # Nothing follows a key frame up to the next fresh start: it is one.
+            is_group = not any(self.late[dts] for dts in near)
+            is_whole = is_group and (tick in keys or step > PAUSE * usual)
+            is_hole = step > LONGEST * usual and bool(near) and not is_whole
+            self.count += is_hole
+            self.hurt.update(*(self.late[dts] for dts in near if is_hole))
+            # The time of one that was stored before may have been worked out from a missing one.
+            is_behind = (is_behind or is_hole) and tick not in keys
+            if is_behind:
+                self.hurt.add(tick)

@@ -1,0 +1,173 @@
+"""The libraries that can decode, behind one interface: they differ in nothing a caller sees.
+
+It is told which frames to give, and gives others where groups of pictures are open, in transport
+streams, in AVI and behind edit lists: `tests/video/test_decoders.py` lists what is known. What it
+cannot decode it fills in. It says nothing of all this, so no picture of it is called exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from PIL import Image
+
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.video.decode.av import AvDecoder
+from videoautoarena.video.decode.container import opened, regular
+from videoautoarena.video.decode.index import Index
+from videoautoarena.video.decode.jpeg import Catch, Develop
+
+BATCH = 16
+"""Frames held at once; decord goes on from where the last batch ended."""
+WHOLE_ROWS = 32
+"""decord refuses many widths that are no multiple of it: it forgets that libav pads rows."""
+
+
+class DecordDecoder:
+    """Frames by decord; what is in the file and how it is shaped is left to libav."""
+
+    name = "decord"
+
+    def __init__(self) -> None:
+        """Import decord.
+
+        Raises:
+            BadInput: it is not installed, or not for this machine.
+        """
+        try:
+            self._decord: Any = import_module("decord")
+        except (ImportError, OSError):
+            raise BadInput(
+                "the decoder decord is not installed: pip install 'videoautoarena[decord]' "
+                "(it has wheels for x86 alone, and none for macOS), or use --decoder av"
+            ) from None
+        self._decord.logging.set_level(self._decord.logging.QUIET)
+
+    def index(self, path: Path) -> Index:
+        """Return the times of every frame the file really holds."""
+        return AvDecoder().index(path)
+
+    def shape(self, path: Path) -> tuple[int, int]:
+        """Return the size at which a player shows the first frame."""
+        return AvDecoder().shape(path)
+
+    def pictures(
+        self,
+        path: Path,
+        index: Index,
+        *,
+        wanted: Sequence[int],
+        size: tuple[int, int],
+        develop: Develop,
+    ) -> Catch:
+        """Return the pictures decord gives for the wanted ticks, none of them called exact."""
+        catch = Catch(develop, frozenset(wanted))
+        with _openable(path) as name:
+            try:
+                self._read(name, index, catch=catch, size=size)
+            except (self._decord.DECORDError, RuntimeError, IndexError) as error:
+                # It cannot go on behind an error; what it gave before stays.
+                if not catch.near:
+                    raise UnusableVideo("cannot be decoded by decord; try --decoder av") from error
+        return catch
+
+    def _read(self, name: str, index: Index, *, catch: Catch, size: tuple[int, int]) -> None:
+        width = -(-size[0] // WHOLE_ROWS) * WHOLE_ROWS
+        # There is a worker a core already, and with more threads decord refuses VP9 of 720p.
+        reader = self._decord.VideoReader(name, width=width, height=size[1], num_threads=1)
+        ticks = sorted(catch.wanted)
+        numbers = _numbers(reader, index, ticks)
+        for start in range(0, len(ticks), BATCH):
+            batch = reader.get_batch(numbers[start : start + BATCH]).asnumpy()
+            for tick, pixels in zip(ticks[start : start + BATCH], batch, strict=True):
+                catch.near[tick] = catch.develop(_scaled(pixels, size))
+
+
+def _numbers(reader: Any, index: Index, ticks: Sequence[int]) -> list[int]:
+    """Return the places of the ticks among decord's frames; by time where it counts others."""
+    if len(reader) == len(index.shown):
+        places = {tick: place for place, tick in enumerate(index.shown)}
+        return [places[tick] for tick in ticks]
+    starts = reader.get_frame_timestamp(np.arange(len(reader)))[:, 0]
+    wanted = [index.seconds(tick) for tick in ticks]
+    return [int(np.argmin(np.abs(starts - second))) for second in wanted]
+
+
+def _scaled(pixels: np.ndarray[Any, Any], size: tuple[int, int]) -> Image.Image:
+    image = Image.fromarray(pixels)
+    return image if image.size == size else image.resize(size, Image.Resampling.BICUBIC)
+
+
+@contextmanager
+def _openable(path: Path) -> Iterator[str]:
+    """Yield a name by which decord opens this very file, once libav's whitelists have let it pass.
+
+    decord knows no whitelist, and would take `http:`, `concat:` or `%d` in a name for what to read.
+    """
+    with opened(path):
+        pass
+    with regular(path) as file:
+        yield f"/dev/fd/{file.fileno()}"
+
+
+DECODERS = ("av", "decord")
+
+
+class Decoder(Protocol):
+    """One library; sizes are (width, height) in pixels, ticks are those of the index."""
+
+    name: str
+
+    def index(self, path: Path) -> Index:
+        """Return the times of every frame the file really holds.
+
+        Raises:
+            UnusableVideo: it cannot be opened or holds no frame with a time.
+        """
+        ...
+
+    def shape(self, path: Path) -> tuple[int, int]:
+        """Return the size at which a player shows the first frame: upright, square pixels.
+
+        Raises:
+            UnusableVideo: no frame can be decoded.
+        """
+        ...
+
+    def pictures(
+        self,
+        path: Path,
+        index: Index,
+        *,
+        wanted: Sequence[int],
+        size: tuple[int, int],
+        develop: Develop,
+    ) -> Catch:
+        """Return the pictures at the wanted ticks, each upright and scaled to `size`.
+
+        What could not be had stays in `missing`; a damaged file is no error, none of it is.
+
+        Raises:
+            UnusableVideo: the file cannot be opened any more, or is not for this library at all.
+        """
+        ...
+
+
+def decoder_named(name: str) -> Decoder:
+    """Return a decoder of `DECODERS`; its library is imported only now.
+
+    Raises:
+        BadInput: its library is not installed.
+    """
+    if name == "av":
+        from videoautoarena.video.decode.av import AvDecoder
+
+        return AvDecoder()
+    if name == "decord":
+        return DecordDecoder()
+    raise BadInput(f"there is no decoder {name}; there are {', '.join(DECODERS)}")

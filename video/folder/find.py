@@ -1,0 +1,145 @@
+"""Finding the usable videos in a folder, by content; none of them is opened by this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
+from videoautoarena.memory.records.records import Skipped, Video
+from videoautoarena.video.decode.container import trouble
+from videoautoarena.video.workers.pool import HANDS, Worker, ask
+
+SUFFIXES = frozenset(
+    f".{kind}"
+    for kind in (
+        *("3g2", "3gp", "asf", "avi", "divx", "f4v", "flv", "ivf", "m2ts", "m2v", "m4v", "mkv"),
+        *("mov", "mp4", "mpe", "mpeg", "mpg", "mts", "mxf", "ogm", "ogv", "ts", "vob", "webm"),
+        "wmv",
+    )
+)
+"""Names that claim to be a video: such a file is never passed over in silence."""
+PATIENCE_S = 60.0
+SLOWEST_BYTES_S = 20e6
+"""To be read and described a file has a minute, and more where it holds much: both together."""
+
+Tell = Callable[[int, int], None]
+"""Takes how many files have been read, of how many."""
+
+
+class Findings(NamedTuple):
+    """What a folder holds; paths are relative to it, and all three are sorted by them."""
+
+    videos: list[Video]
+    skipped: list[Skipped]
+    duplicates: list[tuple[str, str]]
+    """(path, path of the video with the same bytes)."""
+
+
+def find_videos(folder: Path, tell: Tell | None = None) -> Findings:
+    """Return every usable video below the folder, and why the others are none.
+
+    Suffixes decide nothing except whether an unusable file is worth a word.
+
+    Raises:
+        BadInput: no such folder, or none that can be read.
+    """
+    _refuse_no_folder(folder)
+    found = Findings([], [], [])
+    first_of: dict[str, str] = {}
+    whole = sorted(_walk(folder))
+    read = iter(read_videos(folder, [name for name, why in whole if not why], tell))
+    for name, why in whole:
+        video = UnusableVideo(why) if why else next(read)
+        if isinstance(video, UnusableVideo):
+            if why or _claims_to_be_video(name) or isinstance(video, DecoderLost):
+                found.skipped.append(Skipped(path=name, reason=str(video)))
+            continue
+        same = first_of.setdefault(video.sha256, name)
+        if same == name:
+            found.videos.append(video)
+        else:
+            found.duplicates.append((name, same))
+    return found
+
+
+def read_video(folder: Path, name: str) -> Video:
+    """Return the record of the file called `name` in `folder`; UnusableVideo where it is none."""
+    (video,) = read_videos(folder, [name])
+    if isinstance(video, UnusableVideo):
+        raise video
+    return video
+
+
+def read_videos(
+    folder: Path, names: Sequence[str], tell: Tell | None = None
+) -> list[Video | UnusableVideo]:
+    """Return the record of each file called so in `folder`, or why it has none, in their order."""
+    busy: set[Worker] = set()
+    pool = ThreadPoolExecutor(max_workers=max(1, min(HANDS, len(names))))
+    read = []
+    try:
+        for video in pool.map(lambda name: _read(folder, name, busy), names):
+            read.append(video)
+            if tell:
+                tell(len(read), len(names))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        # Only after Ctrl-C or the like is anybody still at work.
+        for worker in list(busy):
+            worker.kill()
+        pool.shutdown()
+    return read
+
+
+def _read(folder: Path, name: str, busy: set[Worker]) -> Video | UnusableVideo:
+    asked = {"folder": os.fspath(folder), "name": name}
+    try:
+        reply = ask("video", asked, deadline_s=patience_s(folder / name), busy=busy)
+    except UnusableVideo as failure:
+        return failure
+    return Video.model_validate(reply["video"])
+
+
+def patience_s(path: Path) -> float:
+    """Return how many seconds reading a file may take; gaps in it earn none."""
+    try:
+        stored = path.stat().st_blocks * 512
+    except OSError:
+        stored = 0
+    return PATIENCE_S + round(stored / SLOWEST_BYTES_S)
+
+
+def _refuse_no_folder(folder: Path) -> None:
+    shown = ascii(os.fspath(folder))
+    if not folder.exists():
+        raise BadInput(f"there is no folder {shown}; pass a folder that holds videos")
+    if not folder.is_dir():
+        raise BadInput(f"{shown} is a file; pass the folder that holds it")
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        raise BadInput(f"{shown} cannot be read: {error.strerror}") from None
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield (relative path, trouble) of everything that is no folder; no trouble for files."""
+    denied: list[tuple[str, str]] = []
+
+    def deny(error: OSError) -> None:
+        name = os.path.relpath(error.filename, folder)
+        denied.append((name, f"a folder that cannot be read: {error.strerror}"))
+
+    for parent, folders, files in os.walk(folder, onerror=deny):
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        for name in files + links:
+            path = os.path.join(parent, name)
+            yield os.path.relpath(path, folder), trouble(path)
+    yield from denied
+
+
+def _claims_to_be_video(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in SUFFIXES

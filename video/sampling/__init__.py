@@ -1,0 +1,1 @@
+"""Which frames stand for a video, and the cache that keeps them."""

@@ -1,0 +1,335 @@
+"""Decoded frames and scene lists kept on disk, known by the bytes of their video."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import struct
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from pydantic import ValidationError
+
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Frames, Sampling
+from videoautoarena.video.decode.index import Index
+from videoautoarena.video.sampling.eviction import (
+    OLD_S,
+    PART,
+    Kept,
+    evict,
+    kept_in,
+    said_bytes,
+    share_of_disk,
+    touch,
+)
+from videoautoarena.video.sampling.policies import Stretch, find_scenes
+from videoautoarena.video.sampling.sampler import EARLIER, SAMPLER, Sampled
+
+FINDER = "2"
+"""Goes up whenever the same video would give other scenes by this code."""
+
+
+def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tuple[Stretch, ...]:
+    """Return the scenes that were kept for these bytes, else find and keep them. Blocks.
+
+    Raises:
+        UnusableVideo: the file cannot be opened.
+        BadInput: they cannot be kept.
+    """
+    kept = kept_scenes(folder, sha256)
+    if kept is not None and kept[-1].end_s == index.duration_s:
+        return kept
+    scenes = find_scenes(path, index)
+    keep_scenes(folder, sha256, scenes)
+    return scenes
+
+
+def kept_scenes(folder: Path, sha256: str) -> tuple[Stretch, ...] | None:
+    """Return the scenes that were kept; None where there are none or they are damaged."""
+    try:
+        with _file(folder, sha256).open("rb") as file:
+            touch(file)
+            content = json.load(file)
+    except (OSError, ValueError):
+        return None
+    return _scenes(content)
+
+
+def keep_scenes(folder: Path, sha256: str, scenes: Sequence[Stretch]) -> None:
+    """Write scenes whole or not at all; several processes may do so at once.
+
+    Raises:
+        BadInput: the folder cannot be written to.
+    """
+    file, draft = _file(folder, sha256), None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=PART)
+        with os.fdopen(handle, "w") as text:
+            json.dump([list(scene) for scene in scenes], text)
+        os.replace(draft, file)
+    except OSError as error:
+        if draft is not None:
+            with suppress(OSError):
+                os.unlink(draft)
+        raise BadInput(
+            f"the frame cache {os.fspath(folder)!a} cannot be written: "
+            f"{error.strerror}; set XDG_CACHE_HOME to a folder that can"
+        ) from None
+
+
+def _file(folder: Path, sha256: str) -> Path:
+    return folder / sha256[:2] / f"{sha256}-{FINDER}.scenes"
+
+
+def _scenes(content: Any) -> tuple[Stretch, ...] | None:
+    """Return what JSON says of scenes, if it can be so: from 0 on without a gap."""
+    try:
+        scenes = tuple(Stretch(float(start), float(end)) for start, end in content)
+    except (TypeError, ValueError):
+        return None
+    ends = [0.0, *(scene.end_s for scene in scenes)]
+    is_whole = [scene.start_s for scene in scenes] == ends[:-1] and all(
+        earlier < later < math.inf for earlier, later in pairwise(ends)
+    )
+    return scenes if scenes and is_whole else None
+
+
+HEAD = struct.Struct("<8s32sI")
+"""Magic, sha256 of the index, length of the index in bytes. Then the index as JSON, then JPEGs."""
+MAGIC = b"VAAframe"
+ROOM = 32
+"""So many times its own size is made free for an entry that a full disk has no room for."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_PLAIN = {"policy": "uniform", "fps": None, "decoder": "av", "ocr": False}
+
+
+class NotCached(LookupError):
+    """The entry is not there, or it is damaged and has been removed."""
+
+
+class Entry(NamedTuple):
+    """The index of one entry."""
+
+    frames: Frames
+    places: dict[str, tuple[int, int]]
+    """Digest of a JPEG to its offset and length in the file, in bytes."""
+
+
+def default_folder() -> Path:
+    """Return where frames are kept unless told otherwise, by the XDG rules."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    return root / "videoautoarena" / "frames"
+
+
+class FrameCache:
+    """A folder of entries, one file each; several processes may use it at once.
+
+    Entries appear whole under their names, and what is read is checked, so that none of them has to
+    wait for another. One that vanishes or is found damaged is decoded again.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Take a folder, the user's own where none is given.
+
+        Raises:
+            BadInput: the user has set its cap to what is no size.
+        """
+        self.folder = folder or default_folder()
+        self._said = said_bytes()
+
+    def get(self, video_sha: str, sampling: Sampling) -> Frames | None:
+        """Return the frames of an entry whose every byte is as it was written, else None.
+
+        One that is not is removed.
+        """
+        try:
+            with self._reading(self._path(video_sha, _unread(sampling))) as file:
+                entry = _read_entry(file)
+                for wanted in entry.places:
+                    _read_jpeg(file, entry, wanted)
+        except NotCached:
+            return None
+        return entry.frames
+
+    def put(self, video_sha: str, sampling: Sampling, sampled: Sampled) -> None:
+        """Write an entry whole or not at all; on a full disk, older ones make room for it.
+
+        Raises:
+            BadInput: the folder cannot be written to.
+        """
+        path, pieces = self._path(video_sha, _unread(sampling)), _encode(sampled)
+        try:
+            try:
+                _write_whole(path, pieces)
+            except OSError as error:
+                if error.errno not in _FULL:
+                    raise
+                self.prune(self.size()[1] - ROOM * sum(map(len, pieces)))
+                _write_whole(path, pieces)
+        except OSError as error:
+            raise BadInput(_unwritable(self.folder, error)) from None
+
+    def jpegs(self, video_sha: str, sampling: Sampling, digests: Sequence[str]) -> list[bytes]:
+        """Return the JPEG bytes of the digests, in their order; only these bytes are read.
+
+        A run that was begun by an earlier version finds the bytes that it has shown, those beside
+        which text was read among them.
+
+        Raises:
+            NotCached: one of them is not there as it was written.
+        """
+        for one in dict.fromkeys((sampling, _unread(sampling))):
+            for sampler in (SAMPLER, *EARLIER):
+                with suppress(NotCached):
+                    return self._jpegs(self._path(video_sha, one, sampler), digests)
+        raise NotCached(video_sha)
+
+    def _jpegs(self, path: Path, digests: Sequence[str]) -> list[bytes]:
+        with self._reading(path) as file:
+            entry = _read_entry(file)
+            for wanted in digests:
+                if wanted not in entry.places:
+                    raise KeyError(wanted)
+            return [_read_jpeg(file, entry, wanted) for wanted in digests]
+
+    def entries(self) -> list[Kept]:
+        """Return everything that is kept, what was used last at the end."""
+        return kept_in(self.folder)
+
+    def size(self) -> tuple[int, int]:
+        """Return how many entries there are, and their bytes."""
+        found = self.entries()
+        return len(found), sum(entry.size_bytes for entry in found)
+
+    def most_bytes(self) -> int:
+        """Return how many bytes it may hold: what the user said, else a share of the disk."""
+        return share_of_disk(self.folder) if self._said is None else self._said
+
+    def prune(self, most: int | None = None, *, idle_s: float = OLD_S) -> list[Kept]:
+        """Remove what was used longest ago until the rest is no larger, and return it.
+
+        Of files that a killed process left half written, the old ones go.
+
+        Args:
+            most: in bytes; the cap where it is not given.
+            idle_s: what was used within so many seconds stays, since a run may be at it.
+        """
+        return evict(self.folder, self.most_bytes() if most is None else most, idle_s=idle_s)
+
+    def _path(self, video_sha: str, sampling: Sampling, sampler: str = "") -> Path:
+        how = how_sampled(sampling, sampler)
+        return self.folder / video_sha[:2] / f"{video_sha}-{how}.frames"
+
+    @contextmanager
+    def _reading(self, path: Path) -> Iterator[BinaryIO]:
+        """Open an entry for reading and note that it was used; a damaged one is removed."""
+        try:
+            with path.open("rb") as file:
+                touch(file)
+                try:
+                    yield file
+                except NotCached:
+                    _remove(path, file)
+                    raise
+        except (OSError, KeyError):
+            raise NotCached(path.name) from None
+
+
+def how_sampled(sampling: Sampling, sampler: str = "") -> str:
+    """Return what tells ways of sampling apart in the names of entries.
+
+    What is as it was before it could be chosen counts for nothing: a setting that is new in the
+    program makes no entry worthless. The version of the sampler is today's unless it is given.
+    """
+    said = sampling.model_dump().items()
+    chosen = {name: value for name, value in said if name not in _PLAIN or _PLAIN[name] != value}
+    return digest(canonical_json([sampler or SAMPLER, chosen]))[:16]
+
+
+def _unread(sampling: Sampling) -> Sampling:
+    """Return how the frames come about now: no text is read beside them."""
+    return sampling.model_copy(update={"ocr": False})
+
+
+def _unwritable(folder: Path, error: OSError) -> str:
+    shown = f"the frame cache {os.fspath(folder)!a} cannot be written: {error.strerror}"
+    if error.errno in _FULL:
+        return (
+            f"{shown}; make room (arena cache clear) or set XDG_CACHE_HOME to a folder on another "
+            "disk, and type the same command again: nothing is lost"
+        )
+    return f"{shown}; set XDG_CACHE_HOME to a folder that can"
+
+
+def _remove(path: Path, file: BinaryIO) -> None:
+    """Remove a damaged entry, unless another process has put a good one in its place."""
+    with suppress(OSError):
+        if os.path.samestat(path.stat(), os.fstat(file.fileno())):
+            path.unlink()
+
+
+def _encode(sampled: Sampled) -> list[bytes]:
+    """Return the pieces of an entry's file; equal pictures are kept once."""
+    places: dict[str, tuple[int, int]] = {}
+    blobs: list[bytes] = []
+    offset = 0
+    for frame, data in zip(sampled.frames.frames, sampled.jpegs, strict=True):
+        if frame.digest not in places:
+            places[frame.digest] = (offset, len(data))
+            blobs.append(data)
+            offset += len(data)
+    index = canonical_json({"frames": sampled.frames.model_dump(), "places": places}).encode()
+    return [HEAD.pack(MAGIC, sha256(index).digest(), len(index)), index, *blobs]
+
+
+def _read_entry(file: BinaryIO) -> Entry:
+    """Return the index, its places counted from the start of the file."""
+    head = file.read(HEAD.size)
+    if len(head) != HEAD.size:
+        raise NotCached("cut short")
+    magic, expected, length = HEAD.unpack(head)
+    index = file.read(length)
+    if magic != MAGIC or sha256(index).digest() != expected:
+        raise NotCached("damaged")
+    start = HEAD.size + length
+    try:
+        content = json.loads(index)
+        frames = Frames.model_validate(content["frames"])
+    except (ValueError, KeyError, ValidationError):
+        raise NotCached("of another version") from None
+    return Entry(frames, {d: (start + at, size) for d, (at, size) in content["places"].items()})
+
+
+def _read_jpeg(file: BinaryIO, entry: Entry, wanted: str) -> bytes:
+    if wanted not in entry.places:
+        raise NotCached(wanted)
+    offset, length = entry.places[wanted]
+    file.seek(offset)
+    data = file.read(length)
+    if digest(data) != wanted:
+        raise NotCached(wanted)
+    return data
+
+
+def _write_whole(path: Path, pieces: Sequence[bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=PART)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(pieces)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,223 @@
+"""Which frames stand for a video: by time, rate, scene, key frame or sharpness.
+
+Its video classes are not used: they open a file by name, past the whitelists of
+`video.decode.container`, and two of them count frames where the clock of this project is asked.
+
+The first and the last frame are among them by any policy, and a still that lasts counts once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from heapq import heapify, heapreplace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from av import VideoFrame
+
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.records import Sampling
+from videoautoarena.video.decode.container import opened, passed_over
+from videoautoarena.video.decode.index import Index, choose, frames_in_order, has_guessed_times
+
+if TYPE_CHECKING:
+    from numpy import uint8
+    from numpy.typing import NDArray
+
+
+LONGER_SIDE_PX = 256
+"""Frames are compared at this size, as PySceneDetect's own manager does."""
+SHORTEST_S = 0.6
+"""A cut closer than this to the cut before it is none."""
+
+
+class Stretch(NamedTuple):
+    """A part of a video without a cut, in seconds from the first frame."""
+
+    start_s: float
+    end_s: float
+
+
+def find_scenes(path: Path, index: Index) -> tuple[Stretch, ...]:
+    """Return the scenes in order: each begins where the one before ends, together all of it.
+
+    A cut is a frame whose hue, saturation and brightness differ enough from the one before
+    (PySceneDetect's ContentDetector with its own threshold). Costs one full decode; a frame that
+    cannot be decoded is passed over. Blocks; CPU only.
+
+    Raises:
+        UnusableVideo: the file cannot be opened.
+    """
+    cuts_at = _detector(index)
+    cuts = [cut for tick, picture in _small_pictures(path, index) for cut in cuts_at(tick, picture)]
+    starts = [0.0, *(index.seconds(tick) for tick in cuts), index.duration_s]
+    return tuple(Stretch(*ends) for ends in pairwise(starts))
+
+
+def _detector(index: Index) -> Callable[[int, NDArray[uint8]], list[int]]:
+    """Return a function that takes tick and picture in turn and gives the ticks of new scenes."""
+    # It brings OpenCV, which only a worker that is asked for scenes needs: 0.3 CPU seconds.
+    from scenedetect.common import FrameTimecode, Timecode
+    from scenedetect.detectors import ContentDetector
+
+    # Of a fast-cut film's 23 cuts AdaptiveDetector missed 7; this one sets 2 that are none.
+    detector = ContentDetector(min_scene_len=SHORTEST_S)
+    first, rate = index.shown[0], Fraction(index.fps)
+
+    def cuts_at(tick: int, picture: NDArray[uint8]) -> list[int]:
+        time = FrameTimecode(Timecode(tick - first, index.time_base), rate)
+        return [cut.pts + first for cut in detector.process_frame(time, picture)]
+
+    return cuts_at
+
+
+def _small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[uint8]]]:
+    """Yield tick and small BGR picture, shape (height, width, 3), of every frame, in order."""
+    known, last, size = frozenset(index.shown), index.shown[0] - 1, None
+    for frame in _frames(path, index):
+        if frame.pts not in known or frame.pts <= last:
+            continue
+        last = frame.pts
+        # One size for all, also where a stream changes its own: the detector subtracts them.
+        size = size or _small(frame)
+        small = frame.reformat(*size, format="bgr24", interpolation="AREA", threads=1)
+        yield last, cast("NDArray[uint8]", small.to_ndarray())
+
+
+def _frames(path: Path, index: Index) -> Iterator[VideoFrame]:
+    with opened(path) as (container, stream):
+        if has_guessed_times(path, container, stream):
+            counted = frames_in_order(container, stream, index.shown, last=index.shown[-1])
+            yield from (frame for frame, _ in counted)
+            return
+        with passed_over():
+            for packet in container.demux(stream):
+                with passed_over():
+                    yield from stream.codec_context.decode(packet)
+
+
+def _small(frame: VideoFrame) -> tuple[int, int]:
+    scale = min(1.0, LONGER_SIDE_PX / max(frame.width, frame.height))
+    return max(1, round(frame.width * scale)), max(1, round(frame.height * scale))
+
+
+FPS = 1.0
+"""Frames a second with the policy "fps" where nobody says how many."""
+FEWEST_KEYS = 16
+"""With fewer key frames than this a model that may look at 16 frames sees all that one may see that
+looks at 128: the policy would have taken away what tells them apart."""
+WIDEST_GAP = 0.25
+"""Share of a video that may lie between two key frames: beyond it a part goes unseen."""
+
+Span = tuple[float, float]
+"""Start and end of a scene, in seconds from the first frame."""
+
+
+def choose_ticks(sampling: Sampling, index: Index, scenes: Sequence[Span] = ()) -> list[int]:
+    """Return the ticks of at most `sampling.frames` frames, ascending, first and last among them.
+
+    Args:
+        sampling: the policy and its numbers.
+        index: the times of all frames.
+        scenes: needed by the policy "scenes" alone; ascending, as `video.sampling.policies` finds
+        them.
+
+    Raises:
+        UnusableVideo: the policy is "keyframes", and they are too few or too far apart.
+    """
+    match sampling.policy:
+        case "fps":
+            return so_many_a_second(index, sampling.fps or FPS, sampling.frames)
+        case "scenes":
+            return over_scenes(index, scenes, sampling.frames)
+        case "keyframes":
+            return at_keys(index, sampling.frames)
+        case _:
+            return choose(index.shown, sampling.frames)
+
+
+def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
+    """Return the frames on screen every 1/fps seconds, and the last.
+
+    Where they are more than `most`, these are thinned evenly and both ends kept.
+    """
+    first, last = index.shown[0], index.shown[-1]
+    count = int(index.seconds(last) * fps) + 1
+    places: Sequence[int] = range(count)
+    if count >= most:
+        places = sorted({i * (count - 1) // (most - 1) for i in range(most - 1)})
+    step = 1 / (fps * float(index.time_base))
+    return _on_screen(index, [*(first + round(place * step) for place in places), last])
+
+
+def over_scenes(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
+    """Return frames spread over scenes, each from the middle of an equal part of its scene.
+
+    With fewer scenes than frames each has at least one, and the rest go by the square root of the
+    length: four times as long is twice as many. With more scenes than frames, scenes are left out
+    evenly. The ends of the video take the place of the outermost frames.
+    """
+    if len(scenes) < 2:
+        return choose(index.shown, most)
+    if len(scenes) > most:
+        scenes = [scenes[i * (len(scenes) - 1) // (most - 1)] for i in range(most)]
+    instants = []
+    for (start_s, end_s), count in zip(scenes, _dealt(index, scenes, most), strict=True):
+        part_s = (end_s - start_s) / count
+        instants += [index.tick(start_s + part_s * (i + 0.5)) for i in range(count)]
+    inner = _on_screen(index, instants)[1:-1]
+    return sorted({index.shown[0], *inner, index.shown[-1]})
+
+
+def at_keys(index: Index, most: int) -> list[int]:
+    """Return the frames at which decoding can start, evenly thinned, and the last.
+
+    Raises:
+        UnusableVideo: they are too few or too far apart to stand for the video.
+    """
+    keys = sorted({index.shown[0], *index.keys, index.shown[-1]})
+    chosen = choose(keys, most)
+    _refuse_collapsed(index, chosen, min(FEWEST_KEYS, most, len(index.shown)))
+    return chosen
+
+
+def _refuse_collapsed(index: Index, chosen: Sequence[int], fewest: int) -> None:
+    span = index.shown[-1] - index.shown[0]
+    widest = max((later - earlier for earlier, later in pairwise(chosen)), default=0)
+    if len(chosen) >= fewest and (len(index.shown) <= fewest or widest <= WIDEST_GAP * span):
+        return
+    raise UnusableVideo(
+        f"has too few key frames to go by ({len(index.keys)} in {index.duration_s:.0f} s); "
+        "use --policy uniform"
+    )
+
+
+def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
+    """Return how many frames each scene gets: one, and more by Sainte-Laguë's divisors."""
+    room = [_frames_in(index, scene) for scene in scenes]
+    weights = [max(0.0, end_s - start_s) ** 0.5 for start_s, end_s in scenes]
+    dealt = [1] * len(scenes)
+    claims = [(-weight / 3, place) for place, weight in enumerate(weights)]
+    heapify(claims)
+    for _ in range(most - len(scenes)):
+        while claims[0][0] < 0 and dealt[claims[0][1]] >= room[claims[0][1]]:
+            heapreplace(claims, (0.0, claims[0][1]))
+        claim, place = claims[0]
+        if claim >= 0:
+            break
+        dealt[place] += 1
+        heapreplace(claims, (-weights[place] / (2 * dealt[place] + 1), place))
+    return dealt
+
+
+def _frames_in(index: Index, scene: Span) -> int:
+    start, end = (index.tick(second) for second in scene)
+    return bisect_left(index.shown, end) - bisect_left(index.shown, start)
+
+
+def _on_screen(index: Index, instants: Sequence[int]) -> list[int]:
+    """Return the frames shown at these ticks, ascending, each once."""
+    return sorted({index.shown[max(0, bisect_right(index.shown, at) - 1)] for at in instants})

@@ -1,0 +1,135 @@
+"""The frames a run looks at: chosen by a policy, the very ones of their times, kept as JPEG."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.records import Cue, Frame, Frames, Sampling, Subtitles
+from videoautoarena.video.decode.decoders import decoder_named
+from videoautoarena.video.decode.index import Index
+from videoautoarena.video.decode.jpeg import Catch, fitted_size, on_black, scaled_size, to_jpeg
+from videoautoarena.video.sampling.policies import Span, choose_ticks, find_scenes
+
+SAMPLER = "4"
+"""Goes up whenever the same video and Sampling would give other bytes, or other counts of what is
+damaged, by this code."""
+EARLIER = ("3",)
+"""Of the versions before, those whose bytes are still good to whoever knows their digests."""
+
+FindScenes = Callable[[Path, Index], Sequence[Span]]
+
+
+class Sampled(NamedTuple):
+    """The frames of one video and their JPEG bytes, in the same order."""
+
+    frames: Frames
+    jpegs: tuple[bytes, ...]
+
+
+def sample(
+    path: Path, *, sampling: Sampling, video: str = "", scenes_of: FindScenes = find_scenes
+) -> Sampled:
+    """Return up to `sampling.frames` frames, first and last among them. Blocks; CPU only.
+
+    A frame behind damage that was told of is counted in `damaged`, and so is one that cannot be
+    decoded and shows the one before it; one that may not be that of its time is counted in
+    `approximate`. That nothing was told of a frame does not prove it whole.
+
+    Args:
+        path: the file.
+        sampling: how many frames, how large, how well.
+        video: id the frames are recorded under.
+        scenes_of: finds the scenes where the sampling goes by them.
+
+    Raises:
+        UnusableVideo: not one frame could be decoded, or the policy is not for this video.
+        BadInput: the library that is to decode is not installed.
+    """
+    decoder = decoder_named(sampling.decoder)
+    index = decoder.index(path)
+    shape = decoder.shape(path)
+    size, scaled = fitted_size(shape, sampling), scaled_size(shape, sampling)
+
+    def develop(picture: Image.Image) -> bytes:
+        return to_jpeg(on_black(picture, size), sampling.quality)
+
+    scenes = scenes_of(path, index) if sampling.policy == "scenes" else ()
+    ticks = choose_ticks(sampling, index, scenes)
+    catch = decoder.pictures(path, index, wanted=ticks, size=scaled, develop=develop)
+    if not catch.pictures:
+        raise UnusableVideo(f"holds no frame that {decoder.name} can decode")
+    jpegs = stand_in(ticks, catch)
+    frames = tuple(
+        Frame(time_s=round(index.seconds(tick), 2), digest=digest(data))
+        for tick, data in zip(ticks, jpegs, strict=True)
+    )
+    record = Frames(
+        video=video,
+        width_px=size[0],
+        height_px=size[1],
+        frames=frames,
+        damaged=catch.damaged,
+        approximate=catch.approximate,
+    )
+    return Sampled(record, jpegs)
+
+
+def thin(frames: Frames, count: int) -> Frames:
+    """Return `count` of the frames, evenly spaced, both ends kept; all where there are fewer.
+
+    A frame stands for the stretch from its own time to that of the frame after it in `frames`, the
+    last one for all that follows. The cues that overlap a kept frame's stretch are kept, captions
+    as well as subtitles, so that nobody reads of a time that it was shown nothing of, and words
+    are thinned as pictures are.
+    """
+    total = len(frames.frames)
+    if count <= 1:
+        kept = list(range(min(total, max(0, count))))
+    else:
+        kept = sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
+    times = [frame.time_s for frame in frames.frames]
+    changed = {
+        "frames": tuple(frames.frames[i] for i in kept),
+        "captions": shown_cues(frames.captions, times, kept),
+        "subtitles": _thinned(frames.subtitles, times, kept),
+    }
+    return frames.model_copy(update=changed)
+
+
+def shown_cues(cues: Sequence[Cue], times: Sequence[float], kept: Sequence[int]) -> tuple[Cue, ...]:
+    """Return the cues that overlap the stretches of the frames at the places `kept`.
+
+    Args:
+        cues: on the clock of the frames.
+        times: of all frames, in seconds, ascending.
+        kept: ascending places in `times`.
+    """
+
+    def is_shown(cue: Cue) -> bool:
+        first = max(0, bisect_right(times, cue.start_s) - 1)
+        # A cue that ends as a frame appears is over, unless it is an instant.
+        last = max(first, bisect_left(times, cue.end_s) - 1)
+        return bisect_right(kept, last) > bisect_left(kept, first)
+
+    return tuple(cue for cue in cues if is_shown(cue))
+
+
+def _thinned(
+    subtitles: Subtitles | None, times: Sequence[float], kept: Sequence[int]
+) -> Subtitles | None:
+    cues = shown_cues(subtitles.cues, times, kept) if subtitles else ()
+    return subtitles.model_copy(update={"cues": cues}) if subtitles and cues else None
+
+
+def stand_in(ticks: Sequence[int], catch: Catch) -> tuple[bytes, ...]:
+    """Return one picture a tick: its own, else the one before it, else the first there is."""
+    had = catch.pictures
+    known = sorted(had)
+    return tuple(had[known[max(0, bisect_right(known, tick) - 1)]] for tick in ticks)

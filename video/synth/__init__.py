@@ -1,0 +1,1 @@
+"""Pictures and clips that are made here: samples, splices, contact sheets."""

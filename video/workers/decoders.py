@@ -1,0 +1,236 @@
+"""Decoding beside the event loop: long-lived worker processes, each with one video at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from videoautoarena.memory.records.errors import ArenaError, FramesChanged, UnusableVideo
+from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.video.sampling.cache import FrameCache, NotCached, kept_scenes
+from videoautoarena.video.sampling.policies import Stretch
+from videoautoarena.video.synth.splice import Splice
+from videoautoarena.video.workers.pool import HANDS, Worker, Worn, give_back, hire
+
+SPLICED_BYTES = 256 * 1024 * 1024
+"""Of spliced clips so much is kept for another judge; 2 MB each, and they can be made again."""
+TRIES = 8
+"""So often frames are made again that are cleared away before they are read."""
+LARGE_PX = 1920 * 1088
+MOST_MORE = 7
+"""Larger pictures have as many times the deadline as they are larger, and so many at most on top:
+one thread decodes them."""
+BETWEEN_PRUNES = 64
+"""Videos that are decoded before it is looked again whether the cache has outgrown its cap."""
+
+
+class Decoders:
+    """Frames on demand: from the cache, else decoded by the next idle worker.
+
+    Lives in one event loop; close it there, or use it as `async with`. Workers start when first
+    needed and outlive it, for the next that needs one. One that dies or overruns its deadline costs
+    its video and is replaced.
+    """
+
+    def __init__(
+        self, cache: FrameCache, *, workers: int | None = None, deadline_s: float = 300.0
+    ) -> None:
+        self.cache = cache
+        self.spliced = FrameCache(cache.folder / "spliced")
+        self._deadline_s = deadline_s
+        self._seats = asyncio.Semaphore(workers or HANDS)
+        # Threads of its own: those of the loop are for reading frames, which must not wait.
+        self._waiting = ThreadPoolExecutor(workers or HANDS, thread_name_prefix="decoding")
+        self._making: dict[tuple[str, Sampling], asyncio.Lock] = {}
+        self._made = 0
+
+    async def frames(self, path: Path, video: Video, sampling: Sampling) -> Frames:
+        """Return the frames of a video, whose JPEG bytes are then in the cache.
+
+        Raises:
+            UnusableVideo: no frame could be decoded, within the deadline, from these bytes.
+                The deadline is up to `1 + MOST_MORE` times as late for pictures larger than HD.
+            BadInput: the cache cannot be written.
+        """
+        async with self._making.setdefault((video.sha256, sampling), asyncio.Lock()):
+            cached = await asyncio.to_thread(self.cache.get, video.sha256, sampling)
+            if cached:
+                return cached
+            self._made += 1
+            if self._made % BETWEEN_PRUNES == 0:
+                await asyncio.to_thread(self.cache.prune)
+            if sampling.policy == "scenes":
+                # A request of its own, since it decodes everything; the next one finds them kept.
+                await self.scenes(path, video)
+            larger = video.width_px * video.height_px / LARGE_PX - 1
+            return await self._frames(
+                "frames",
+                sampling,
+                self.cache,
+                more_s=self._deadline_s * min(MOST_MORE, max(0.0, larger)),
+                path=os.fspath(path),
+                sha256=video.sha256,
+            )
+
+    async def scenes(self, path: Path, video: Video) -> tuple[Stretch, ...]:
+        """Return the scenes of a video: those that were kept, else found by a worker and kept.
+
+        All is decoded for that, so that it may take as much longer than a deadline as the video
+        lasts.
+
+        Raises:
+            UnusableVideo: it cannot be decoded within the deadline, or no longer has these bytes.
+            BadInput: they cannot be kept.
+        """
+        folder = self.cache.folder
+        kept = kept_scenes(folder, video.sha256)
+        if kept is None:
+            asked = {"path": os.fspath(path), "sha256": video.sha256, "cache": os.fspath(folder)}
+            await self.request("scenes", more_s=video.duration_s, **asked)
+            kept = kept_scenes(folder, video.sha256)
+        if kept is None:
+            raise UnusableVideo("had its scenes found and then lost; try again")
+        return kept
+
+    async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
+        """Return the frames of a spliced clip, whose JPEG bytes are then in the cache.
+
+        Raises:
+            UnusableVideo: a video of it cannot be decoded, within the deadline, or it would be
+                unclear what was set in.
+            BadInput: the cache cannot be written.
+        """
+        async with self._making.setdefault((splice.sha256, sampling), asyncio.Lock()):
+            cached = await asyncio.to_thread(self.spliced.get, splice.sha256, sampling)
+            if cached:
+                return cached
+            needed = {sha256: os.fspath(files[sha256]) for sha256 in splice.videos}
+            return await self._frames(
+                "splice", sampling, self.spliced, splice=splice.model_dump(), files=needed
+            )
+
+    async def spliced_jpegs(
+        self,
+        splice: Splice,
+        files: Mapping[str, Path],
+        *,
+        sampling: Sampling,
+        digests: Sequence[str],
+    ) -> list[bytes]:
+        """Return JPEG bytes of a spliced clip; makes it again where the cache has lost them.
+
+        Raises:
+            FramesChanged, UnusableVideo: as `jpegs` does.
+        """
+        read = partial(self.spliced.jpegs, splice.sha256, sampling, digests)
+        try:
+            return await _read(read, digests, make=partial(self.splice, splice, files, sampling))
+        except NotCached:
+            raise FramesChanged(
+                f"the spliced clip {splice.id} no longer has the frames it had before; "
+                "begin again, or go back to the versions of av and pillow it was made by"
+            ) from None
+
+    async def jpegs(
+        self, path: Path, video: Video, *, sampling: Sampling, digests: Sequence[str]
+    ) -> list[bytes]:
+        """Return the JPEG bytes of the digests; decodes again where the cache has lost them.
+
+        Raises:
+            FramesChanged: decoding gives other bytes now than these digests were made from.
+            UnusableVideo: the video is gone or cannot be decoded any more.
+        """
+        read = partial(self.cache.jpegs, video.sha256, sampling, digests)
+        try:
+            return await _read(read, digests, make=partial(self.frames, path, video, sampling))
+        except NotCached:
+            raise FramesChanged(
+                f"video {video.id} no longer gives the frames this run has seen; "
+                "start a new run, or go back to the versions of av and pillow it began with"
+            ) from None
+
+    async def close(self) -> None:
+        """Keep of spliced clips the latest only, and of all frames what the cap allows."""
+        await asyncio.to_thread(self.spliced.prune, SPLICED_BYTES)
+        await asyncio.to_thread(self.cache.prune)
+        self._waiting.shutdown(wait=False)
+
+    async def __aenter__(self) -> Decoders:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+    async def request(self, want: str, *, more_s: float = 0.0, **fields: Any) -> dict[str, Any]:
+        """Return what a worker answers to a request.
+
+        Args:
+            want: one of the kinds in `video.workers.worker.ANSWERS`.
+            more_s: seconds by which its deadline is later than that of the others.
+            fields: what it needs; all of it JSON, paths by `os.fspath`.
+
+        Raises:
+            UnusableVideo: there is no answer.
+            DecoderLost: it cost the worker its life, or was not there within the deadline.
+            BadInput: what was asked for cannot be written.
+        """
+        answer = partial(self._ask, want=want, fields=fields, deadline_s=self._deadline_s + more_s)
+        async with self._seats:
+            try:
+                return await answer(hire())
+            except Worn:
+                return await answer(Worker())
+
+    async def _ask(
+        self, worker: Worker, *, want: str, fields: Mapping[str, Any], deadline_s: float
+    ) -> dict[str, Any]:
+        asked = None
+        try:
+            asked = self._waiting.submit(worker.ask, want, fields, deadline_s=deadline_s)
+            reply = await asyncio.wrap_future(asked)
+        except ArenaError:
+            give_back(worker)
+            raise
+        except BaseException:
+            worker.kill()
+            # Whoever waits for it closes its pipes only where it fails; it may have just answered.
+            if asked is None:
+                worker.end()
+            else:
+                asked.add_done_callback(lambda _asked: worker.end())
+            raise
+        give_back(worker)
+        return reply
+
+    async def _frames(
+        self, want: str, sampling: Sampling, cache: FrameCache, **fields: Any
+    ) -> Frames:
+        kept_in = os.fspath(cache.folder)
+        reply = await self.request(want, sampling=sampling.model_dump(), cache=kept_in, **fields)
+        return Frames.model_validate(reply["frames"])
+
+
+async def _read(
+    read: Callable[[], list[bytes]],
+    digests: Sequence[str],
+    *,
+    make: Callable[[], Awaitable[Frames]],
+) -> list[bytes]:
+    """Return what `read` gives, made again where it is lost; others may clear the cache meanwhile.
+
+    Raises:
+        NotCached: what is made now are others than these, or it is lost each time.
+    """
+    for _ in range(TRIES):
+        try:
+            return await asyncio.to_thread(read)
+        except NotCached:
+            made = await make()
+        if not {frame.digest for frame in made.frames}.issuperset(digests):
+            break
+    return await asyncio.to_thread(read)

@@ -1,0 +1,283 @@
+"""The processes in which files from outside are opened: confined, lent to one request at a time.
+
+They serve the whole of this process, since each takes about a second to start. All of them end with
+it, however it ends, because they read their requests from it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from subprocess import PIPE
+from threading import Lock
+from typing import Any
+
+from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
+
+MOST_BYTES = 960 << 20
+"""Memory that a worker may fill, its libraries aside: 8K in ten bits needs 910 MB to be decoded."""
+MOST_FILES = 256
+"""Open files at once; libraries that read on demand take some dozens."""
+NICER = 5
+
+
+def confine(most_bytes: int) -> None:
+    """Bound the memory this process may fill, its files and its priority; for good.
+
+    macOS does not enforce the bound on memory; there a deadline is what ends a greedy file.
+    """
+    # What is written to, not what is mapped: threads and libraries map gigabytes they never touch.
+    _lower(resource.RLIMIT_DATA, most_bytes)
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_NOFILE, MOST_FILES)
+    with suppress(OSError):
+        os.nice(NICER)
+
+
+def _lower(limit: int, most: int) -> None:
+    """Lower a limit, hard and soft; one that is lower already stays."""
+    hard = resource.getrlimit(limit)[1]
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(limit, (most, most))
+
+
+LONGEST_REPLY = 1 << 22
+START_S = 120.0
+"""A process has so long to start, which no deadline of a video pays for."""
+END_S = 2.0
+
+
+def hands() -> int:
+    """Return how many processes work at once: one a core, and no more than fit into memory."""
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(len(allowed(0)), memory // MOST_BYTES))
+
+
+HANDS = hands()
+"""So many of them work at once, and are kept."""
+MOST_HELD_BYTES = 640 << 20
+"""What a large video took is not always given back; with more than this a process is not kept."""
+ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
+"""Libraries would start a thread a core as they load, each of which takes 40 MB of what a process
+may fill: with 24 cores all of it."""
+GIVING_BACK = {"MALLOC_MMAP_THRESHOLD_": str(1 << 20)}
+"""What is larger goes back to the system when it is freed; glibc would learn from large pictures to
+keep them, and the next video would find less room."""
+# The parent's path, not its main module: a worker must not import the command line.
+START = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from videoautoarena.video.workers.worker import main
+main()
+"""
+
+
+class Worn(DecoderLost):
+    """Lost by a process that had served before: one that is new may have the room it lacked."""
+
+
+class Worker:
+    """One process; it is of no more use once `ask` has raised `DecoderLost`."""
+
+    def __init__(self) -> None:
+        # A group of its own keeps the terminal's Ctrl-C away until the worker can ignore it itself.
+        self.process = subprocess.Popen(
+            (sys.executable, "-P", "-c", START, json.dumps(sys.path)),
+            env={**os.environ, **ALONE, **GIVING_BACK},
+            stdin=PIPE,
+            stdout=PIPE,
+            process_group=0,
+        )
+        self._is_ready = False
+        self._has_served = False
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether it can still be asked."""
+        return self.process.poll() is None
+
+    def ask(self, want: str, fields: Mapping[str, Any], *, deadline_s: float) -> dict[str, Any]:
+        """Return its answer to one request; blocks.
+
+        Raises:
+            UnusableVideo, BadInput: what the worker raised.
+            DecoderLost: it died of the request, or had no answer within the deadline.
+            Worn: the first of these, or it could not answer, and it had served before.
+        """
+        lost, self._has_served = Worn if self._has_served else DecoderLost, True
+        how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
+        request = json.dumps({**how, **fields}).encode() + b"\n"
+        try:
+            self._await_start()
+            line = self._exchange(request, deadline_s)
+            if line is None:
+                raise lost("brought the decoder down")
+        except BaseException:
+            self.kill()
+            self._close()
+            raise
+        reply: dict[str, Any] = json.loads(line)
+        for name, kind in (
+            ("UnusableVideo", UnusableVideo),
+            ("DecoderLost", lost),
+            ("BadInput", BadInput),
+        ):
+            if name in reply:
+                raise kind(reply[name])
+        return reply
+
+    @property
+    def held_bytes(self) -> int:
+        """Return how much memory it holds; 0 where nobody can tell."""
+        try:
+            pages = Path(f"/proc/{self.process.pid}/statm").read_bytes().split()[1]
+        except (OSError, IndexError):
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def kill(self) -> None:
+        """End it now, whatever it does; who waits for its answer gets `DecoderLost`."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> None:
+        """Let it end, and see to it that it does; only while nobody waits for an answer."""
+        self._close()
+        try:
+            self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def _await_start(self) -> None:
+        if self._is_ready:
+            return
+        try:
+            said = self._line(START_S)
+        except TimeoutError:
+            said = None
+        if said is None:
+            raise BadInput(
+                "no decoding process can be started (what it said is above); "
+                "see whether `arena doctor` names what is missing"
+            )
+        self._is_ready = True
+
+    def _exchange(self, request: bytes, deadline_s: float) -> bytes | None:
+        """Return the line it answers; None where it ends instead."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(request)
+            self.process.stdin.flush()
+            return self._line(deadline_s)
+        except BrokenPipeError:
+            return None
+        except TimeoutError:
+            raise DecoderLost(f"could not be decoded within {deadline_s:g} s") from None
+
+    def _line(self, patience_s: float) -> bytes | None:
+        """Return the next line it writes; None where it ends first or says too much."""
+        assert self.process.stdout is not None
+        handle, until, got = self.process.stdout.fileno(), time.monotonic() + patience_s, b""
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        while not got.endswith(b"\n"):
+            if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
+                raise TimeoutError
+            more = os.read(handle, 1 << 16)
+            if not more or len(got) > LONGEST_REPLY:
+                return None
+            got += more
+        return got
+
+    def _close(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+
+def _here() -> str:
+    """Return the folder that relative paths are seen from."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.sep
+
+
+_idle: list[Worker] = []
+_lock = Lock()
+
+
+def hire() -> Worker:
+    """Return a process that nobody else asks until it is given back."""
+    while True:
+        with _lock:
+            worker = _idle.pop() if _idle else None
+        if worker is None:
+            return Worker()
+        if worker.is_alive:
+            return worker
+        worker.end()
+
+
+def give_back(worker: Worker) -> None:
+    """Keep a process for the next request; one too many ends, and one that has grown large."""
+    is_slim = worker.is_alive and worker.held_bytes < MOST_HELD_BYTES
+    with _lock:
+        is_kept = is_slim and len(_idle) < HANDS
+        if is_kept:
+            _idle.append(worker)
+    if not is_kept:
+        worker.end()
+
+
+def ask(
+    want: str, fields: Mapping[str, Any], *, deadline_s: float, busy: set[Worker] | None = None
+) -> dict[str, Any]:
+    """Return the answer of a process to one request; blocks. See `Worker.ask`.
+
+    While it is at work, the process is among the `busy`, where it can be killed.
+    """
+    busy = set() if busy is None else busy
+    answer = partial(_ask, want=want, fields=fields, deadline_s=deadline_s, busy=busy)
+    try:
+        return answer(hire())
+    except Worn:
+        return answer(Worker())
+
+
+def _ask(
+    worker: Worker, *, want: str, fields: Mapping[str, Any], deadline_s: float, busy: set[Worker]
+) -> dict[str, Any]:
+    busy.add(worker)
+    try:
+        return worker.ask(want, fields, deadline_s=deadline_s)
+    finally:
+        busy.discard(worker)
+        give_back(worker)
+
+
+@atexit.register
+def dismiss() -> None:
+    """End all processes that nobody uses."""
+    with _lock:
+        workers, _idle[:] = list(_idle), []
+    for worker in workers:
+        worker.end()
+
+
+# What was lent before a fork is the parent's, and so is what its pipes say.
+os.register_at_fork(after_in_child=_idle.clear)

@@ -1,0 +1,206 @@
+"""One decoding process: a request a line on standard input, an answer a line on standard output.
+
+It ends when its input does, so a parent that dies leaves none behind. Started by
+`video.workers.decoders`.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
+from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.video.decode.av import probe
+from videoautoarena.video.decode.container import sha256_of, trouble, unchanged
+from videoautoarena.video.decode.index import first_shown_s, read_index
+from videoautoarena.video.sampling.cache import FrameCache, found_scenes
+from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.synth.splice import Splice, sample_splice
+from videoautoarena.video.workers.pool import MOST_BYTES, confine
+
+GRACE_S = 10.0
+
+Request = Mapping[str, Any]
+Reply = Mapping[str, Any]
+
+
+def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache) -> Frames:
+    """Return the frames of a video after putting them into the cache.
+
+    Raises:
+        UnusableVideo: no frame could be decoded, or the file no longer has these bytes.
+        BadInput: the cache cannot be written.
+    """
+    with unchanged(path):
+        _refuse_changed(path, sha256)
+        known = partial(found_scenes, sha256=sha256, folder=cache.folder)
+        sampled = sample(path, sampling=sampling, video=sha256[:12], scenes_of=known)
+    cache.put(sha256, sampling, sampled)
+    return sampled.frames
+
+
+def splice_into_cache(
+    splice: Splice, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
+) -> Frames:
+    """Return the frames of a spliced clip after putting them into the cache.
+
+    Raises:
+        UnusableVideo: a video of it cannot be decoded or has changed, or it would be unclear.
+        BadInput: the cache cannot be written.
+    """
+    with ExitStack() as stack:
+        for sha256 in splice.videos:
+            stack.enter_context(unchanged(files[sha256]))
+            _refuse_changed(files[sha256], sha256)
+        sampled = sample_splice(splice, files, sampling=sampling)
+    cache.put(splice.sha256, sampling, sampled)
+    return sampled.frames
+
+
+def describe(folder: Path, name: str) -> Video:
+    """Return the record of the file called `name` in `folder`.
+
+    Raises:
+        UnusableVideo: it is no video, or it did not stay as it was.
+    """
+    path = folder / name
+    with unchanged(path) as identity:
+        if not identity.size_bytes and not trouble(os.fspath(path)):
+            raise UnusableVideo("is empty")
+        shape, sha256 = probe(path), sha256_of(path)
+    known = {"id": sha256[:12], "sha256": sha256, "path": name, "size_bytes": identity.size_bytes}
+    return Video(**known, **shape._asdict())
+
+
+def _refuse_changed(path: Path, sha256: str) -> None:
+    try:
+        actual = sha256_of(path)
+    except OSError as error:
+        raise UnusableVideo(f"cannot be read: {error.strerror}") from None
+    if actual != sha256:
+        raise UnusableVideo("has changed since it was found")
+
+
+def _frames(ask: Request) -> Reply:
+    """The frames of one video: path, sha256, sampling, cache."""
+    frames = decode_into_cache(
+        Path(ask["path"]),
+        ask["sha256"],
+        sampling=Sampling.model_validate(ask["sampling"]),
+        cache=FrameCache(Path(ask["cache"])),
+    )
+    return {"frames": frames.model_dump()}
+
+
+def _splice(ask: Request) -> Reply:
+    """The frames of a spliced clip: splice, files, sampling, cache."""
+    frames = splice_into_cache(
+        Splice.model_validate(ask["splice"]),
+        {sha256: Path(path) for sha256, path in ask["files"].items()},
+        sampling=Sampling.model_validate(ask["sampling"]),
+        cache=FrameCache(Path(ask["cache"])),
+    )
+    return {"frames": frames.model_dump()}
+
+
+def _scenes(ask: Request) -> Reply:
+    """The scenes of one video, into the cache: path, sha256, cache."""
+    path, sha256 = Path(ask["path"]), ask["sha256"]
+    with unchanged(path):
+        _refuse_changed(path, sha256)
+        found = found_scenes(path, read_index(path), sha256=sha256, folder=Path(ask["cache"]))
+    return {"scenes": len(found)}
+
+
+def _video(ask: Request) -> Reply:
+    """The record of a video that was found: folder, name."""
+    return {"video": describe(Path(ask["folder"]), ask["name"]).model_dump()}
+
+
+def _clock(ask: Request) -> Reply:
+    """When the first frame is shown: path."""
+    return {"first_s": first_shown_s(Path(ask["path"]))}
+
+
+ANSWERS: dict[str, Callable[[Request], Reply]] = {
+    "frames": _frames,
+    "splice": _splice,
+    "scenes": _scenes,
+    "video": _video,
+    "clock": _clock,
+}
+"""What can be asked for, by the name under "want". Answers are JSON, a `LONGEST_REPLY` at most."""
+
+
+def reply_to(line: bytes) -> bytes:
+    """Return the answer to one request, or why there is none."""
+    ask = json.loads(line)
+    try:
+        if "cwd" in ask:
+            os.chdir(ask["cwd"])
+        reply = ANSWERS[ask["want"]](ask)
+    except (UnusableVideo, BadInput) as error:
+        reply = {type(error).__name__: str(error)}
+    except MemoryError:
+        reply = {DecoderLost.__name__: f"takes more memory than the {MOST_BYTES >> 20} MB it may"}
+    except Exception as error:  # noqa: BLE001 - what hostile bytes lead to costs their video alone
+        reply = {DecoderLost.__name__: f"brought the decoder down ({_where(error)})"}
+    return json.dumps(reply).encode()
+
+
+def _where(error: Exception) -> str:
+    """Return what was raised and by which line, without a word that a file could have chosen."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__}, {os.path.basename(last.filename)}:{last.lineno}"
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    for line in requests:
+        with _alarm(json.loads(line).get("deadline_s")):
+            reply = reply_to(line)
+        # Frames whose side data was asked for hold each other, and the next video needs the room.
+        gc.collect()
+        try:
+            replies.write(reply + b"\n")
+            replies.flush()
+        except BrokenPipeError:
+            return
+
+
+@contextmanager
+def _alarm(deadline_s: float | None) -> Iterator[None]:
+    """End the process well past its deadline: a parent that was killed cannot do so."""
+    if deadline_s is None:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, deadline_s + GRACE_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def main() -> None:
+    """Serve on the standard streams; Ctrl-C is the parent's business."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    # Native libraries may print what a file says: it must reach neither the replies nor a terminal.
+    replies, nowhere = os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_RDWR)
+    confine(MOST_BYTES)
+    gc.freeze()
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    replies.write(b"{}\n")
+    replies.flush()
+    serve(sys.stdin.buffer, replies)
