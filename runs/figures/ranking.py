@@ -23,7 +23,8 @@ from videoautoarena.runs.figures.canvas import (
     shown,
     widest,
 )
-from videoautoarena.runs.leaderboard.text import extra_lines, interval_text
+from videoautoarena.runs.leaderboard.extras import extra_lines
+from videoautoarena.runs.leaderboard.text import interval_text
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.method import Table
 

@@ -17,8 +17,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
+from videoautoarena.runs.leaderboard.extras import extra_lines
 from videoautoarena.runs.leaderboard.markup import Form
-from videoautoarena.runs.leaderboard.text import extra_lines, totals_text
+from videoautoarena.runs.leaderboard.text import totals_text
 from videoautoarena.runs.rating.finding import tell_figure, tell_share
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method, Table
 from videoautoarena.runs.rating.table import build, points_of, wanted

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from videoautoarena.runs.leaderboard.text import (
-    extra_lines,
-    interval_text,
-    rank_text,
-    summarize,
-    totals_text,
-)
-from videoautoarena.runs.rating.behaviour import (
+from videoautoarena.runs.leaderboard.extras import (
     FIGURES,
     bounds,
     conduct_notes,
+    extra_lines,
     knows_conduct,
     shown,
 )
+from videoautoarena.runs.leaderboard.text import interval_text, rank_text, summarize, totals_text
 from videoautoarena.runs.rating.finding import audit_lines
 from videoautoarena.runs.rating.method import Table
 from videoautoarena.runs.rundir.reader import counted

@@ -11,9 +11,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from videoautoarena.runs.leaderboard.extras import FIGURES, MEANING, knows_conduct, shown
 from videoautoarena.runs.leaderboard.markup import COLUMNS, Form, csv_rows
 from videoautoarena.runs.leaderboard.slices import AIMED
-from videoautoarena.runs.rating.behaviour import FIGURES, MEANING, knows_conduct, shown
 from videoautoarena.runs.rating.finding import audit_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW, Table

@@ -14,125 +14,20 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.rating.behaviour import conduct_grid, conduct_notes, knows_conduct
-from videoautoarena.runs.rating.finding import audit_lines
-from videoautoarena.runs.rating.method import (
-    RANKABLE_VIDEOS,
-    SOLID_BATTLES,
-    TOO_FEW,
-    Table,
-    too_few,
+from videoautoarena.runs.leaderboard.extras import (
+    conduct_grid,
+    conduct_notes,
+    extra_lines,
+    knows_conduct,
 )
+from videoautoarena.runs.rating.finding import audit_lines
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, Table, too_few
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.ranks import find_rivals, videos_needed
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
-
-
-def extra_lines(table: dict[str, Any]) -> list[str]:
-    """Return a sentence for each thing beyond the usual that a table holds."""
-    settings, told = table["settings"], []
-    if anchor := settings.get("anchor"):
-        told.append(f"{safe(anchor['model'])} is put at {anchor['rating']:g}; intervals measure "
-                    "against the mean of its group.")  # fmt: skip
-    if settings["interval"].startswith("percentiles"):
-        told.append(f"Intervals are {settings['interval']}.")
-    if settings.get("simultaneous"):
-        told.append("The ranges of ranks hold all at once.")
-    told += [line for found in settings.get("terms", [])[:1] for line in _terms(found)]
-    if "elo" in settings and table["components"]:
-        told.append(_elo(table))
-    told += _better(table.get("pairs"))
-    if "without" in settings:
-        told.append(left_out_text(settings["without"]))
-    if "reweighted" in settings:
-        told.append(_reweighted(settings))
-    if "fragility" in table and table["fragility"] is not None:
-        told.append(_fragility(table["fragility"]))
-    return told
-
-
-def left_out_text(without: dict[str, int]) -> str:
-    """Return the sentence that says what was left out before the fit."""
-    named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
-    told = [f"{count} {named[reason]}" for reason, count in without.items()]
-    return f"Left out before the fit: {' and '.join(told)}."
-
-
-def _reweighted(settings: dict[str, Any]) -> str:
-    like = settings["reweighted"]["effective_battles"]
-    return (
-        "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
-        f"{like:.0f} that weigh alike."
-    )
-
-
-def _terms(found: dict[str, Any]) -> list[str]:
-    told = []
-    if "seat" in found:
-        told.append(f"To be read first is worth {_worth(found['seat'])} points.")
-    if "style" in found:
-        worth = [f"{safe(name)} {_worth(of)}" for name, of in found["style"].items()]
-        told.append(f"Style, points for one deviation more of it: {', '.join(worth)}.")
-    if "tie_share" in found:
-        share = found["tie_share"]
-        told.append(
-            "Ties are counted half: there is none, or nothing else."
-            if share is None
-            else f"Between equals {100 * share:.1f} % of battles tie (Davidson)."
-        )
-    return told
-
-
-def _worth(term: dict[str, float | None] | None) -> str:
-    if term is None:
-        return "never differs"
-    if term["low"] is None or term["high"] is None:
-        return f"{term['points']:+.0f} (interval unknown)"
-    return f"{term['points']:+.0f} ({term['low']:+.0f} to {term['high']:+.0f})"
-
-
-def _elo(table: dict[str, Any]) -> str:
-    rated = [row for row in table["models"] if row["elo"] is not None]
-    shown = [f"{safe(row['model'])} {row['elo']:.0f}" for row in rated]
-    k = table["settings"]["elo"]["k"]
-    return f"Online Elo, which depends on a drawn order (K = {k:g}): {', '.join(shown)}."
-
-
-def _better(pairs: dict[str, Any] | None) -> list[str]:
-    """How sure each model is above the next, down the list."""
-    if pairs is None:
-        return []
-    names, thin = [safe(name) for name in pairs["models"]], pairs["thin"]
-    steps = [
-        f"{names[k]} above {names[k + 1]} {_percent(chance)}{'*' * thin[k][k + 1]}"
-        for k in range(len(names) - 1)
-        if (chance := pairs["better"][k][k + 1]) is not None
-    ]
-    told = [f"Probability of each step: {', '.join(steps)}."] if steps else []
-    if any("*" in step[-1:] for step in steps):
-        told.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
-    return told
-
-
-def _percent(chance: float) -> str:
-    # Never 100 %: that much no battle tells.
-    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
-
-
-def _fragility(found: dict[str, Any]) -> str:
-    leader, battles = safe(found["leader"]), found["battles"]
-    if found["removed"] is None:
-        return f"No way was found to take the lead from {leader} by leaving out battles."
-    share = 100 * found["removed"] / battles
-    plural = "battle" if found["removed"] == 1 else "battles"
-    return (
-        f"Leaving out {found['removed']} {plural} of {battles} ({share:.1f} %) is enough for "
-        f"{safe(found['rival'])} to lead instead of {leader}."
-    )
-
 
 _BAR = 13
 _WIDE = 2.5

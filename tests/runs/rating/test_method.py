@@ -15,8 +15,9 @@ from rich.console import Console
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.leaderboard.extras import extra_lines
 from videoautoarena.runs.leaderboard.markup import pasted
-from videoautoarena.runs.leaderboard.text import extra_lines, render, summarize
+from videoautoarena.runs.leaderboard.text import render, summarize
 from videoautoarena.runs.rating.method import Method, Table, read_anchor
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.text.style import (

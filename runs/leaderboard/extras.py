@@ -1,0 +1,175 @@
+"""What a leaderboard says only where it was asked: terms, Elo, who is better, what may tip it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as Grid
+from rich.text import Text
+
+from videoautoarena.runs.rating.method import SOLID_BATTLES
+from videoautoarena.runs.text.terminal import safe
+
+FIGURES = {
+    "refusal_share": "refused",
+    "forfeit_share": "forfeit",
+    "void_share": "void",
+    "both_bad_share": "both bad",
+    "mean_tokens": "tokens",
+}
+"""Field of a row to the title of its column."""
+MEANING = (
+    "refused: of the questions put to it; forfeit: of the slots it was asked in; void: of those it "
+    "was drawn for; both bad: of its decided battles, in per cent. tokens: mean of its answers."
+)
+INTERVALS = "Below each stands its 95 % interval."
+_UNKNOWN = "-"
+
+
+def knows_conduct(rows: list[dict[str, Any]]) -> bool:
+    """Return whether rows of a leaderboard tell how models behaved."""
+    return bool(rows) and "mean_tokens" in rows[0]
+
+
+def shown(row: dict[str, Any], figure: str) -> str:
+    """Return a figure of a row, without its interval: `3.1`, a per cent or a number of tokens."""
+    value = row[figure]["value"]
+    if value is None:
+        return _UNKNOWN
+    return f"{value:.0f}" if figure == "mean_tokens" else f"{100 * value:.1f}"
+
+
+def bounds(row: dict[str, Any], figure: str) -> str:
+    """Return the interval of a figure: `1.2-6.0`; nothing where there is none."""
+    low, high = row[figure]["low"], row[figure]["high"]
+    if low is None or high is None:
+        return ""
+    times, digits = (1, 0) if figure == "mean_tokens" else (100, 1)
+    return f"{max(times * low, 0):.{digits}f}-{times * high:.{digits}f}"
+
+
+def conduct_grid(rows: list[dict[str, Any]]) -> Grid:
+    """Return the figures of every model, each above its interval; fits 80 columns."""
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    grid.add_column("model", overflow="fold")
+    for title in FIGURES.values():
+        grid.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        cells = [f"{shown(row, figure)}\n{bounds(row, figure)}" for figure in FIGURES]
+        grid.add_row(Text(safe(row["model"])), *(Text(cell) for cell in cells))
+    return grid
+
+
+def conduct_notes(rows: list[dict[str, Any]]) -> list[str]:
+    """Return what has to be read with the figures: what they mean, and who counted tokens."""
+    counted = [safe(row["model"]) for row in rows if row["mean_tokens"]["from"] != "provider"]
+    told = [f"{MEANING} {INTERVALS}"]
+    if len(counted) == len(rows):
+        told.append("No provider counted all tokens: they are words and signs.")
+    elif counted:
+        told.append(f"Words and signs stand for tokens of {', '.join(counted)}.")
+    return told
+
+
+def extra_lines(table: dict[str, Any]) -> list[str]:
+    """Return a sentence for each thing beyond the usual that a table holds."""
+    settings, told = table["settings"], []
+    if anchor := settings.get("anchor"):
+        told.append(f"{safe(anchor['model'])} is put at {anchor['rating']:g}; intervals measure "
+                    "against the mean of its group.")  # fmt: skip
+    if settings["interval"].startswith("percentiles"):
+        told.append(f"Intervals are {settings['interval']}.")
+    if settings.get("simultaneous"):
+        told.append("The ranges of ranks hold all at once.")
+    told += [line for found in settings.get("terms", [])[:1] for line in _terms(found)]
+    if "elo" in settings and table["components"]:
+        told.append(_elo(table))
+    told += _better(table.get("pairs"))
+    if "without" in settings:
+        told.append(left_out_text(settings["without"]))
+    if "reweighted" in settings:
+        told.append(_reweighted(settings))
+    if "fragility" in table and table["fragility"] is not None:
+        told.append(_fragility(table["fragility"]))
+    return told
+
+
+def left_out_text(without: dict[str, int]) -> str:
+    """Return the sentence that says what was left out before the fit."""
+    named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
+    told = [f"{count} {named[reason]}" for reason, count in without.items()]
+    return f"Left out before the fit: {' and '.join(told)}."
+
+
+def _reweighted(settings: dict[str, Any]) -> str:
+    like = settings["reweighted"]["effective_battles"]
+    return (
+        "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
+        f"{like:.0f} that weigh alike."
+    )
+
+
+def _terms(found: dict[str, Any]) -> list[str]:
+    told = []
+    if "seat" in found:
+        told.append(f"To be read first is worth {_worth(found['seat'])} points.")
+    if "style" in found:
+        worth = [f"{safe(name)} {_worth(of)}" for name, of in found["style"].items()]
+        told.append(f"Style, points for one deviation more of it: {', '.join(worth)}.")
+    if "tie_share" in found:
+        share = found["tie_share"]
+        told.append(
+            "Ties are counted half: there is none, or nothing else."
+            if share is None
+            else f"Between equals {100 * share:.1f} % of battles tie (Davidson)."
+        )
+    return told
+
+
+def _worth(term: dict[str, float | None] | None) -> str:
+    if term is None:
+        return "never differs"
+    if term["low"] is None or term["high"] is None:
+        return f"{term['points']:+.0f} (interval unknown)"
+    return f"{term['points']:+.0f} ({term['low']:+.0f} to {term['high']:+.0f})"
+
+
+def _elo(table: dict[str, Any]) -> str:
+    rated = [row for row in table["models"] if row["elo"] is not None]
+    shown = [f"{safe(row['model'])} {row['elo']:.0f}" for row in rated]
+    k = table["settings"]["elo"]["k"]
+    return f"Online Elo, which depends on a drawn order (K = {k:g}): {', '.join(shown)}."
+
+
+def _better(pairs: dict[str, Any] | None) -> list[str]:
+    """How sure each model is above the next, down the list."""
+    if pairs is None:
+        return []
+    names, thin = [safe(name) for name in pairs["models"]], pairs["thin"]
+    steps = [
+        f"{names[k]} above {names[k + 1]} {_percent(chance)}{'*' * thin[k][k + 1]}"
+        for k in range(len(names) - 1)
+        if (chance := pairs["better"][k][k + 1]) is not None
+    ]
+    told = [f"Probability of each step: {', '.join(steps)}."] if steps else []
+    if any("*" in step[-1:] for step in steps):
+        told.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
+    return told
+
+
+def _percent(chance: float) -> str:
+    # Never 100 %: that much no battle tells.
+    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
+
+
+def _fragility(found: dict[str, Any]) -> str:
+    leader, battles = safe(found["leader"]), found["battles"]
+    if found["removed"] is None:
+        return f"No way was found to take the lead from {leader} by leaving out battles."
+    share = 100 * found["removed"] / battles
+    plural = "battle" if found["removed"] == 1 else "battles"
+    return (
+        f"Leaving out {found['removed']} {plural} of {battles} ({share:.1f} %) is enough for "
+        f"{safe(found['rival'])} to lead instead of {leader}."
+    )
