@@ -28,12 +28,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import write_result
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.anchor_question import AnchorGame, anchored_of
-from videoautoarena.runs.bench.play.calls import (
-    Generations,
-    begin_calls,
-    load_prompts,
-    own_prompts,
-)
+from videoautoarena.runs.bench.play.calls import Generations, begin_calls, load_prompts, own_prompts
 from videoautoarena.runs.bench.play.cast import BenchCast, Wanted, cast_against
 from videoautoarena.runs.bench.play.plan import Left, look_ahead, look_ahead_anchored
 from videoautoarena.runs.bench.play.question import BenchGame

@@ -27,12 +27,7 @@ from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.cli.ending import _state
 from videoautoarena.runs.cli.main import COMMANDS, arena, load
-from videoautoarena.runs.config.arena_file import (
-    ModelTable,
-    RolesTable,
-    RunTable,
-    read_arena_file,
-)
+from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable, read_arena_file
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.tournament.simulate import Finished
 

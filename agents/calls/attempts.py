@@ -13,12 +13,7 @@ from typing import NamedTuple
 from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
 from videoautoarena.agents.calls.replies import was_cut
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
-from videoautoarena.agents.limits.estimates import (
-    OUTPUT_LIMITS,
-    Estimates,
-    frame_tokens,
-    limit_of,
-)
+from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
 from videoautoarena.agents.limits.outages import Contact
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import Line, Turn, Turns, giving_back
@@ -34,12 +29,7 @@ from videoautoarena.agents.transport.faults import (
     is_filtered,
 )
 from videoautoarena.agents.transport.redaction import told
-from videoautoarena.memory.records.errors import (
-    ArenaError,
-    BadInput,
-    FramesChanged,
-    UnusableVideo,
-)
+from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from videoautoarena.memory.records.records import Attempt, Frames, Usage
 
 TOKENS_OF_A_REPLY = 1000

@@ -145,6 +145,8 @@ def _forged(choice: str, contracts: int) -> str:
 @cache
 def _kit() -> dict[str, Any]:
     kit: dict[str, Any] = json.loads(
-        resources.files("agents").joinpath("attacks.json").read_text("utf-8")
+        resources.files("videoautoarena.agents.prompting")
+        .joinpath("attacks.json")
+        .read_text("utf-8")
     )
     return kit

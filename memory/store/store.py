@@ -17,15 +17,7 @@ from videoautoarena.memory.records.digests import (
     write_body,
 )
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import (
-    Battle,
-    Draw,
-    Frames,
-    Record,
-    Skipped,
-    Slot,
-    Video,
-)
+from videoautoarena.memory.records.records import Battle, Draw, Frames, Record, Skipped, Slot, Video
 from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.connection import (
     Reader,

@@ -20,13 +20,7 @@ from videoautoarena.runs.config.stopping_rule import kept_rule
 from videoautoarena.runs.console.events import Audience, Hear, Say
 from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.console.live import plain_lines
-from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    kept_caps,
-    merged_caps,
-    told_caps,
-)
+from videoautoarena.runs.rundir.budget import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.opener import (
     NO_CARE,

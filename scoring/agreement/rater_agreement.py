@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from videoautoarena.scoring.fitting.counts import Floats, Ints, number
-from videoautoarena.scoring.intervals.proportions import (
-    Share,
-    Spread,
-    measure_share,
-    read_clusters,
-)
+from videoautoarena.scoring.intervals.proportions import Share, Spread, measure_share, read_clusters
 from videoautoarena.scoring.intervals.sandwich import LEVEL
 
 MISSING = -1

@@ -17,13 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.faulty_disk import Disk, Op, recorded
-from tests.support.killed_runs import (
-    Ground,
-    Program,
-    cut_power,
-    program,
-    promised,
-)
+from tests.support.killed_runs import Ground, Program, cut_power, program, promised
 from tests.support.whole_runs import battles, command, environment
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.store.store import Store

@@ -1,7 +1,6 @@
 """Running a bench: models answer its questions, a judge holds each answer against both references.
 
-All calls stand in one file beside the results, shared by all models and judges that play the bench:
-what was paid once is never paid again, and the file alone tells a result again.
+All calls stand in one file beside the results, shared by all models and judges that play the bench.
 """
 
 from __future__ import annotations
@@ -49,6 +48,7 @@ from videoautoarena.runs.bench.play.videos import (
     BenchFilms,
     film_notes,
     find_films,
+    refuse_strangers,
     remember_films,
 )
 from videoautoarena.runs.console.events import Audience, Happening, pass_on
@@ -63,7 +63,6 @@ from videoautoarena.runs.rundir.budget import (
 )
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import Footage
-from videoautoarena.runs.rundir.reader import one_line
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -208,7 +207,7 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
         caps = _caps_of(store, cast, asked.caps)
         wanted = list(dict.fromkeys(item.video_id for item in items))
         films = find_films(bench, wanted, folder=asked.videos, store=store)
-        _refuse_strangers(bench, films)
+        refuse_strangers(bench, films)
         used = ("contestant", "comparer" if cast.anchor else "judge")
         prompts = own_prompts(store, asked.prompts)
         notes = [*prompt_notes(bench, prompts, used=used, typed=asked.prompts)]
@@ -236,18 +235,6 @@ def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
     if not ordered:
         raise BadInput(f"{bench.folder} asks nothing")
     return ordered[: asked.limit]
-
-
-def _refuse_strangers(bench: OpenBench, films: BenchFilms) -> None:
-    """Refuse a folder that holds none of the videos that are asked about."""
-    if films.videos or not films.lost:
-        return
-    id_, why = next(iter(films.lost.items()))
-    name = one_line(bench.manifest.videos[id_].path or id_, 80)
-    raise BadInput(
-        f"{films.folder or bench.folder} holds no video that is asked about, of "
-        f"{len(films.lost)} ({name} {one_line(why, 120)}); pass their folder with --videos"
-    )
 
 
 def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:

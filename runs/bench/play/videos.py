@@ -231,3 +231,19 @@ def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
     if len(videos) > 1:
         raise UnusableVideo(f"may be any of {len(videos)} files of its name")
     return videos[0]
+
+
+def refuse_strangers(bench: OpenBench, films: BenchFilms) -> None:
+    """Refuse a folder that holds none of the videos that are asked about.
+
+    Raises:
+        BadInput: it does.
+    """
+    if films.videos or not films.lost:
+        return
+    id_, why = next(iter(films.lost.items()))
+    name = one_line(bench.manifest.videos[id_].path or id_, 80)
+    raise BadInput(
+        f"{films.folder or bench.folder} holds no video that is asked about, of "
+        f"{len(films.lost)} ({name} {one_line(why, 120)}); pass their folder with --videos"
+    )

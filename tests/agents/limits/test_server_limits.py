@@ -88,9 +88,8 @@ def images(sending: Sending) -> int:
 
 
 def asks(count: int, frames: int = 64, first: int = 0) -> list[Request]:
-    return [
-        request_of(frames=frames_of(frames), ordinal=2 * n) for n in range(first, first + count)
-    ]
+    places = range(first, first + count)
+    return [request_of(frames=frames_of(frames), ordinal=2 * n) for n in places]
 
 
 def taking(most: int, words: str = TOO_MANY) -> Callable[[Sending], Exception | None]:

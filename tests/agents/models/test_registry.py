@@ -244,9 +244,3 @@ def test_names_can_be_read_without_a_providers_package() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_our_agents_is_the_one_that_is_imported() -> None:
-    import videoautoarena.agents
-
-    assert "ask" in (videoautoarena.agents.__doc__ or "")

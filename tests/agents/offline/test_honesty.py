@@ -114,8 +114,8 @@ def test_no_name_decides_how_well_anybody_sees() -> None:
     folder = Path(videoautoarena.agents.offline.__file__).parent
     named = {
         node.value
-        for file in folder.glob("*.py")
-        if file.name != "cast.py"
+        for file in folder.rglob("*.py")
+        if file != folder / "__init__.py"
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Constant) and node.value in KINDS
     }
@@ -125,8 +125,8 @@ def test_no_name_decides_how_well_anybody_sees() -> None:
 def test_the_offline_models_open_no_file_socket_or_store() -> None:
     folder = Path(videoautoarena.agents.offline.__file__).parent
     imported = {
-        name.split(".")[0]
-        for file in folder.glob("*.py")
+        name.removeprefix("videoautoarena.").split(".")[0]
+        for file in folder.rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text()))
         for name in _imports(node)
     }

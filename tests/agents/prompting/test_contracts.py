@@ -10,12 +10,7 @@ import pytest
 from tests.support.canned import judged
 from tests.support.schemas import schema_of
 from videoautoarena.agents.calls.replies import BadReply, read_reply
-from videoautoarena.agents.prompting.contracts import (
-    CONTRACTS,
-    FullJudgeReply,
-    contract,
-    number_of,
-)
+from videoautoarena.agents.prompting.contracts import CONTRACTS, FullJudgeReply, contract, number_of
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Role
 

@@ -13,15 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.faulty_disk import Disk, Op, recorded
-from tests.support.killed_runs import (
-    Job,
-    Program,
-    counted,
-    cut_power,
-    kept,
-    program,
-    promised,
-)
+from tests.support.killed_runs import Job, Program, counted, cut_power, kept, program, promised
 
 PAGES = 12
 """So small a log is put into the file a dozen times."""

@@ -60,7 +60,7 @@ def test_a_file_that_says_all_otherwise_plays_the_paper_where_the_paper_speaks(
 
 
 def test_the_preset_names_what_is_tested_here() -> None:
-    assert {**run_config.PAPER, **sampling.PAPER} == PAPER
+    assert {**run_config.PAPER, **sampling.PAPER_SAMPLING} == PAPER
 
 
 @pytest.mark.parametrize(("has", "gets"), [(8, 8), (64, 64), (100, 64), (None, None)])

@@ -18,13 +18,7 @@ from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
-from tests.support.whole_runs import (
-    battles,
-    command,
-    committed_keys,
-    end_well,
-    write_config,
-)
+from tests.support.whole_runs import battles, command, committed_keys, end_well, write_config
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.runs.console.events import Audience
 from videoautoarena.runs.console.interrupts import _interrupts

@@ -133,7 +133,7 @@ def test_the_same_prompts_go_on_when_those_beside_them_are_worded_anew(
     (mine / "contestant.txt").write_text("Answer what follows.")
     play(videos, tmp_path / "out", prompts=mine, rounds=1)
     newer = tmp_path / "newer"
-    shutil.copytree(Path(videoautoarena.agents.prompting.prompts.__file__).parent, newer)
+    shutil.copytree(videoautoarena.agents.prompting.prompts._OWN, newer)
     (newer / "grader.txt").write_text(f"{(newer / 'grader.txt').read_text()}Take care.\n")
     monkeypatch.setattr(videoautoarena.agents.prompting.prompts, "_OWN", newer)
     said = list[str]()

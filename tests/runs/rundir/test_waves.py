@@ -17,12 +17,7 @@ from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Ending
 from videoautoarena.runs.rundir.slots import Lineup, new_slots, superseding_slots
 from videoautoarena.runs.rundir.waves import Wave, Waves
-from videoautoarena.runs.tournament.schedule import (
-    Visit,
-    blocks_of,
-    one_after_another,
-    play_blocks,
-)
+from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
 from videoautoarena.scoring.design.pairing import WHOLE, mix_weights
 from videoautoarena.scoring.fitting.counts import Cells
 

@@ -39,7 +39,9 @@ def test_a_question_asks_for(question: str, form: str) -> None:
 
 def test_what_the_offline_examiner_asks_for_is_recognised() -> None:
     words = json.loads(
-        (Path(videoautoarena.agents.offline.__file__).parent / "questions.json").read_text()
+        (
+            Path(videoautoarena.agents.offline.__file__).parent / "language" / "questions.json"
+        ).read_text()
     )
     for form, sentence in words["formats"].items():
         told = asked_form(f"When is it darkest? {sentence.format(n=30)}")

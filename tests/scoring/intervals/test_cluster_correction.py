@@ -7,12 +7,7 @@ import pytest
 
 from benchmarks.coverage import cover_unequal
 from tests.support.battles import draw_battles
-from videoautoarena.scoring.fitting.bradley_terry import (
-    SCALE,
-    fit_strengths,
-    information,
-    pin_mean,
-)
+from videoautoarena.scoring.fitting.bradley_terry import SCALE, fit_strengths, information, pin_mean
 from videoautoarena.scoring.fitting.counts import Cells, count_cells
 from videoautoarena.scoring.intervals.cluster_correction import (
     effective_number,

@@ -17,13 +17,7 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
 from videoautoarena.video.sampling.cache import FrameCache
-from videoautoarena.video.sampling.eviction import (
-    LARGEST,
-    OLD_S,
-    said_bytes,
-    share_of_disk,
-    sweep,
-)
+from videoautoarena.video.sampling.eviction import LARGEST, OLD_S, said_bytes, share_of_disk, sweep
 from videoautoarena.video.sampling.sampler import Sampled
 
 SAMPLING = Sampling()

@@ -15,12 +15,7 @@ from typing import Any, cast
 import pytest
 
 from tests.support.stamped import read_stamp
-from videoautoarena.memory.records.errors import (
-    BadInput,
-    DecoderLost,
-    FramesChanged,
-    UnusableVideo,
-)
+from videoautoarena.memory.records.errors import BadInput, DecoderLost, FramesChanged, UnusableVideo
 from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.folder.find import find_videos

@@ -13,11 +13,7 @@ from tests.support.held import held
 from tests.support.published_bench import published, write_published
 from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.small_benches import run_bench as run
-from videoautoarena.runs.bench.format.anchor_results import (
-    Anchored,
-    read_anchored,
-    write_anchored,
-)
+from videoautoarena.runs.bench.format.anchor_results import Anchored, read_anchored, write_anchored
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import Answers, read_results, write_answers
 from videoautoarena.runs.interop.videoautobench import import_videoautobench

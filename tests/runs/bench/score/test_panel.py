@@ -251,7 +251,7 @@ def test_the_same_prompts_go_on_when_those_beside_them_are_worded_anew(
 ) -> None:
     assert run(ground, bench, "--prompts", prompts).return_value == 0
     newer = tmp_path / "newer"
-    shutil.copytree(Path(videoautoarena.agents.prompting.prompts.__file__).parent, newer)
+    shutil.copytree(videoautoarena.agents.prompting.prompts._OWN, newer)
     for role in ("contestant", "grader"):
         (newer / f"{role}.txt").write_text(f"{(newer / f'{role}.txt').read_text()}Take care.\n")
     monkeypatch.setattr(videoautoarena.agents.prompting.prompts, "_OWN", newer)

@@ -32,12 +32,7 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.bench.score.score import build_scores
-from videoautoarena.runs.bench.score.score_text import (
-    notes,
-    pasted_scores,
-    printed,
-    render_scores,
-)
+from videoautoarena.runs.bench.score.score_text import notes, pasted_scores, printed, render_scores
 from videoautoarena.runs.interop.judgments import import_judgments
 from videoautoarena.runs.interop.videoautobench import import_videoautobench
 
