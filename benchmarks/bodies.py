@@ -29,7 +29,7 @@ from tests.support.film import PROVIDERS, Film, model_at
 from tests.support.loopback import Loopback, serving_apart
 from videoautoarena.agents.calls.clients import ChatClient, Sending
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.transport.splice import Shelf
+from videoautoarena.agents.transport.splice import FrameBytes
 from videoautoarena.runs.cli.ending import run_async
 
 FRAMES, FRAME_BYTES = 128, 40_000
@@ -88,7 +88,7 @@ async def call_ms(client: ChatClient, sending: Sending) -> float:
 async def cost(model: Model, turns: int) -> Cost:
     """Return what each kind of call costs, least of `turns` taken in turn."""
     film = Film(count=FRAMES, size_bytes=FRAME_BYTES)
-    shared, plain = ChatClient(model, film.load, Shelf(film.load)), Plain(model, film.load)
+    shared, plain = ChatClient(model, film.load, FrameBytes(film.load)), Plain(model, film.load)
     text = Sending("k" * 64, "judge", "Well?", None)
     whole = Sending("k" * 64, "judge", "Well?", film.frames)
     kinds = ((shared, text), (shared, whole), (plain, whole))
@@ -146,7 +146,7 @@ def memory_here(provider: str, url: str, kind: str) -> float:
     """Return the megabytes of a call under way, measured in this process."""
     film = Film(count=FRAMES, size_bytes=FRAME_BYTES)
     maker, calls = (Plain, PLAIN_IN_FLIGHT) if kind == "plain" else (ChatClient, IN_FLIGHT)
-    client = maker(model_at(provider, url), film.load, Shelf(film.load))
+    client = maker(model_at(provider, url), film.load, FrameBytes(film.load))
     return run_async(megabytes(client, film, calls))
 
 

@@ -14,7 +14,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
@@ -125,7 +125,7 @@ def pictures(video: Video) -> Frames:
     return Frames(video=video.id, width_px=512, height_px=288, frames=found)
 
 
-def footage(number: int) -> tuple[Video, Frames]:
+def run_frames(number: int) -> tuple[Video, Frames]:
     """Return a video and its frames."""
     return film(number), pictures(film(number))
 
@@ -161,7 +161,7 @@ def canned_arena(
     """Give an arena over `videos` videos, with a store and a journal in `folder`."""
     config, prompts = _config(), PromptSet.load(None)
     model = _paid if is_paid else parse_model
-    films = dict(map(footage, range(videos)))
+    films = dict(map(run_frames, range(videos)))
     slots = new_slots(list(films), rounds=ROUNDS, block=21, existing=[])
     frames = {video.id: shown for video, shown in films.items()}
     written: set[str] = set()
@@ -188,7 +188,7 @@ def canned_arena(
             waves.note(ending_of(battle))
 
         yield Arena(
-            desk=Desk(asker, prompts),
+            prompter=Prompter(asker, prompts),
             examiner=model(config.examiner),
             judges=tuple(map(model, config.judges)),
             cast={name: model(name) for name in config.models},

@@ -22,7 +22,7 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from benchmarks.canned import USAGE, Canned, footage
+from benchmarks.canned import USAGE, Canned, run_frames
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
@@ -30,7 +30,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.console.events import Audience, Begun, Ended, Happening
+from videoautoarena.runs.console.events import Begun, Ended, Happening, Listeners
 from videoautoarena.runs.console.live import LiveConsole
 from videoautoarena.runs.console.snapshot import Result
 from videoautoarena.runs.rating.method import Table
@@ -113,7 +113,7 @@ def _in_loop() -> bool:
 def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
     """Play the run to its end before `live`."""
     config = resolve(Flags(rounds=options.rounds, models=CAST, limit=None)).config
-    films = dict(map(footage, range(options.videos)))
+    films = dict(map(run_frames, range(options.videos)))
     found = Findings(videos=list(films), skipped=[], duplicates=[])
     prompts = PromptSet.load(None)
     client = partial(Slow, latency_s=options.latency_s, mute=options.mute)
@@ -122,7 +122,7 @@ def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
         run = begin(folder / "out", config, prompts=prompts, found=found, folder=folder)
         for frames in films.values():
             await run.store.put_frames(frames)
-        told = Audience(live.say, live.hear)
+        told = Listeners(live.say, live.hear)
         with patch(
             "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=client)
         ):

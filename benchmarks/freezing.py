@@ -23,7 +23,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.bench.freeze.selection import Wishes
+from videoautoarena.runs.bench.freeze.selection import Selection
 from videoautoarena.runs.rundir.reader import RUN_FILE
 
 BOUND_S = 10.0
@@ -31,7 +31,7 @@ BOUND_S = 10.0
 ITEMS = 10_000
 ROUNDS = 3
 SUBJECTS, WORDS_EACH = 60, 12
-EVERY = Wishes(
+EVERY = Selection(
     per_video=8,
     distinct=True,
     leak_filter=True,

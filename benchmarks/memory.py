@@ -25,7 +25,7 @@ from rich.console import Console
 
 from benchmarks.whole import Shape, begun, played, timed
 from videoautoarena.runs.cli.ending import run_async
-from videoautoarena.runs.console.events import Audience, Hear, Settled, all_of
+from videoautoarena.runs.console.events import Hear, Listeners, Settled, all_of
 from videoautoarena.runs.console.live import LiveConsole, plain_lines
 from videoautoarena.runs.console.trace import TraceFile
 from videoautoarena.runs.rundir.reader import RUN_FILE
@@ -86,7 +86,7 @@ def play(folder: Path, shape: Shape) -> Curve:
     curve = Curve(every=max(1, shape.battles // SAMPLES))
     run = begun(folder, shape)
     with everybody(folder) as hear:
-        told = Audience(say=lambda _line: None, hear=all_of(hear, curve.hear))
+        told = Listeners(say=lambda _line: None, hear=all_of(hear, curve.hear))
         finished = run_async(played(run, folder, told=told))
     if finished.settled != shape.battles or finished.voids:
         raise RuntimeError(f"{finished} is no whole run")

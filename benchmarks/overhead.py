@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.canned import canned_arena, footage
+from benchmarks.canned import canned_arena, run_frames
 from benchmarks.shapes import PERSONAS, ROUNDS, bare, plain
 from tests.support.loopback import serving_apart
 from videoautoarena.agents.calls.clients import ChatClient, Client, Load, Sending
@@ -112,7 +112,7 @@ def jpegs() -> Load:
 
 async def clients(folder: Path) -> dict[int, float]:
     """Return the CPU milliseconds of a call through ChatOpenAI by number of frames."""
-    _, frames = footage(0)
+    _, frames = run_frames(0)
     with serving_apart(folder / "log", "--say", "A heron.") as server:
         model = parse_model("openai:hawk", {"base_url": server.openai_url, "alias": "hawk"})
         client = ChatClient(model, jpegs())

@@ -35,10 +35,10 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.transport.splice import Shelf
+from videoautoarena.agents.transport.splice import FrameBytes
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.cli.ending import run_async
-from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rundir.opener import begin
 from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
 from videoautoarena.video.folder.find import Findings, find_videos
@@ -64,7 +64,7 @@ def clips(folder: Path, videos: int) -> Path:
 class Looker(Slow):
     """Takes the bytes of the frames it is shown before it replies."""
 
-    def __init__(self, model: Model, shelf: Shelf) -> None:
+    def __init__(self, model: Model, shelf: FrameBytes) -> None:
         """Share frames with the others of a shelf."""
         super().__init__(model, no_bytes, call_s=CALL_S)
         self._shelf = shelf
@@ -86,11 +86,11 @@ class Lookers:
     """Makes clients that share one shelf, as a run's do."""
 
     def __init__(self) -> None:
-        self._shelf: Shelf | None = None
+        self._shelf: FrameBytes | None = None
 
     def __call__(self, model: Model, load: Load) -> Looker:
         """Return a client."""
-        self._shelf = self._shelf or Shelf(load)
+        self._shelf = self._shelf or FrameBytes(load)
         return Looker(model, self._shelf)
 
 
@@ -127,7 +127,7 @@ def play(videos: Path, found: Findings) -> float:
         folder = Path(name)
         config, prompts = configured(folder, shape), PromptSet.load(None)
         run = begin(folder / "out", config, prompts=prompts, found=found, folder=videos)
-        told = Audience(say=lambda _line: None, hear=nobody)
+        told = Listeners(say=lambda _line: None, hear=nobody)
 
         async def whole() -> tuple[Finished, float]:
             watch = asyncio.create_task(longest_stop())

@@ -16,11 +16,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.canned import Canned, footage
+from benchmarks.canned import Canned, run_frames
 from benchmarks.freezing import lay_run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.anchor_results import write_anchored
@@ -34,10 +34,10 @@ from videoautoarena.runs.bench.play.plan import Left, look_ahead, look_ahead_anc
 from videoautoarena.runs.bench.play.question import BenchGame
 from videoautoarena.runs.bench.play.runner import Line
 from videoautoarena.runs.bench.play.tally import BenchTally, results_of
-from videoautoarena.runs.bench.play.videos import BenchFilms
+from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 
 BOUND_MS = 5.0
 ITEMS = 3_000
@@ -53,12 +53,12 @@ async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[floa
     """Return CPU milliseconds a question of playing a bench, and of repeating it."""
     wanted = Wanted(("openai:player",), ("openai:referee",), anchor=anchor)
     cast = cast_against(bench, wanted)
-    shown = dict(footage(k) for k in range(len(bench.manifest.videos)))
+    shown = dict(run_frames(k) for k in range(len(bench.manifest.videos)))
     store.add_videos(shown)
     for frames in shown.values():
         await store.put_frames(frames)
     videos = {video.id: video for video in shown}
-    films = BenchFilms(videos, {}, {}, frozenset(), None)
+    films = BenchVideos(videos, {}, {}, frozenset(), None)
     began = time.process_time()
     budget = Budget.of(store, cast.config)
     asker = Asker(
@@ -66,7 +66,7 @@ async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[floa
         _no_bytes,
         concurrency=AT_ONCE,
         make_client=Canned,
-        purse=budget.purse,
+        spend_cap=budget.spend_cap,
         estimates=budget.estimates,
     )
     game = _game(asker, store, cast, videos)
@@ -102,7 +102,7 @@ async def _play(
     write_result(bench, result)
 
 
-async def _look(game: BenchGame, cast: BenchCast, bench: OpenBench, films: BenchFilms) -> Left:
+async def _look(game: BenchGame, cast: BenchCast, bench: OpenBench, films: BenchVideos) -> Left:
     if cast.anchor is None:
         return await look_ahead(game, cast, bench.items, films)
     return await look_ahead_anchored(AnchorGame(game, cast.anchor), cast, bench.items, films)
@@ -110,12 +110,12 @@ async def _look(game: BenchGame, cast: BenchCast, bench: OpenBench, films: Bench
 
 def _game(asker: Asker, store: Store, cast: BenchCast, videos: dict[str, Video]) -> BenchGame:
     config = cast.config
-    desk = Desk(asker, own_prompts(store), config.seed, generations=Generations(store))
-    shown = Footage(store, None, files={}, sampling=config.sampling, videos=videos)
+    prompter = Prompter(asker, own_prompts(store), config.seed, generations=Generations(store))
+    shown = RunFrames(store, None, files={}, sampling=config.sampling, videos=videos)
     return BenchGame(
-        desk=desk,
+        prompter=prompter,
         judges=tuple(config.model_of(judge) for judge in config.judges),
-        footage=shown,
+        run_frames=shown,
         films={id_: video.id for id_, video in videos.items()},
         lost={},
         seed=config.seed,

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from benchmarks.memory import everybody
 from benchmarks.whole import Shape, begun, continued, played
 from videoautoarena.runs.cli.ending import run_async
-from videoautoarena.runs.console.events import Audience, Settled, all_of
+from videoautoarena.runs.console.events import Listeners, Settled, all_of
 from videoautoarena.runs.tournament.simulate import introduce
 
 MOST_MB = 500
@@ -64,7 +64,7 @@ def play(folder: Path, shape: Shape, battles: int, *, is_new: bool) -> None:
     introduce(run, folder / "out", say=_nobody, assumed_cast=False, exists=not is_new)
     until = Until(battles)
     with everybody(folder) as hear:
-        told = Audience(say=_nobody, hear=all_of(hear, until.hear))
+        told = Listeners(say=_nobody, hear=all_of(hear, until.hear))
         finished = run_async(played(run, folder, told=told))
     if until.settled < battles or finished.voids:
         raise RuntimeError(f"{finished} after {until.settled} battles")

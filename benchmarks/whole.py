@@ -20,7 +20,7 @@ from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.arena_file import Pairing
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rundir.opener import Opened, begin, go_on
 from videoautoarena.runs.rundir.reader import Run, run_file
 from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
@@ -110,10 +110,10 @@ async def played(
     *,
     client: MakeClient = Canned,
     concurrency: int = 32,
-    told: Audience | None = None,
+    told: Listeners | None = None,
 ) -> Finished:
     """Play a run to its end."""
-    told = told or Audience(say=lambda _line: None, hear=nobody)
+    told = told or Listeners(say=lambda _line: None, hear=nobody)
     with (
         patch("videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=client)),
         patch("videoautoarena.runs.tournament.runner.Decoders", NoDecoders),

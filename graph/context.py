@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.state import slot_id
 from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
 
@@ -38,7 +38,7 @@ async def always(_slot: str) -> bool:
 class Arena:
     """Everything a node may use that is not in its state."""
 
-    desk: Desk
+    prompter: Prompter
     examiner: Model
     """Plays examiner, persona, questioner, evolver and grader."""
     judges: tuple[Model, ...]

@@ -34,7 +34,7 @@ async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
         return {"is_over": True}
     try:
         text = await put_question(
-            arena.desk,
+            arena.prompter,
             arena.examiner,
             frames=await arena.frames(state["video"]),
             brief=state["brief"],
@@ -55,7 +55,7 @@ async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
         return {"is_over": True}
     try:
         proposal = await evolve(
-            arena.desk,
+            arena.prompter,
             arena.examiner,
             frames=await arena.frames(state["video"]),
             case=_case(last),
@@ -78,7 +78,7 @@ async def grader(state: LineageState, runtime: Runtime[Arena]) -> Update:
         raise RuntimeError("the grader was reached without a proposal")
     try:
         old, new = await grade(
-            arena.desk,
+            arena.prompter,
             arena.examiner,
             frames=await arena.frames(state["video"]),
             persona=state["persona"],
@@ -129,7 +129,7 @@ async def referee(state: LineageState, runtime: Runtime[Arena]) -> Update:
     if battle is None:
         try:
             verdicts = await judge(
-                arena.desk,
+                arena.prompter,
                 arena.judges,
                 frames=await arena.frames(state["video"]),
                 case=_asked_case(state),
@@ -154,7 +154,7 @@ async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Ans
     model = arena.cast[(draw.model_a, draw.model_b)[seat]]
     try:
         return await answer(
-            arena.desk,
+            arena.prompter,
             model,
             frames=await arena.frames(state["video"]),
             question=question.text,

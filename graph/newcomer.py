@@ -21,7 +21,7 @@ from videoautoarena.memory.records.records import Answer, Battle, Draw, Forfeit,
 Update = dict[str, Any]
 
 
-class GuestState(Settled, total=False):
+class NewcomerState(Settled, total=False):
     """One slot of a newcomer."""
 
     slot: str
@@ -31,7 +31,7 @@ class GuestState(Settled, total=False):
     answer: Answer | Forfeit
 
 
-async def contestant(state: GuestState, runtime: Runtime[Arena]) -> Update:
+async def contestant(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
     """Let the newcomer answer; the other answer is there."""
     arena, source = runtime.context, state["source"]
     seat = _seat(state["draw"])
@@ -39,7 +39,7 @@ async def contestant(state: GuestState, runtime: Runtime[Arena]) -> Update:
     model = arena.cast[draw.model_a if seat == 0 else draw.model_b]
     try:
         said: Answer | Forfeit = await answer(
-            arena.desk,
+            arena.prompter,
             model,
             frames=await arena.frames(source.video),
             question=source.question or "",
@@ -52,14 +52,14 @@ async def contestant(state: GuestState, runtime: Runtime[Arena]) -> Update:
     return {"answer": said}
 
 
-async def referee(state: GuestState, runtime: Runtime[Arena]) -> Update:
+async def referee(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
     """Judge the battle as every other one of the run, and settle its slot."""
     arena, said = runtime.context, state["answer"]
     if isinstance(said, Forfeit):
         return await _settled(arena, _unanswered(arena, state, said))
     try:
         verdicts = await judge(
-            arena.desk,
+            arena.prompter,
             arena.judges,
             frames=await arena.frames(state["source"].video),
             case=_case(state, said),
@@ -73,13 +73,13 @@ async def referee(state: GuestState, runtime: Runtime[Arena]) -> Update:
     return await _settled(arena, battle)
 
 
-async def play_guest(arena: Arena, slot: str, source: Battle) -> str:
+async def play_newcomer(arena: Arena, slot: str, source: Battle) -> str:
     """Play a guest slot and return the id of its battle, now settled.
 
     Costs a model call for the answer, and one a judge and seating.
     """
     draw = await arena.draw(slot)
-    start = GuestState(slot=slot, source=source, draw=draw, settled=[])
+    start = NewcomerState(slot=slot, source=source, draw=draw, settled=[])
     result = await guest.ainvoke(start, context=arena)
     return str(result["settled"][0])
 
@@ -96,7 +96,7 @@ def _seat(draw: Draw) -> Literal[0, 1]:
     return 1 if draw.borrowed.seat == "a" else 0
 
 
-def _answers(state: GuestState, said: Answer | None) -> tuple[Answer | None, Answer | None]:
+def _answers(state: NewcomerState, said: Answer | None) -> tuple[Answer | None, Answer | None]:
     """Return the answers in their seats; None for the newcomer's where it gave none."""
     source, draw = state["source"], state["draw"]
     if _seat(draw) == 0:
@@ -105,7 +105,7 @@ def _answers(state: GuestState, said: Answer | None) -> tuple[Answer | None, Ans
     return Answer(model=draw.model_a, text=source.answer_a or "", frames=source.frames_a), said
 
 
-def _case(state: GuestState, said: Answer) -> Case:
+def _case(state: NewcomerState, said: Answer) -> Case:
     a, b = _answers(state, said)
     return Case(
         persona=state["source"].persona_text or "",
@@ -116,7 +116,7 @@ def _case(state: GuestState, said: Answer) -> Case:
     )
 
 
-def _unanswered(arena: Arena, state: GuestState, said: Forfeit) -> Battle:
+def _unanswered(arena: Arena, state: NewcomerState, said: Forfeit) -> Battle:
     if said.is_ours:
         return _battle(arena, state, verdict="void", reason=f"no answer: {said.reason}")
     lost: Verdict = "forfeit_a" if _seat(state["draw"]) == 0 else "forfeit_b"
@@ -125,7 +125,7 @@ def _unanswered(arena: Arena, state: GuestState, said: Forfeit) -> Battle:
 
 def _battle(
     arena: Arena,
-    state: GuestState,
+    state: NewcomerState,
     *,
     verdict: Verdict,
     reason: str | None,
@@ -154,7 +154,7 @@ def _battle(
     )
 
 
-builder = StateGraph(GuestState, context_schema=Arena, output_schema=Settled)
+builder = StateGraph(NewcomerState, context_schema=Arena, output_schema=Settled)
 builder.add_node("contestant", contestant)
 builder.add_node("judge", referee)
 builder.add_edge(START, "contestant")

@@ -85,12 +85,12 @@ def base_of(slot: str) -> str:
     return slot.partition("~")[0]
 
 
-def guest_id(place: str, generation: int) -> str:
+def newcomer_id(place: str, generation: int) -> str:
     """Return the id of the slot in which a newcomer meets an answer that is stored in a place."""
     return f"{place}+{generation}"
 
 
-def is_guest(slot: str) -> bool:
+def is_newcomer(slot: str) -> bool:
     """Return whether a newcomer meets a stored answer in this slot."""
     return "+" in slot
 

@@ -23,7 +23,7 @@ async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
     arena = runtime.context
     try:
         frames = await arena.frames(state["video"])
-        return {"brief": await examine(arena.desk, arena.examiner, frames=frames)}
+        return {"brief": await examine(arena.prompter, arena.examiner, frames=frames)}
     except LOST as failure:
         return {"failure": f"the video could not be examined: {failure}"}
 
@@ -33,7 +33,7 @@ async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
     arena, brief = runtime.context, state["brief"]
     try:
         frames = await arena.frames(state["video"])
-        users = await invent_personas(arena.desk, arena.examiner, frames=frames, brief=brief)
+        users = await invent_personas(arena.prompter, arena.examiner, frames=frames, brief=brief)
     except LOST as failure:
         return {"failure": f"no personas: {failure}"}
     starts = [opened(arena, state["video"], brief=brief, persona=user) for user in users]

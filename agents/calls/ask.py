@@ -13,13 +13,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal, Protocol
 
-from videoautoarena.agents.calls.attempts import Listener, Tries
+from videoautoarena.agents.calls.attempts import Attempts, Listener
 from videoautoarena.agents.calls.clients import ChatClients, Client, Load
 from videoautoarena.agents.calls.rows import NO_USAGE, replied, row_of
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.agents.limits.prices import Boundless, Hold, Purse
-from videoautoarena.agents.limits.scheduler import Turns
+from videoautoarena.agents.limits.prices import Boundless, Hold, SpendCap
+from videoautoarena.agents.limits.scheduler import Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request, fragment
@@ -95,7 +95,7 @@ class Asker:
     patience_s: float | None = None
     """How long an endpoint is waited for that cannot be reached and has answered before; then the
     run drains, and `lost` tells why. None: each call fails for itself."""
-    purse: Purse = field(default_factory=Boundless)
+    spend_cap: SpendCap = field(default_factory=Boundless)
     """When it is empty the run drains, and `is_broke` tells why."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
@@ -107,19 +107,19 @@ class Asker:
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
     _recording: int = field(default=0, init=False, repr=False)
     """Calls that have come back and are being written down."""
-    _turns: Turns = field(init=False, repr=False)
-    _tries: Tries = field(init=False, repr=False)
+    _turns: Scheduler = field(init=False, repr=False)
+    _tries: Attempts = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Let the first turns begin."""
-        self._turns = Turns(
+        self._turns = Scheduler(
             self.concurrency,
             self.pause,
             self.patience_s,
             self.journal.has_answered,
             self._hear_outage,
         )
-        self._tries = Tries(
+        self._tries = Attempts(
             self._turns,
             self.load,
             self.make_client,
@@ -196,7 +196,7 @@ class Asker:
 
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
         fitted = self.estimates.limits.fitted(model, request)
-        hold = await self.purse.hold(model, fitted)
+        hold = await self.spend_cap.hold(model, fitted)
         if hold is None:
             await self._go_broke()
         row = None
@@ -207,7 +207,7 @@ class Asker:
             row = self._costed(model, sent, row_of(key, model, sent, ended))
             return await self._record(model, row)
         finally:
-            self.purse.settle(hold, row)
+            self.spend_cap.settle(hold, row)
             self._look_whether_drained()
 
     async def _record(self, model: Model, row: CallRow) -> CallRow:
@@ -246,7 +246,7 @@ class Asker:
         return row.model_copy(update={"may_have_cost_usd": most})
 
     def _listener(self, key: str, model: Model, request: Request, hold: Hold) -> Listener:
-        """Return who hears of a call's tries: the journal, the console and the purse."""
+        """Return who hears of a call's tries: the journal, the console and the cap on spending."""
 
         def started() -> None:
             self.on_event(Event("started", model.alias, request.nonce))
@@ -267,20 +267,20 @@ class Asker:
             self._look_whether_drained()
 
         async def renewed(attempt: Attempt) -> None:
-            if not await self.purse.renew(hold, attempt):
+            if not await self.spend_cap.renew(hold, attempt):
                 await self._go_broke()
 
         def is_funded(sent: Request) -> bool:
-            return self.purse.is_enough(hold, model, sent)
+            return self.spend_cap.is_enough(hold, model, sent)
 
         async def funded(sent: Request) -> None:
-            if not is_funded(sent) and not await self.purse.enlarge(hold, model, sent):
+            if not is_funded(sent) and not await self.spend_cap.enlarge(hold, model, sent):
                 await self._go_broke()
 
         def learnt(line: str) -> None:
             self.on_event(Event("learnt", model.alias, request.nonce, text=line))
 
-        rank = self.purse.rank(request.nonce)
+        rank = self.spend_cap.rank(request.nonce)
         return Listener(
             started=started,
             sending=sending,

@@ -16,7 +16,7 @@ from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
 from videoautoarena.agents.limits.outages import Contact
 from videoautoarena.agents.limits.prices import cost_of
-from videoautoarena.agents.limits.scheduler import Line, Turn, Turns, giving_back
+from videoautoarena.agents.limits.scheduler import Line, Scheduler, Turn, giving_back
 from videoautoarena.agents.limits.server_limits import Shaped
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
@@ -78,10 +78,10 @@ class Listener(NamedTuple):
 
 
 @dataclass
-class Tries:
+class Attempts:
     """Sends calls until each is answered or has failed for good."""
 
-    turns: Turns
+    turns: Scheduler
     load: Load
     make_client: Callable[[Model, Load], Client]
     estimates: Estimates

@@ -13,8 +13,8 @@ from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
 from videoautoarena.agents.transport.faults import Garbled
 from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
-from videoautoarena.agents.transport.splice import Run, Shelf, carrying, run_of
 from videoautoarena.agents.transport.transport import splices
 from videoautoarena.memory.records.records import Frames, Role, TokenField, Usage
 
@@ -73,11 +73,11 @@ class Client(Protocol):
 class ChatClient:
     """Sends calls to one model through LangChain; builds its chat model at the first one."""
 
-    def __init__(self, model: Model, load: Load, shelf: Shelf | None = None) -> None:
+    def __init__(self, model: Model, load: Load, shelf: FrameBytes | None = None) -> None:
         """Share frames with the other clients of `shelf`; without one, with nobody."""
         self._model = model
         self._load = load
-        self._shelf = shelf or Shelf(load)
+        self._shelf = shelf or FrameBytes(load)
         self._look = Look(model.part_detail, model.cache_breakpoint)
 
     @cached_property
@@ -145,11 +145,11 @@ class ChatClients:
 
     def __init__(self) -> None:
         """Begin with no frame."""
-        self._shelf: Shelf | None = None
+        self._shelf: FrameBytes | None = None
 
     def __call__(self, model: Model, load: Load) -> ChatClient:
         """Return a client; all of them are handed the same loader."""
-        self._shelf = self._shelf or Shelf(load)
+        self._shelf = self._shelf or FrameBytes(load)
         return ChatClient(model, load, self._shelf)
 
 

@@ -60,7 +60,7 @@ class Ticket(NamedTuple):
 
 
 @dataclass
-class Gate:
+class AdaptiveLimit:
     """Places at one endpoint; never more than `ceiling`."""
 
     ceiling: int

@@ -28,7 +28,7 @@ ENOUGH = 3
 
 
 @dataclass
-class Course:
+class SpendOrder:
     """The battles that are left, in their order, and what was spent on each that is begun."""
 
     places: Mapping[str, int]
@@ -123,14 +123,14 @@ class Reserve:
 
 
 @dataclass
-class CappedPurse:
-    """A purse with a bottom. `spent` is what the run has come to before, in all its processes."""
+class CappedBudget:
+    """A cap on spending. `spent` is what the run has come to before, in all its processes."""
 
     caps: Caps
     estimates: Estimates
     _: KW_ONLY
     spent: Sum = NOTHING
-    course: Course | None = None
+    spend_order: SpendOrder | None = None
     """Which battles come first; None lets calls through as they come."""
     on_empty: Callable[[], None] | None = None
     """Called once, when the first call does not fit any more."""
@@ -193,25 +193,25 @@ class CappedPurse:
     def settle(self, hold: Hold, row: CallRow | None) -> None:
         """Count what a call did cost, or may have, and free what it held."""
         if not isinstance(hold, Reserve):
-            raise TypeError("another purse gave out what is settled here")
+            raise TypeError("another cap gave out what is settled here")
         self._spend(hold, _cost_of(row, hold.size) if row is not None else NOTHING)
         hold.size = Sum()
 
     def rank(self, nonce: Nonce) -> int:
         """Return the place of the battle that a call is made for."""
-        return self.course.place(nonce.scope) if self.course else 0
+        return self.spend_order.place(nonce.scope) if self.spend_order else 0
 
     def end(self, scope: str) -> None:
         """Take note that the battle in whose scope calls were made is settled."""
-        if self.course:
-            self.course.end(scope)
+        if self.spend_order:
+            self.spend_order.end(scope)
             self._wake()
 
     def _spend(self, hold: Reserve, cost: Sum) -> None:
         """Count a cost, and free all that was held for it."""
         self.spent = self.spent.plus(cost)
-        if self.course:
-            self.course.pay(hold.place, cost)
+        if self.spend_order:
+            self.spend_order.pay(hold.place, cost)
         self._free(hold.size)
 
     async def _take(self, hold: Reserve) -> bool:
@@ -253,27 +253,29 @@ class CappedPurse:
             self._waiting.remove(first)
             if fits:
                 self.held = self.held.plus(first.size)
-                if self.course:
-                    self.course.begin(first.place)
+                if self.spend_order:
+                    self.spend_order.begin(first.place)
             first.let_through.set_result(fits)
 
     def _first(self) -> Reserve | None:
         """Return who is served next: calls of battles that are begun, then those of the first."""
-        course = self.course
-        if course is None:
+        spend_order = self.spend_order
+        if spend_order is None:
             return next(iter(self._waiting), None)
-        return min(self._waiting, key=lambda r: (course.is_new(r.place), r.place), default=None)
+        return min(
+            self._waiting, key=lambda r: (spend_order.is_new(r.place), r.place), default=None
+        )
 
     def _comes_too_early(self, hold: Reserve) -> bool:
         """Return whether a call would begin a battle with money that others need."""
-        course = self.course
-        if course is None or not course.is_new(hold.place):
+        spend_order = self.spend_order
+        if spend_order is None or not spend_order.is_new(hold.place):
             return False
         # Where no earlier one is begun, nobody else may end and make room: those behind may wait
         # for this battle, whose result says who meets in them.
-        if not course.has_begun_before(hold.place):
+        if not spend_order.has_begun_before(hold.place):
             return False
-        return not self._under(self.spent.plus(course.need(hold.place, hold.size)))
+        return not self._under(self.spent.plus(spend_order.need(hold.place, hold.size)))
 
     def _close(self, refused: Sum) -> None:
         if not self.is_empty:

@@ -259,7 +259,7 @@ class Hold(Protocol):
     """Money set aside for one call under way."""
 
 
-class Purse(Protocol):
+class SpendCap(Protocol):
     """What may be spent, and on what first."""
 
     async def hold(self, model: Model, request: Request) -> Hold | None:
@@ -288,7 +288,7 @@ class Purse(Protocol):
 
 
 class Boundless:
-    """A purse without a bottom."""
+    """A cap that nothing reaches."""
 
     async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
         """Return at once."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
-from videoautoarena.agents.limits.adaptive_limit import Gate, Ticket
+from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit, Ticket
 from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
 from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Started
 from videoautoarena.agents.models.registry import Model
@@ -65,7 +65,7 @@ class Rest:
 class Line:
     """The calls of one model: its endpoint and that one's gate, its pacer, who waits, who rests."""
 
-    gate: Gate | None
+    gate: AdaptiveLimit | None
     pacer: Pacer | None
     endpoint: Endpoint
     waiting: deque[Waiter] = field(default_factory=deque)
@@ -102,7 +102,7 @@ class Turn:
 
 
 @dataclass
-class Turns:
+class Scheduler:
     """Gives places to tries, at most `ceiling` at once, and to nobody once it is closed."""
 
     ceiling: int
@@ -115,7 +115,7 @@ class Turns:
     under_way: int = 0
     is_closed: bool = False
     _lines: dict[Hashable, Line] = field(default_factory=dict)
-    _gates: dict[Place, Gate] = field(default_factory=dict)
+    _gates: dict[Place, AdaptiveLimit] = field(default_factory=dict)
     _endpoints: dict[str, Endpoint] = field(default_factory=dict)
     _pacers: dict[Hashable, Pacer] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
@@ -146,9 +146,9 @@ class Turns:
             )
         return self._endpoints[address]
 
-    def _gate(self, place: Place, limit: int | None) -> Gate:
+    def _gate(self, place: Place, limit: int | None) -> AdaptiveLimit:
         ceiling = min(self.ceiling, limit or self.ceiling)
-        gate = self._gates.setdefault(place, Gate(ceiling))
+        gate = self._gates.setdefault(place, AdaptiveLimit(ceiling))
         gate.ceiling = min(gate.ceiling, ceiling)
         return gate
 
@@ -284,7 +284,7 @@ class Turns:
 
 
 @contextmanager
-def giving_back(turns: Turns, turn: Turn) -> Iterator[Turn]:
+def giving_back(turns: Scheduler, turn: Turn) -> Iterator[Turn]:
     """Give a turn back when its try has ended in whatever way."""
     try:
         yield turn

@@ -15,7 +15,7 @@ from videoautoarena.agents.calls.replies import BadReply, read_reply, without_re
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.layout import Request, thinned
-from videoautoarena.agents.roles.prompter import Desk, Task
+from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import digest, unit_interval
 from videoautoarena.memory.records.errors import EmptyReply
 from videoautoarena.memory.records.records import Answer, Frame, Frames, Nonce
@@ -23,7 +23,13 @@ from videoautoarena.video.synth.splice import COLOURS, HEIGHT_PX, WIDTH_PX, draw
 
 
 async def answer(
-    desk: Desk, model: Model, *, frames: Frames, question: str, slot: str, seat: Literal[0, 1]
+    prompter: Prompter,
+    model: Model,
+    *,
+    frames: Frames,
+    question: str,
+    slot: str,
+    seat: Literal[0, 1],
 ) -> Answer:
     """Return what `model` says from its own share of the frames. One model call.
 
@@ -35,7 +41,7 @@ async def answer(
     """
     seen = thinned(frames, model.frame_limit("contestant"))
     task = Task("contestant", seen, scope=slot, ask=seat, question=question)
-    row = await desk.ask_row(model, task)
+    row = await prompter.ask_row(model, task)
     text = without_reasoning(row.reply or "")
     if not text.strip():
         raise EmptyReply("the reply holds reasoning and no answer")

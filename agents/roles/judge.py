@@ -15,7 +15,7 @@ from videoautoarena.agents.prompting.contracts import (
     JudgeReply,
     StandardReply,
 )
-from videoautoarena.agents.roles.prompter import Desk, Task
+from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import (
     STANDARDS,
@@ -72,7 +72,7 @@ class Place(NamedTuple):
 
 
 async def judge(
-    desk: Desk, judges: Sequence[Model], *, frames: Frames, case: Case, slot: str
+    prompter: Prompter, judges: Sequence[Model], *, frames: Frames, case: Case, slot: str
 ) -> tuple[Judging, ...]:
     """Return every judge's view: from seats ab, then from ba where the case is swapped.
 
@@ -83,7 +83,7 @@ async def judge(
     """
     seatings: tuple[Seats, ...] = ("ab", "ba") if case.swap else ("ab",)
     judgings = [
-        judge_once(desk, model, frames=frames, case=case, place=Place(slot, panel, seats))
+        judge_once(prompter, model, frames=frames, case=case, place=Place(slot, panel, seats))
         for panel, model in enumerate(judges)
         for seats in seatings
     ]
@@ -96,7 +96,7 @@ async def judge(
 
 
 async def judge_once(
-    desk: Desk, model: Model, *, frames: Frames, case: Case, place: Place
+    prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
 ) -> Judging:
     """Return one judge's view from one seating, "failed" with its reason where its call failed.
 
@@ -105,10 +105,10 @@ async def judge_once(
     ask = 2 * place.panel + (place.seats == "ba")
     task = Task("judge", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
     try:
-        if desk.prompts.contracts == 1:
-            reply = await desk.ask_json(model, task, JudgeReply)
+        if prompter.prompts.contracts == 1:
+            reply = await prompter.ask_json(model, task, JudgeReply)
             return _judging(model.alias, place.seats, reply)
-        full = await desk.ask_json(model, task, FullJudgeReply)
+        full = await prompter.ask_json(model, task, FullJudgeReply)
     except CallFailed as failure:
         return Judging(judge=model.alias, seats=place.seats, verdict="failed", reason=str(failure))
     said = {standard: full.of(standard) for standard in STANDARDS}
@@ -237,7 +237,7 @@ class Compared(NamedTuple):
 
 
 async def compare_once(
-    desk: Desk, model: Model, *, frames: Frames, case: Case, place: Place
+    prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
 ) -> Compared:
     """Return by how much one answer is better, read from one seating.
 
@@ -248,7 +248,7 @@ async def compare_once(
     ask = 2 * place.panel + (place.seats == "ba")
     task = Task("comparer", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
     try:
-        reply = await desk.ask_json(model, task, ComparerReply)
+        reply = await prompter.ask_json(model, task, ComparerReply)
     except CallFailed as failure:
         return Compared(None, None, str(failure), is_failed=True)
     lead = LEADS.get(reply.verdict)

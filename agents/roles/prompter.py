@@ -52,7 +52,7 @@ def _only_once(_scope: str) -> Sequence[int]:
 
 
 @dataclass(frozen=True)
-class Desk:
+class Prompter:
     """Everything a role needs besides its task and its model.
 
     A scope that is played again, since a call of it had failed, asks in a new generation. What an

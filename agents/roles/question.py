@@ -15,7 +15,7 @@ from videoautoarena.agents.prompting.contracts import (
     QuestionerReply,
 )
 from videoautoarena.agents.roles.judge import Case
-from videoautoarena.agents.roles.prompter import Desk, Task
+from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.records import (
     CATEGORIES,
@@ -30,7 +30,7 @@ from videoautoarena.memory.records.records import (
 _BY_NAME = {name.casefold(): name for name in CATEGORIES}
 
 
-async def examine(desk: Desk, model: Model, *, frames: Frames) -> Brief:
+async def examine(prompter: Prompter, model: Model, *, frames: Frames) -> Brief:
     """Return an account of the video, its category and its scenes. One model call.
 
     Raises:
@@ -39,7 +39,7 @@ async def examine(desk: Desk, model: Model, *, frames: Frames) -> Brief:
     Source: VideoAutoArena, User Simulation (A.1); the category is one of its ten, else "other".
     """
     task = Task("examiner", frames, scope=frames.video)
-    reply = await desk.ask_json(model, task, ExaminerReply)
+    reply = await prompter.ask_json(model, task, ExaminerReply)
     return Brief(
         account=reply.account,
         category=_BY_NAME.get(reply.category.casefold(), "other"),
@@ -48,7 +48,7 @@ async def examine(desk: Desk, model: Model, *, frames: Frames) -> Brief:
 
 
 async def invent_personas(
-    desk: Desk, model: Model, *, frames: Frames, brief: Brief
+    prompter: Prompter, model: Model, *, frames: Frames, brief: Brief
 ) -> tuple[Persona, Persona, Persona]:
     """Return three users, from close to the content to unrelated. One model call.
 
@@ -59,7 +59,7 @@ async def invent_personas(
     """
     texts = {"brief": canonical_json(brief.model_dump())}
     task = Task("persona", frames, scope=frames.video, texts=texts)
-    near, interested, far = (await desk.ask_json(model, task, PersonaReply)).personas
+    near, interested, far = (await prompter.ask_json(model, task, PersonaReply)).personas
     return (
         Persona(index=1, text=near),
         Persona(index=2, text=interested),
@@ -68,7 +68,7 @@ async def invent_personas(
 
 
 async def put_question(
-    desk: Desk,
+    prompter: Prompter,
     model: Model,
     *,
     frames: Frames,
@@ -90,7 +90,7 @@ async def put_question(
         "asked": canonical_json(list(asked)) if asked else "",
     }
     task = Task("questioner", frames, scope=slot, texts=texts)
-    return (await desk.ask_json(model, task, QuestionerReply)).question
+    return (await prompter.ask_json(model, task, QuestionerReply)).question
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Refusal:
 
 
 async def evolve(
-    desk: Desk,
+    prompter: Prompter,
     model: Model,
     *,
     frames: Frames,
@@ -127,11 +127,11 @@ async def evolve(
         "refused": canonical_json([asdict(r) for r in refused]) if refused else "",
     }
     task = Task("evolver", frames, scope=slot, ask=len(refused), texts=texts)
-    return await desk.ask_json(model, task, EvolverReply)
+    return await prompter.ask_json(model, task, EvolverReply)
 
 
 async def grade(
-    desk: Desk,
+    prompter: Prompter,
     model: Model,
     *,
     frames: Frames,
@@ -150,11 +150,11 @@ async def grade(
 
     Source: VideoAutoArena, Fault-Driven Evolution (A.2); the drawn order is our own.
     """
-    old_first = unit_interval(desk.seed, slot, attempt) < 0.5
+    old_first = unit_interval(prompter.seed, slot, attempt) < 0.5
     first, second = (old, new) if old_first else (new, old)
     texts = {"persona": persona.text, "question_1": first, "question_2": second}
     task = Task("grader", frames, scope=slot, ask=attempt, texts=texts)
-    reply = await desk.ask_json(model, task, GraderReply)
+    reply = await prompter.ask_json(model, task, GraderReply)
     grades = _grade(reply.question_1), _grade(reply.question_2)
     return grades if old_first else (grades[1], grades[0])
 

@@ -207,7 +207,7 @@ KEPT_BYTES = 256 * 1024 * 1024
 """Most bytes that are kept for calls to come: 128 frames each of some 40 videos, two blocks."""
 
 
-class Shelf:
+class FrameBytes:
     """The base64 of frames by digest; one for a whole run, within one event loop.
 
     What calls under way hold is shared whether or not it is still kept, and is counted nowhere.

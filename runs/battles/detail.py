@@ -21,7 +21,7 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.runs.battles.listing import as_json
 from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.reader import Run, contracts_of, marks, open_run
-from videoautoarena.runs.rundir.slots import Lineup, guests_among
+from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
 
 NAMED = 8
 """How many battles an error names."""
@@ -108,7 +108,7 @@ def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
     """Return a battle's lineage as it stood when it was played, and all that was ever played."""
     slots = run.store.slots()
     slots = slots.where(slots.about(battle.video) & (slots.personas == battle.persona))
-    slots = slots.where(~guests_among(slots) | slots.among([battle.id]))
+    slots = slots.where(~newcomers_among(slots) | slots.among([battle.id]))
     mine = next((slot.generation for slot in slots if slot.id == battle.id), 0)
     standing = Lineup(slots.where(slots.generations <= mine)).ids
     ever = [found for slot in slots if (found := run.store.battle(slot.id))]

@@ -155,7 +155,7 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     import json
 
     from videoautoarena.runs.bench.play.runner import plan_bench, run_bench
-    from videoautoarena.runs.console.events import Audience, nobody
+    from videoautoarena.runs.console.events import Listeners, nobody
 
     asked = _asked(typed)
     if plan:
@@ -166,7 +166,7 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
             tell_lines(planned.as_lines())
         return 0
     with showing(say, is_quiet=quiet) as on_settled:
-        told = Audience(say, nobody)
+        told = Listeners(say, nobody)
         ran = run_async(run_bench(bench, asked, told=told, on_settled=on_settled))
     _show(bench, ran, as_json=as_json)
     return _ending(ran)

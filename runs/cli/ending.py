@@ -24,7 +24,7 @@ from videoautoarena.runs.text.terminal import finish_though_unread, safe, say, t
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
-    from videoautoarena.runs.console.events import Audience
+    from videoautoarena.runs.console.events import Listeners
     from videoautoarena.runs.tournament.runner import Finished
 
 T = TypeVar("T")
@@ -253,7 +253,7 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     return EXIT_VOIDS if finished.faulty else 0
 
 
-def if_whole(code: int, told: Audience) -> int:
+def if_whole(code: int, told: Listeners) -> int:
     """Return the exit code of a run; 1 for a good one of which not all could be written down."""
     return code or (EXIT_USER if told.unwritten else 0)
 

@@ -54,14 +54,14 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     import json
 
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
-    from videoautoarena.runs.bench.freeze.selection import Wishes
+    from videoautoarena.runs.bench.freeze.selection import Selection
     from videoautoarena.runs.text.terminal import tell_lines
 
     beside = ("licence", "with_videos", "videos", "parquet")
     extras = Extras(**{name: asked.pop(name) for name in beside})
-    wishes = Wishes(**asked, by=_dimensions(by))
-    wishes.check()
-    frozen = freeze(out, to, wishes, extras)
+    selection = Selection(**asked, by=_dimensions(by))
+    selection.check()
+    frozen = freeze(out, to, selection, extras)
     if as_json:
         click.echo(json.dumps(frozen.as_json(), indent=2))
     else:

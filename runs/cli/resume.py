@@ -22,7 +22,7 @@ from videoautoarena.runs.cli.ending import (
 )
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.tournament.add import Wish
+    from videoautoarena.runs.tournament.add import AddRequest
 
 
 @click.command(
@@ -139,21 +139,21 @@ def add_command(
     """
     from videoautoarena.agents.limits.budget import Caps
     from videoautoarena.runs.console.listeners import Display, audience
-    from videoautoarena.runs.tournament.add import Wish, add
+    from videoautoarena.runs.tournament.add import AddRequest, add
     from videoautoarena.runs.tournament.simulate import Limits
 
     caps = Caps(max_usd, max_tokens)
-    wish = Wish(model, battles, config=config, videos=videos, caps=caps, fsync=fsync)
+    request = AddRequest(model, battles, config=config, videos=videos, caps=caps, fsync=fsync)
     if plan:
-        _tell_plan(out, wish, as_json=as_json)
+        _tell_plan(out, request, as_json=as_json)
         return 0
     with audience(Display(**typed)) as told:
         limits = Limits(concurrency, max_void, caps, seconds_of(patience))
-        finished = run_async(add(out, wish, limits=limits, told=told))
+        finished = run_async(add(out, request, limits=limits, told=told))
     return if_whole(ending(finished, out, as_json=as_json), told)
 
 
-def _tell_plan(out: Path, wish: Wish, *, as_json: bool) -> None:
+def _tell_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
     import json
     import shutil
 
@@ -161,7 +161,7 @@ def _tell_plan(out: Path, wish: Wish, *, as_json: bool) -> None:
     from videoautoarena.runs.tournament.add import plan_addition, plan_as_json
     from videoautoarena.runs.tournament.plan_text import as_lines
 
-    plan, told = plan_addition(out, wish)
+    plan, told = plan_addition(out, request)
     if as_json:
         tell(json.dumps(plan_as_json(plan, told), indent=2))
         return

@@ -127,7 +127,7 @@ def asked_for(kinds: tuple[TrialKind, ...], typed: dict[str, Any]) -> Asked:
 
 def run_trials(out: Path, asked: Asked, *, plan: bool, quiet: bool, as_json: bool) -> Held:
     """Hold trials, or print what they would take; say how they went."""
-    from videoautoarena.runs.console.events import Audience, nobody
+    from videoautoarena.runs.console.events import Listeners, nobody
     from videoautoarena.runs.trials.runner import hold_trials, plan_trials, showing
 
     if plan:
@@ -138,7 +138,7 @@ def run_trials(out: Path, asked: Asked, *, plan: bool, quiet: bool, as_json: boo
             tell_lines(planned.as_lines())
         return Held(0, is_plan=True)
     with showing(say, is_quiet=quiet) as on_held:
-        tally = run_async(hold_trials(out, asked, told=Audience(say, nobody), on_held=on_held))
+        tally = run_async(hold_trials(out, asked, told=Listeners(say, nobody), on_held=on_held))
     return Held(_ending(tally))
 
 

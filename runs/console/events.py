@@ -105,7 +105,7 @@ Hear = Callable[[Happening], None]
 
 
 @dataclass(frozen=True)
-class Audience:
+class Listeners:
     """Who is told of a run: `say` takes lines for a person, `hear` every event."""
 
     say: Say
@@ -199,7 +199,7 @@ def why_hopeless(event: Happening) -> str | None:
     return HOPELESS.get(fault or "")
 
 
-def pass_on(event: Happening, told: Audience) -> str | None:
+def pass_on(event: Happening, told: Listeners) -> str | None:
     """Tell of an event, and say what it teaches; return why its model can do no more, if so."""
     told.hear(event)
     if line := what_was_learnt(event):

@@ -17,7 +17,7 @@ from videoautoarena.agents.calls.ask import Event
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.console.events import Audience, Begun, Drawn, Ended, Looked, Settled
+from videoautoarena.runs.console.events import Begun, Drawn, Ended, Listeners, Looked, Settled
 from videoautoarena.runs.console.interrupts import heard
 from videoautoarena.runs.console.status import holder
 from videoautoarena.runs.rundir.budget import kept_caps
@@ -33,7 +33,7 @@ EVERY_S = 1.0
 class Follower:
     """Tells what is new in a run's file."""
 
-    def __init__(self, folder: Path, told: Audience) -> None:
+    def __init__(self, folder: Path, told: Listeners) -> None:
         self._folder = folder
         self._told = told
         self._place = 0
@@ -148,7 +148,7 @@ class Follower:
         return row is None or not self._is_settled[row]
 
 
-async def follow(folder: Path, told: Audience) -> str:
+async def follow(folder: Path, told: Listeners) -> str:
     """Tell a run until its process ends or somebody interrupts; return how it stands then."""
     lock = lock_file(folder)
     follower = Follower(folder, told)

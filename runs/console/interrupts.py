@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import CappedPurse
+from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.runs.console.events import Audience, Draining
+from videoautoarena.runs.console.events import Draining, Listeners
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.text.terminal import safe
 
 
-async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Audience) -> bool:
+async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Listeners) -> bool:
     """Await `work`, all of whose calls go through `asker`; return whether it was ended early.
 
     The first interrupt lets calls under way finish and sends no other, a second one stops; a cap
@@ -39,7 +39,7 @@ async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Audien
     return False
 
 
-def _announce_the_cap(asker: Asker, told: Audience) -> None:
+def _announce_the_cap(asker: Asker, told: Listeners) -> None:
     """See to it that everybody hears when a cap is reached."""
 
     def announce() -> None:
@@ -47,11 +47,11 @@ def _announce_the_cap(asker: Asker, told: Audience) -> None:
         told.say(f"the cap is reached: calls under way are being finished ({calls})")
         told.hear(Draining(asker.under_way, is_capped=True))
 
-    if isinstance(asker.purse, CappedPurse):
-        asker.purse.on_empty = announce
+    if isinstance(asker.spend_cap, CappedBudget):
+        asker.spend_cap.on_empty = announce
 
 
-def _announce_outages(asker: Asker, told: Audience) -> None:
+def _announce_outages(asker: Asker, told: Listeners) -> None:
     """See to it that everybody hears of endpoints that cannot be reached."""
 
     def announce(outage: Outage) -> None:
@@ -79,7 +79,7 @@ def told_outage(outage: Outage) -> str:
 
 
 @contextmanager
-def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Iterator[None]:
+def _interrupts(asker: Asker, main: asyncio.Future[None], told: Listeners) -> Iterator[None]:
     """Let the first interrupt drain the asker and the second one stop all work."""
     is_asked = is_hung_up = False
 
@@ -105,7 +105,7 @@ def _interrupts(asker: Asker, main: asyncio.Future[None], told: Audience) -> Ite
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _drain(asker: Asker, told: Audience) -> None:
+def _drain(asker: Asker, told: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
     told.say(

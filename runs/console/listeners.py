@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from videoautoarena.runs.console.events import Audience, Hear, Say, all_of
+from videoautoarena.runs.console.events import Hear, Listeners, Say, all_of
 from videoautoarena.runs.console.live import plain_lines
 from videoautoarena.runs.text.terminal import say
 from videoautoarena.video.folder.find import Findings, find_videos
@@ -30,7 +30,7 @@ class Display:
 
 
 @contextmanager
-def audience(display: Display) -> Iterator[Audience]:
+def audience(display: Display) -> Iterator[Listeners]:
     """Give who is told of a run, and let go of terminal and file at the end.
 
     Raises:
@@ -50,7 +50,7 @@ def audience(display: Display) -> Iterator[Audience]:
             file = TraceFile(Path(display.trace or ""), say=miss)
             stack.callback(file.close)
             listeners.append(file.hear)
-        yield Audience(speak, all_of(*listeners), unwritten)
+        yield Listeners(speak, all_of(*listeners), unwritten)
 
 
 def _shown(display: Display, stack: ExitStack) -> tuple[Say, list[Hear]]:

@@ -17,7 +17,7 @@ from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.transport.faults import UNREACHED
-from videoautoarena.graph.state import base_of, is_guest
+from videoautoarena.graph.state import base_of, is_newcomer
 from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import Spent
@@ -33,7 +33,7 @@ from videoautoarena.runs.console.events import (
     Watched,
 )
 from videoautoarena.runs.rundir.budget import NO_CAPS
-from videoautoarena.runs.rundir.slots import Lineup, guests_among, lineages_of
+from videoautoarena.runs.rundir.slots import Lineup, lineages_of, newcomers_among
 
 _OPEN = -1
 KEPT_WHOLE = 60
@@ -232,7 +232,7 @@ class Standing:
         self.verdicts[battle.verdict] += 1
         self.latest.append(battle)
         lineage = _lineage(slot)
-        if not is_guest(slot.id):
+        if not is_newcomer(slot.id):
             self._open[lineage] -= 1
         if not self._open[lineage]:
             self.flights.pop(lineage, None)
@@ -324,7 +324,7 @@ class Endings:
 
 def _lineages(slots: Slots) -> Counter[str]:
     """Return how many slots each lineage has; what newcomers meet is part of none."""
-    slots = slots.where(~guests_among(slots))
+    slots = slots.where(~newcomers_among(slots))
     _, first, counts = np.unique(lineages_of(slots), return_index=True, return_counts=True)
     names = (_lineage(slots[row]) for row in first.tolist())
     return Counter(dict(zip(names, counts.tolist(), strict=True)))
@@ -332,4 +332,4 @@ def _lineages(slots: Slots) -> Counter[str]:
 
 def _lineage(slot: Slot) -> str:
     """Return what goes through a slot: a lineage, or a newcomer over a stored answer."""
-    return base_of(slot.id) if is_guest(slot.id) else f"{slot.video}-p{slot.persona}"
+    return base_of(slot.id) if is_newcomer(slot.id) else f"{slot.video}-p{slot.persona}"

@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.results import REFERENCES, WORTH, Against,
 from videoautoarena.runs.bench.format.schema import MANIFEST, Item, digest_of
 from videoautoarena.runs.bench.play.calls import calls_file, open_calls
 from videoautoarena.runs.bench.play.question import scope_of
-from videoautoarena.runs.bench.play.videos import seen_films
+from videoautoarena.runs.bench.play.videos import seen_videos
 from videoautoarena.runs.bench.score.score import build_scores, results_by
 from videoautoarena.runs.interop.inspect_folder import (
     Frames,
@@ -76,7 +76,7 @@ def export_results(
             stack.enter_context(store)
         sampling = bench.manifest.run.get("sampling")
         given = sampling if isinstance(sampling, dict) else {}
-        shelf = _Shelf(bench, store, seen_films(store), Frames(store, given, frames))
+        shelf = _Shelf(bench, store, seen_videos(store), Frames(store, given, frames))
         filled = [
             (_log(shelf, result, rows[result.model, result.judge]), _samples(shelf, result))
             for result in results

@@ -27,7 +27,7 @@ INTERVALS = "Below each stands its 95 % interval."
 _UNKNOWN = "-"
 
 
-def knows_conduct(rows: list[dict[str, Any]]) -> bool:
+def knows_behaviour(rows: list[dict[str, Any]]) -> bool:
     """Return whether rows of a leaderboard tell how models behaved."""
     return bool(rows) and "mean_tokens" in rows[0]
 
@@ -49,7 +49,7 @@ def bounds(row: dict[str, Any], figure: str) -> str:
     return f"{max(times * low, 0):.{digits}f}-{times * high:.{digits}f}"
 
 
-def conduct_grid(rows: list[dict[str, Any]]) -> Grid:
+def behaviour_grid(rows: list[dict[str, Any]]) -> Grid:
     """Return the figures of every model, each above its interval; fits 80 columns."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     grid.add_column("model", overflow="fold")
@@ -61,7 +61,7 @@ def conduct_grid(rows: list[dict[str, Any]]) -> Grid:
     return grid
 
 
-def conduct_notes(rows: list[dict[str, Any]]) -> list[str]:
+def behaviour_notes(rows: list[dict[str, Any]]) -> list[str]:
     """Return what has to be read with the figures: what they mean, and who counted tokens."""
     counted = [safe(row["model"]) for row in rows if row["mean_tokens"]["from"] != "provider"]
     told = [f"{MEANING} {INTERVALS}"]

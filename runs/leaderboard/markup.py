@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from videoautoarena.runs.leaderboard.extras import (
     FIGURES,
+    behaviour_notes,
     bounds,
-    conduct_notes,
     extra_lines,
-    knows_conduct,
+    knows_behaviour,
     shown,
 )
 from videoautoarena.runs.leaderboard.text import interval_text, rank_text, summarize, totals_text
@@ -44,7 +44,7 @@ def pasted(table: Table, form: Form, *, details: bool = False) -> str:
     """
     if form == "csv":
         return comma_separated(COLUMNS, csv_rows(table))
-    sheet = _sheet(table, details=details and knows_conduct(table["models"]))
+    sheet = _sheet(table, details=details and knows_behaviour(table["models"]))
     return markdown(sheet) if form == "markdown" else latex(sheet)
 
 
@@ -68,7 +68,7 @@ def _sheet(table: Table, *, details: bool) -> Sheet:
     notes = [totals_text(settings), *extra_lines(table), *audit_lines(table)]
     notes += [f"Note: {note}." for note in settings["warnings"]]
     figures = list(FIGURES) if details else []
-    notes += conduct_notes(table["models"]) if details else []
+    notes += behaviour_notes(table["models"]) if details else []
     return Sheet(
         columns=(*_COLUMNS, *(FIGURES[name] for name in figures), "flags"),
         numbers=frozenset({*range(2, len(_COLUMNS) + len(figures))}),

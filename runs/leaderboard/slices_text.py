@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.leaderboard.extras import FIGURES, MEANING, knows_conduct, shown
+from videoautoarena.runs.leaderboard.extras import FIGURES, MEANING, knows_behaviour, shown
 from videoautoarena.runs.leaderboard.markup import COLUMNS, Form, csv_rows
 from videoautoarena.runs.leaderboard.slices import AIMED
 from videoautoarena.runs.rating.finding import audit_lines
@@ -46,7 +46,7 @@ def render_slices(table: Table, width: int, *, details: bool = False) -> Rendera
     for page in _pages(table, width):
         parts += [_grid(table, page), Text("")]
     told = [Text(note) for note in notes(table)]
-    if details and all(knows_conduct(part["models"]) for part in table["slices"]):
+    if details and all(knows_behaviour(part["models"]) for part in table["slices"]):
         for figure, title in FIGURES.items():
             for page in _pages(table, width):
                 parts += [_figures(table, page, figure, title=title), Text("")]

@@ -15,10 +15,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.runs.leaderboard.extras import (
-    conduct_grid,
-    conduct_notes,
+    behaviour_grid,
+    behaviour_notes,
     extra_lines,
-    knows_conduct,
+    knows_behaviour,
 )
 from videoautoarena.runs.rating.finding import audit_lines
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, Table, too_few
@@ -56,9 +56,9 @@ def render(table: Table, *, details: bool = False) -> RenderableType:
     extras = [Text(line) for line in extra_lines(table)]
     totals = Text(totals_text(table["settings"]))
     conduct: list[RenderableType] = []
-    if details and knows_conduct(rows):
-        told = [Text(line) for line in conduct_notes(rows)]
-        conduct = [Text(""), conduct_grid(rows), *told, Text("")]
+    if details and knows_behaviour(rows):
+        told = [Text(line) for line in behaviour_notes(rows)]
+        conduct = [Text(""), behaviour_grid(rows), *told, Text("")]
     audit = [Text(line) for line in audit_lines(table)]
     return Group(grid, totals, *conduct, *extras, *audit, *notes, Text(summarize(table)))
 

@@ -49,7 +49,7 @@ def asked_contestants(store: Store) -> dict[Seat, Asked]:
     return found
 
 
-def measure_conduct(
+def measure_behaviour(
     battles: Sequence[Rated], names: Iterable[str], asked: Mapping[Seat, Asked] = NOBODY
 ) -> dict[str, dict[str, Any]]:
     """Return for each model its shares and the length of its answers, JSON-ready.

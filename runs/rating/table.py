@@ -76,7 +76,7 @@ def build(
         totals=count_verdicts(verdicts),
     )
     if asked is not None:
-        _add_conduct(table, battles, asked)
+        _add_behaviour(table, battles, asked)
     if method.without:
         table["settings"]["without"] = {reason: left_out[reason] for reason in method.without}
     table["settings"]["stand_ins"] = stand_ins
@@ -144,11 +144,11 @@ _LEFT_OUT: dict[str, Callable[[Rated], bool]] = {
 }
 
 
-def _add_conduct(table: Table, battles: Sequence[Rated], asked: Mapping[Seat, Asked]) -> None:
-    from videoautoarena.runs.rating.behaviour import measure_conduct
+def _add_behaviour(table: Table, battles: Sequence[Rated], asked: Mapping[Seat, Asked]) -> None:
+    from videoautoarena.runs.rating.behaviour import measure_behaviour
 
     names = [row["model"] for row in table["models"]]
-    found = measure_conduct(battles, names, asked)
+    found = measure_behaviour(battles, names, asked)
     for row in table["models"]:
         flags = row.pop("flags")
         row |= {**found[row["model"]], "flags": flags}

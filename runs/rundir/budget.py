@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from videoautoarena.agents.limits.budget import CappedPurse, Caps, Course
+from videoautoarena.agents.limits.budget import CappedBudget, Caps, SpendOrder
 from videoautoarena.agents.limits.estimates import (
     SEEN_FRAMES,
     Estimates,
@@ -20,7 +20,7 @@ from videoautoarena.agents.limits.estimates import (
 from videoautoarena.agents.limits.prices import (
     REFUSED,
     Boundless,
-    Purse,
+    SpendCap,
     Sum,
     cost_of,
     is_own,
@@ -93,16 +93,16 @@ class Budget:
     """What a process may spend."""
 
     caps: Caps = NO_CAPS
-    purse: Purse = field(default_factory=Boundless)
+    spend_cap: SpendCap = field(default_factory=Boundless)
     estimates: Estimates = field(default_factory=Estimates)
 
     @classmethod
     def of(
-        cls, store: Store, config: RunConfig, *, course: Callable[[], Course] | None = None
+        cls, store: Store, config: RunConfig, *, spend_order: Callable[[], SpendOrder] | None = None
     ) -> Budget:
         """Return the budget of a run as its file has it, with what all its processes have spent.
 
-        `course` is asked, where something is capped, which battles come first.
+        `spend_order` is asked, where something is capped, which battles come first.
         """
         caps = kept_caps(store)
         seen = store.journal.frame_tokens(SEEN_FRAMES)
@@ -110,8 +110,10 @@ class Budget:
         if not caps:
             return cls(caps, estimates=estimates)
         spent = spent_so_far(config, store.journal)
-        purse = CappedPurse(caps, estimates, spent=spent, course=course() if course else None)
-        return cls(caps, purse, estimates)
+        spend_cap = CappedBudget(
+            caps, estimates, spent=spent, spend_order=spend_order() if spend_order else None
+        )
+        return cls(caps, spend_cap, estimates)
 
 
 def kept_caps(store: Store) -> Caps:

@@ -7,7 +7,7 @@ from functools import partial
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.config.run_config import RunConfig
@@ -25,7 +25,7 @@ def assemble(
     """Return the arena of a run, to be called with its ways to frames, draws and battles."""
     return partial(
         Arena,
-        desk=Desk(asker, prompts, seed=config.seed, generations=lineup.generations),
+        prompter=Prompter(asker, prompts, seed=config.seed, generations=lineup.generations),
         examiner=config.model_of(config.examiner),
         judges=tuple(config.model_of(alias) for alias in config.judges),
         cast={alias: config.model_of(alias) for alias in config.models},

@@ -19,7 +19,7 @@ from videoautoarena.memory.records.records import DECIDED, Battle, Slot
 from videoautoarena.memory.records.slots import Ids
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import counted, one_line
-from videoautoarena.runs.rundir.slots import Lineup, Tally, guests_among, superseding_slots
+from videoautoarena.runs.rundir.slots import Lineup, Tally, newcomers_among, superseding_slots
 
 UNUSABLE = "unusable/"
 """Name in the run's file, before a video's id, of why it gives no frames; empty once lifted."""
@@ -137,9 +137,9 @@ def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: I
     in that one, is heard by none of an earlier one, which a replay plays as it stood then.
     """
     standing = Lineup(existing).slots
-    of_guest, has_failed = guests_among(standing), standing.among(failed)
-    videos = np.unique(standing.columns.video[has_failed & ~of_guest])
-    unsettled = np.isin(standing.columns.video, videos) & ~standing.among(settled) & ~of_guest
+    of_newcomer, has_failed = newcomers_among(standing), standing.among(failed)
+    videos = np.unique(standing.columns.video[has_failed & ~of_newcomer])
+    unsettled = np.isin(standing.columns.video, videos) & ~standing.among(settled) & ~of_newcomer
     return standing.where(has_failed | unsettled).ids
 
 

@@ -114,7 +114,7 @@ KEPT = 48
 """Videos whose frames' times and digests are kept at hand: two blocks, about 30 KB each."""
 
 
-class Footage:
+class RunFrames:
     """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
 
     `files` says where each video lies now, which need not be where the run found it. With a

@@ -270,7 +270,7 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
     if set(kept.models) - set(kept.guests) <= set(now.models):
-        now = _with_guests(now, kept)
+        now = _with_newcomers(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]
     joins = bool(newcomers) and set(kept.models) <= set(now.models)
     _refuse_other(out, kept, _before_joining(now, kept) if joins else now)
@@ -289,7 +289,7 @@ _OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")
 """What follows from who plays, and what was allowed for that."""
 
 
-def _with_guests(asked: RunConfig, kept: RunConfig) -> RunConfig:
+def _with_newcomers(asked: RunConfig, kept: RunConfig) -> RunConfig:
     """Return what was asked for with those who met stored answers since, whom nobody need name."""
     unnamed = [name for name in kept.guests if name not in asked.models]
     if not unnamed:

@@ -17,7 +17,7 @@ from videoautoarena.graph.state import (
     PERSONAS,
     base_of,
     generation_of,
-    is_guest,
+    is_newcomer,
     slot_id,
     superseding_id,
 )
@@ -84,7 +84,7 @@ class Lineup:
         """The generations of the videos that were played again; what guests play is none."""
         played: dict[str, set[int]] = {}
         again = self._all.by_kind(
-            lambda kind: 0 if is_guest(kind.suffix) else generation_of(kind.suffix)
+            lambda kind: 0 if is_newcomer(kind.suffix) else generation_of(kind.suffix)
         )
         for generation in sorted(set(np.unique(again).tolist()) - {0}):
             for video in self._all.where(again == generation).videos_of():
@@ -159,9 +159,9 @@ def numbered(names: NDArray[np.signedinteger]) -> Ints:
     return numbers[name]
 
 
-def guests_among(slots: Slots) -> Mask:
+def newcomers_among(slots: Slots) -> Mask:
     """Return in which slots a newcomer meets a stored answer."""
-    return slots.are(is_guest)
+    return slots.are(is_newcomer)
 
 
 def in_order(videos: Iterable[Video], seed: int) -> list[Video]:
@@ -246,11 +246,11 @@ def superseding_slots(failed: Collection[str], *, existing: Iterable[Slot]) -> S
     """
     existing = Slots.of(existing)
     standing = Lineup(existing).slots
-    has_failed, of_guest = standing.among(failed), guests_among(standing)
+    has_failed, of_newcomer = standing.among(failed), newcomers_among(standing)
     lineage, round_ = lineages_of(standing), standing.rounds
     since = np.full(lineage.max(initial=-1) + 1, _NEVER, dtype=np.int32)
-    np.minimum.at(since, lineage[has_failed & ~of_guest], round_[has_failed & ~of_guest])
-    gone = standing.where(np.where(of_guest, has_failed, round_ >= since[lineage]))
+    np.minimum.at(since, lineage[has_failed & ~of_newcomer], round_[has_failed & ~of_newcomer])
+    gone = standing.where(np.where(of_newcomer, has_failed, round_ >= since[lineage]))
     if not len(gone):
         return NO_SLOTS
     first = existing.columns.ordinal[existing.rows_like(gone, base_of)]

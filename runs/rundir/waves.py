@@ -26,7 +26,7 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import Reading, Rule, kept_rule
-from videoautoarena.runs.rundir.slots import Lineup, Tally, guests_among, numbered, places_of
+from videoautoarena.runs.rundir.slots import Lineup, Tally, newcomers_among, numbered, places_of
 from videoautoarena.scoring.design.pairing import mix_weights
 from videoautoarena.scoring.design.stopping import measure_separation
 from videoautoarena.scoring.fitting.counts import Cells, Ints, count_cells
@@ -59,7 +59,7 @@ class Waves:
         """Take every slot a run has, and its models in roster order."""
         slots = Slots.of(slots)
         # What newcomers made of stored answers is no part of any wave.
-        slots = slots.where(~guests_among(slots))
+        slots = slots.where(~newcomers_among(slots))
         parts = (slots.generations, slots.columns.block, slots.rounds)
         ordered = np.lexsort((slots.columns.ordinal, *parts[::-1]))
         self._slots = slots = slots.where(ordered)
@@ -290,8 +290,8 @@ def _due(left: Slots, waves: Waves, reading: Reading | None) -> int:
     """Return how many slots are played still, those of newcomers whatever a rule says."""
     if reading is None or not reading.is_met:
         return len(left)
-    of_guest, last = guests_among(left), reading.wave + LAG
-    return int(of_guest.sum() + (waves.waves_of(left.where(~of_guest)) < last).sum())
+    of_newcomer, last = newcomers_among(left), reading.wave + LAG
+    return int(of_newcomer.sum() + (waves.waves_of(left.where(~of_newcomer)) < last).sum())
 
 
 def _finite(number: float) -> float | None:

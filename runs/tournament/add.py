@@ -22,7 +22,7 @@ from videoautoarena.runs.config.cast import (
 )
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.console.events import Audience, Say
+from videoautoarena.runs.console.events import Listeners, Say
 from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
@@ -36,11 +36,11 @@ from videoautoarena.runs.rundir.budget import (
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.opener import Opened, stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import counted, run_file
-from videoautoarena.runs.rundir.slots import Lineup, guests_among, next_generation
+from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.runs.tournament.forecast import guests_left
-from videoautoarena.runs.tournament.newcomers import guest_slots, past_battles
+from videoautoarena.runs.tournament.forecast import newcomers_left
+from videoautoarena.runs.tournament.newcomers import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.plan import Plan, Work, plan_of
 from videoautoarena.runs.tournament.runner import Limits, Play, play_run
 
@@ -49,7 +49,7 @@ BATTLES = 1500
 
 
 @dataclass(frozen=True)
-class Wish:
+class AddRequest:
     """What was typed."""
 
     model: str
@@ -74,12 +74,12 @@ class Addition:
     is_short: bool
     """There are fewer past battles than were asked for."""
 
-    def told(self, wish: Wish) -> list[str]:
+    def told(self, request: AddRequest) -> list[str]:
         """Return what a person should know of it."""
-        who, total = safe(wish.model), self.had + len(self.slots)
+        who, total = safe(request.model), self.had + len(self.slots)
         if self.is_short:
             told = [
-                f"{who} was to meet {counted(wish.battles, 'stored answer')}, and the run has "
+                f"{who} was to meet {counted(request.battles, 'stored answer')}, and the run has "
                 f"{counted(total, 'battle')} to draw from: each of them once"
             ]
         else:
@@ -91,28 +91,28 @@ class Addition:
         return [*told, f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"]
 
 
-def add(out: Path, wish: Wish, *, limits: Limits, told: Audience) -> Play:
+def add(out: Path, request: AddRequest, *, limits: Limits, told: Listeners) -> Play:
     """Add a model to the run in `out`, or what is missing of it; what comes back plays it.
 
     Raises:
         BadInput: nothing was written; the message says what to change.
     """
-    opened = _open(out, wish, told.say)
-    return play_run(opened, out, limits=limits, told=told, guests_only=True)
+    opened = _open(out, request, told.say)
+    return play_run(opened, out, limits=limits, told=told, newcomers_only=True)
 
 
-def plan_addition(out: Path, wish: Wish) -> tuple[Plan, list[str]]:
+def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
     """Return what adding a model would take, and what is to be known; nothing is written.
 
     Raises:
         BadInput: it could not be added.
     """
     with Store.open(run_file(out), write=False) as store:
-        wish = _named_in_full(store, wish)
-        found = _addition(store, wish)
-        check_caps(found.config, merged_caps(kept_caps(store), wish.caps))
+        request = _named_in_full(store, request)
+        found = _addition(store, request)
+        check_caps(found.config, merged_caps(kept_caps(store), request.caps))
         config = priced(found.config)
-        return plan_of(config, guests_left(config, store, found.slots)), found.told(wish)
+        return plan_of(config, newcomers_left(config, store, found.slots)), found.told(request)
 
 
 def plan_as_json(plan: Plan, told: list[str]) -> dict[str, Any]:
@@ -120,41 +120,43 @@ def plan_as_json(plan: Plan, told: list[str]) -> dict[str, Any]:
     return {**plan.as_json(), "schema": SCHEMA, "told": told}
 
 
-def _open(out: Path, wish: Wish, say: Say) -> Opened:
+def _open(out: Path, request: AddRequest, say: Say) -> Opened:
     # Opened for writing, which brings a run of an older layout up to date.
-    store = Store.open(run_file(out), write=True, fsync=wish.fsync)
+    store = Store.open(run_file(out), write=True, fsync=request.fsync)
     try:
-        folder = wish.videos or videos_folder(store)
+        folder = request.videos or videos_folder(store)
         if folder is None or not folder.is_dir():
             where = "does not say where its videos are" if folder is None else "has lost its videos"
             raise BadInput(f"{safe(str(out))} {where}; pass --videos")
-        wish = _named_in_full(store, wish)
-        found = _addition(store, wish)
-        caps = merged_caps(kept_caps(store), wish.caps)
+        request = _named_in_full(store, request)
+        found = _addition(store, request)
+        caps = merged_caps(kept_caps(store), request.caps)
         check_caps(found.config, caps)
         config = priced(found.config)
-        check_keys(config.model_of(alias) for alias in (wish.model, *config.judges))
+        check_keys(config.model_of(alias) for alias in (request.model, *config.judges))
         files = {video.id: folder / video.path for video in gather(folder, say).videos}
         keep_caps(store, caps)
         _write(store, config, found.slots)
-        _introduce(store, config, found, wish, say=say)
+        _introduce(store, config, found, request, say=say)
         return Opened(store, config, stored_prompts(store), (), files)
     except BaseException:
         store.close()
         raise
 
 
-def _addition(store: Store, wish: Wish) -> Addition:
+def _addition(store: Store, request: AddRequest) -> Addition:
     kept, existing = RunConfig.to_go_on(store.manifest()), store.slots()
-    config = _with_newcomer(kept, wish, generation=next_generation(existing))
-    added = set(config.guests[wish.model])
+    config = _with_newcomer(kept, request, generation=next_generation(existing))
+    added = set(config.guests[request.model])
     standing = Lineup(existing).slots
-    guests = standing.where(guests_among(standing)).ids
+    guests = standing.where(newcomers_among(standing)).ids
     mine = [slot for slot in guests if joining_of(slot) in added]
     known, past = {place_of(slot) for slot in mine}, past_battles(store)
     open_to = (one for one in past if place_of(one.slot.id) not in known)
-    missing = max(wish.battles - len(mine), 0)
-    slots = guest_slots(wish.model, missing, seed=config.seed, past=open_to, existing=existing)
+    missing = max(request.battles - len(mine), 0)
+    slots = newcomer_slots(
+        request.model, missing, seed=config.seed, past=open_to, existing=existing
+    )
     if not mine and not slots:
         raise BadInput(
             "the run has no decided battle whose answers could be met; play it first: arena resume"
@@ -164,17 +166,17 @@ def _addition(store: Store, wish: Wish) -> Addition:
     return Addition(config, slots, len(mine), is_short=len(slots) < missing)
 
 
-def _with_newcomer(kept: RunConfig, wish: Wish, *, generation: int) -> RunConfig:
+def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> RunConfig:
     """Return the run's settings with the newcomer, who may have been added before.
 
     Raises:
         BadInput: it plays already, or may not.
     """
-    name = wish.model
+    name = request.model
     if name in kept.models and name not in kept.guests:
         raise BadInput(f"{safe(name)} plays in this run already; more battles: simulate --rounds")
     known = kept.cast.get(name) if name in kept.guests else None
-    found = entry_of(name, _file(wish.config))
+    found = entry_of(name, _file(request.config))
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
     first = {} if name in kept.joined else {name: generation}
@@ -202,10 +204,10 @@ def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
         )
 
 
-def _named_in_full(store: Store, wish: Wish) -> Wish:
+def _named_in_full(store: Store, request: AddRequest) -> AddRequest:
     """Return what was typed with the short name of a model of the file or the run written whole."""
-    known = [*_file(wish.config).models, *RunConfig.of_manifest(store.manifest()).cast]
-    return replace(wish, model=in_full(wish.model, known))
+    known = [*_file(request.config).models, *RunConfig.of_manifest(store.manifest()).cast]
+    return replace(request, model=in_full(request.model, known))
 
 
 def _file(config: Path | None) -> ArenaFile:
@@ -222,10 +224,12 @@ def _write(store: Store, config: RunConfig, slots: list[Slot]) -> None:
     store.add_slots(slots)
 
 
-def _introduce(store: Store, config: RunConfig, found: Addition, wish: Wish, *, say: Say) -> None:
-    for line in found.told(wish):
+def _introduce(
+    store: Store, config: RunConfig, found: Addition, request: AddRequest, *, say: Say
+) -> None:
+    for line in found.told(request):
         say(line)
-    work = guests_left(config, store)
+    work = newcomers_left(config, store)
     if not work.slots:
         say("nothing is left to play")
         return
@@ -233,9 +237,9 @@ def _introduce(store: Store, config: RunConfig, found: Addition, wish: Wish, *, 
     notice = judges_notice(
         config,
         calls,
-        videos=work.guest_videos,
+        videos=work.newcomer_videos,
         has_subtitles=has_subtitles(store),
-        answering=(wish.model,),
+        answering=(request.model,),
     )
     for line in notice:
         say(safe(line))

@@ -10,9 +10,9 @@ from typing import cast
 
 import numpy as np
 
-from videoautoarena.agents.limits.budget import Course
+from videoautoarena.agents.limits.budget import SpendOrder
 from videoautoarena.agents.limits.prices import summed
-from videoautoarena.graph.state import base_of, generation_of, is_guest, joining_of
+from videoautoarena.graph.state import base_of, generation_of, is_newcomer, joining_of
 from videoautoarena.memory.records.records import Role, Slot, Video
 from videoautoarena.memory.records.slots import NO_SLOTS, Ids, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
@@ -24,9 +24,9 @@ from videoautoarena.runs.rundir.opener import added_videos, configured, holds_ru
 from videoautoarena.runs.rundir.reader import run_file
 from videoautoarena.runs.rundir.slots import (
     Lineup,
-    guests_among,
     lineages_of,
     new_slots,
+    newcomers_among,
     next_generation,
     numbered,
     superseding_slots,
@@ -73,20 +73,20 @@ def work_left(
     failed = with_unsettled(failed, existing, settled)
     existing += superseding_slots(failed, existing=existing)
     left = _left(_slots(config, [*videos, *new], existing), settled)
-    of_guest = guests_among(left)
-    main, guests = left.where(~of_guest), left.where(of_guest)
+    of_newcomer = newcomers_among(left)
+    main, guests = left.where(~of_newcomer), left.where(of_newcomer)
     answered = main.where(_keep_answers(main)) + guests
     scopes = _Scopes(Lineup(answered), main.videos_of())
     return _work(main, store.journal, scopes, guests=_newcomers(config, guests))
 
 
-def guests_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:
+def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:
     """Return what newcomers have left over stored answers, with slots that would be added."""
     there = Lineup(store.slots()).slots
-    guests = _left(there.where(guests_among(there)) + added, store.settled_ids())
+    guests = _left(there.where(newcomers_among(there)) + added, store.settled_ids())
     scopes = _Scopes(Lineup(guests), set())
     work = _work(NO_SLOTS, store.journal, scopes, guests=_newcomers(config, guests))
-    return replace(work, guest_videos=len(guests.videos_of()))
+    return replace(work, newcomer_videos=len(guests.videos_of()))
 
 
 def _left(slots: Slots, settled: Ids) -> Slots:
@@ -95,7 +95,9 @@ def _left(slots: Slots, settled: Ids) -> Slots:
 
 def _newcomers(config: RunConfig, guests: Slots) -> Counter[str]:
     names = {generation: name for name, added in config.guests.items() for generation in added}
-    joined = guests.by_kind(lambda kind: joining_of(kind.suffix) if is_guest(kind.suffix) else -1)
+    joined = guests.by_kind(
+        lambda kind: joining_of(kind.suffix) if is_newcomer(kind.suffix) else -1
+    )
     found: Counter[str] = Counter()
     for generation, count in zip(*np.unique(joined, return_counts=True), strict=True):
         found[names.get(int(generation), "")] += int(count)
@@ -158,9 +160,9 @@ def _work(
     )
 
 
-def course_of(
-    config: RunConfig, store: Store, *, in_waves: bool, guests_only: bool = False
-) -> Course:
+def spend_order_of(
+    config: RunConfig, store: Store, *, in_waves: bool, newcomers_only: bool = False
+) -> SpendOrder:
     """Return the battles that are left: video by video as a run takes them, round by round.
 
     In a run that waits for waves they stand wave by wave instead, so that no battle that is begun
@@ -169,12 +171,12 @@ def course_of(
     """
     lineup = Lineup(store.slots())
     is_left = ~lineup.slots.among(store.settled_ids())
-    if guests_only:
-        is_left &= guests_among(lineup.slots)
-    plan = plan_of(config, (guests_left if guests_only else work_left)(config, store))
+    if newcomers_only:
+        is_left &= newcomers_among(lineup.slots)
+    plan = plan_of(config, (newcomers_left if newcomers_only else work_left)(config, store))
     tokens = sum(line.input_tokens + line.output_tokens for line in plan.lines)
     count = max(1, int(is_left.sum()))
-    return Course(
+    return SpendOrder(
         Places(lineup, is_left, in_waves=in_waves),
         summed((plan.usd or 0.0) / count, round(tokens / count)),
     )
@@ -213,7 +215,7 @@ class Places(Mapping[str, int]):
 
 def _order(left: Slots, *, in_waves: bool) -> Longs:
     """Return the rows of slots in the order in which money is spent on them."""
-    of_guest, ordinal = guests_among(left), left.columns.ordinal
+    of_newcomer, ordinal = newcomers_among(left), left.columns.ordinal
     if in_waves:
         keys = [left.generations, left.columns.block, left.rounds]
     else:
@@ -221,5 +223,5 @@ def _order(left: Slots, *, in_waves: bool) -> Longs:
         visits = np.empty(len(left), dtype=np.int32)
         visits[in_turn] = numbered(numbers_of_visits(left)[in_turn])
         keys = [visits]
-    keys = [np.where(of_guest, 0, key) for key in keys]
-    return np.lexsort((ordinal, *reversed(keys), of_guest))
+    keys = [np.where(of_newcomer, 0, key) for key in keys]
+    return np.lexsort((ordinal, *reversed(keys), of_newcomer))

@@ -15,14 +15,14 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.state import guest_id, joining_of, place_of
+from videoautoarena.graph.state import joining_of, newcomer_id, place_of
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import DECIDED, Battle, Borrowed, Draw, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.slots import Lineup, guests_among, next_generation
+from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
 
 AT_ONCE = 256
 """Guest slots under way; most of them wait for a call."""
@@ -43,7 +43,7 @@ def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
         before: the first generation of slots to leave out; None for none.
     """
     slots = store.slots()
-    slots = slots.where(~guests_among(slots))
+    slots = slots.where(~newcomers_among(slots))
     if before is not None:
         slots = slots.where(slots.generations < before)
     standing = Lineup(slots).slots
@@ -55,7 +55,7 @@ def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
             yield Past(standing[row], ending)
 
 
-def guest_slots(
+def newcomer_slots(
     newcomer: str, count: int, *, seed: int, past: Iterable[Past], existing: Slots
 ) -> list[Slot]:
     """Return `count` slots for a newcomer, or as many as there are battles that it did not meet.
@@ -75,7 +75,7 @@ def guest_slots(
     return [
         one.slot.model_copy(
             update={
-                "id": guest_id(place_of(one.slot.id), generation),
+                "id": newcomer_id(place_of(one.slot.id), generation),
                 "generation": generation,
                 "ordinal": len(existing) + number,
             }
@@ -84,7 +84,7 @@ def guest_slots(
     ]
 
 
-class GuestDraws:
+class NewcomerDraws:
     """What stands in the draws of a run's guest slots."""
 
     def __init__(self, config: RunConfig, store: Store) -> None:
@@ -148,10 +148,10 @@ class GuestDraws:
 
 
 def _first(slot: str) -> str:
-    return guest_id(place_of(slot), joining_of(slot))
+    return newcomer_id(place_of(slot), joining_of(slot))
 
 
-async def write_draws(store: Store, draws: GuestDraws, slots: Iterable[Slot]) -> None:
+async def write_draws(store: Store, draws: NewcomerDraws, slots: Iterable[Slot]) -> None:
     """Write down who is met in slots that have no draw yet, before anybody acts on it."""
 
     async def write(slot: Slot) -> None:
@@ -161,14 +161,14 @@ async def write_draws(store: Store, draws: GuestDraws, slots: Iterable[Slot]) ->
     await _each(write, slots)
 
 
-async def play_guests(
+async def play_newcomers(
     arena: Arena, slots: Iterable[Slot], source_of: Callable[[str], Battle]
 ) -> None:
     """Play guest slots side by side; the first exception ends all others."""
-    from videoautoarena.graph.newcomer import play_guest
+    from videoautoarena.graph.newcomer import play_newcomer
 
     async def play(slot: Slot) -> None:
-        await play_guest(arena, slot.id, source_of(slot.id))
+        await play_newcomer(arena, slot.id, source_of(slot.id))
 
     await _each(play, slots)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from videoautoarena.graph.state import base_of, is_guest, slot_id
+from videoautoarena.graph.state import base_of, is_newcomer, slot_id
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Draw, Slot
@@ -17,7 +17,7 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.waves import Waves
-from videoautoarena.runs.tournament.newcomers import GuestDraws
+from videoautoarena.runs.tournament.newcomers import NewcomerDraws
 from videoautoarena.scoring.design.pairing import (
     Pick,
     count_pairs,
@@ -37,7 +37,7 @@ class Draws:
         config: RunConfig,
         slots: Iterable[Slot],
         waves: Waves,
-        guests: GuestDraws | None = None,
+        guests: NewcomerDraws | None = None,
     ) -> None:
         self._config = config
         self._slots = Slots.of(slots)
@@ -58,7 +58,7 @@ class Draws:
 
     def basis_of(self, slot: str) -> int | None:
         """Return the latest wave that the draw of a slot looks at; None where it looks at none."""
-        if is_guest(slot) or self._config.pairing != "mix":
+        if is_newcomer(slot) or self._config.pairing != "mix":
             return None
         return self._waves.basis_of(slot)
 
@@ -67,7 +67,7 @@ class Draws:
 
         What is played again is drawn as it was the first time: chance has no second go.
         """
-        if self._guests is not None and is_guest(slot):
+        if self._guests is not None and is_newcomer(slot):
             return self._guests.of(slot)
         place, basis = self._slots.called(base_of(slot)), self.basis_of(slot)
         models = self._config.roster(self._joining(place))

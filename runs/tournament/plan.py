@@ -167,7 +167,7 @@ class Work:
     done: Counter[tuple[str, Role]] = field(default_factory=Counter)
     """Calls of open slots and their videos that the journal has, by model and role."""
     spent_usd: float = 0.0
-    guest_videos: int = 0
+    newcomer_videos: int = 0
     """Videos with such a slot as follows; their examiner has spoken."""
     guests: Counter[str] = field(default_factory=Counter)
     """Open slots in which a newcomer meets a stored answer, by its name."""
@@ -189,7 +189,7 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
         lines,
         sources,
         work.slots,
-        work.videos + work.guest_videos,
+        work.videos + work.newcomer_videos,
         spent_usd=work.spent_usd,
         sampling=config.sampling,
         notes=notes,

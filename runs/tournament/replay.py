@@ -19,12 +19,12 @@ from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.context import assemble
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts
 from videoautoarena.runs.rundir.reader import run_file
-from videoautoarena.runs.rundir.slots import Lineup, guests_among
+from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.rundir.waves import Waves
-from videoautoarena.runs.tournament.newcomers import GuestDraws
+from videoautoarena.runs.tournament.newcomers import NewcomerDraws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
 
@@ -63,10 +63,10 @@ async def replay(out: Path) -> Replayed:
             view = _View.of(slots, generation, settled)
             if view.fresh:
                 arena = _arena(store, compare, view, waves)
-                of_guest = guests_among(view.fresh)
-                await _play(arena, view.fresh.where(~of_guest), found)
-                guests = view.fresh.where(of_guest).ids
-                await _play_guests(arena, guests, GuestDraws(config, store), found)
+                of_newcomer = newcomers_among(view.fresh)
+                await _play(arena, view.fresh.where(~of_newcomer), found)
+                guests = view.fresh.where(of_newcomer).ids
+                await _play_newcomers(arena, guests, NewcomerDraws(config, store), found)
         astray = store.astray()
         missing = sorted([*settled.where(~is_again).ids, *astray])
         found.differences += [f"{battle}: was not reached again" for battle in missing]
@@ -101,15 +101,15 @@ def _arena(
     if strangers := sorted(slots.videos_of() - videos.keys()):
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
     sampling, then = config.sampling, view.generation
-    footage = Footage(store, None, files={}, sampling=sampling, videos=videos, generation=then)
-    asker = Asker(store.journal, footage.jpegs, seed=config.seed, is_replay=True)
+    run_frames = RunFrames(store, None, files={}, sampling=sampling, videos=videos, generation=then)
+    asker = Asker(store.journal, run_frames.jpegs, seed=config.seed, is_replay=True)
     fresh = view.fresh.ids
     prompts = stored_prompts(store)
     common = assemble(config, asker, prompts=prompts, videos=videos, lineup=view.lineup)
     return common(
-        frames=footage.frames,
+        frames=run_frames.frames,
         draw=WrittenDraws(
-            Draws(config, slots, waves, GuestDraws(config, store)), store, read_only=True
+            Draws(config, slots, waves, NewcomerDraws(config, store)), store, read_only=True
         ),
         settle=compare,
         settled=lambda slot: store.battle(slot) if slot in view.before else None,
@@ -139,14 +139,14 @@ async def _play(arena: Arena, slots: Slots, found: Replayed) -> None:
     await play_blocks(blocks_of(slots), play_again)
 
 
-async def _play_guests(
-    arena: Arena, slots: Iterable[str], guests: GuestDraws, found: Replayed
+async def _play_newcomers(
+    arena: Arena, slots: Iterable[str], guests: NewcomerDraws, found: Replayed
 ) -> None:
-    from videoautoarena.graph.newcomer import play_guest
+    from videoautoarena.graph.newcomer import play_newcomer
 
     for slot in slots:
         try:
-            await play_guest(arena, slot, guests.source_of(slot))
+            await play_newcomer(arena, slot, guests.source_of(slot))
         except (JournalMiss, StoreError) as wrong:
             found.differences.append(f"{slot}: {wrong}")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import CappedPurse, Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, Sum
 from videoautoarena.graph.context import Arena, always
@@ -22,12 +22,12 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.stopping_rule import Reading, keep_met, kept_rule
 from videoautoarena.runs.console.events import (
     Alarm,
-    Audience,
     Begun,
     Drawn,
     Ended,
     Happening,
     Hear,
+    Listeners,
     Looked,
     Settled,
     Watched,
@@ -37,10 +37,10 @@ from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.budget import NO_CAPS, Budget
 from videoautoarena.runs.rundir.context import assemble
 from videoautoarena.runs.rundir.failures import Faulty, Forfeits
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import Opened
 from videoautoarena.runs.rundir.reader import Run, damage
-from videoautoarena.runs.rundir.slots import Lineup, Tally, guests_among
+from videoautoarena.runs.rundir.slots import Lineup, Tally, newcomers_among
 from videoautoarena.runs.rundir.waves import (
     NOTHING_LEFT,
     Outlook,
@@ -49,8 +49,8 @@ from videoautoarena.runs.rundir.waves import (
     ending_of,
     look_ahead,
 )
-from videoautoarena.runs.tournament.forecast import course_of
-from videoautoarena.runs.tournament.newcomers import GuestDraws, play_guests, write_draws
+from videoautoarena.runs.tournament.forecast import spend_order_of
+from videoautoarena.runs.tournament.newcomers import NewcomerDraws, play_newcomers, write_draws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 from videoautoarena.runs.tournament.schedule import (
     Ahead,
@@ -130,7 +130,7 @@ while a loop that stands still hears it only when it moves on.
 
 
 async def play_run(
-    run: Opened, out: Path, *, limits: Limits, told: Audience, guests_only: bool = False
+    run: Opened, out: Path, *, limits: Limits, told: Listeners, newcomers_only: bool = False
 ) -> Finished:
     """Play every unsettled slot, or those of newcomers over stored answers, and close the run.
 
@@ -143,10 +143,12 @@ async def play_run(
         gone: Outage | None = None
         rule = kept_rule(store).rule
         in_waves = rule is not None or run.config.pairing == "mix"
-        course = partial(course_of, run.config, store, in_waves=in_waves, guests_only=guests_only)
-        budget = Budget.of(store, run.config, course=course)
+        spend_order = partial(
+            spend_order_of, run.config, store, in_waves=in_waves, newcomers_only=newcomers_only
+        )
+        budget = Budget.of(store, run.config, spend_order=spend_order)
         slots = lineup.slots.without(store.settled_ids())
-        if slots := slots.where(guests_among(slots)) if guests_only else slots:
+        if slots := slots.where(newcomers_among(slots)) if newcomers_only else slots:
             store.sessions.begin()
             told.hear(_beginning(run, out, budget))
             async with playing(run, budget, limits=limits, hear=told.hear) as game:
@@ -171,16 +173,18 @@ async def play_run(
             gone=gone,
             faulty=forfeits.faulty(limits.max_void),
             caps=budget.caps,
-            needed=budget.purse.needed if isinstance(budget.purse, CappedPurse) else NOTHING,
+            needed=budget.spend_cap.needed
+            if isinstance(budget.spend_cap, CappedBudget)
+            else NOTHING,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
         )
 
 
-def _alarmed(store: Store, out: Path, limits: Limits, told: Audience) -> Audience:
+def _alarmed(store: Store, out: Path, limits: Limits, told: Listeners) -> Listeners:
     """Return an audience that is also told at once of a model that is no use."""
     alarm = Alarm(out, told.say, partial(_count_forfeits, store), accepted=limits.max_void)
-    return Audience(told.say, all_of(told.hear, alarm.hear))
+    return Listeners(told.say, all_of(told.hear, alarm.hear))
 
 
 def _count_forfeits(store: Store) -> Forfeits:
@@ -214,7 +218,7 @@ class Game:
     """Every slot."""
     watch: Watch | None
     """Present where a rule may stop the run."""
-    guests: GuestDraws
+    guests: NewcomerDraws
     ahead: Ahead
 
     def is_over(self) -> bool:
@@ -229,30 +233,32 @@ async def playing(
 ) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
-    if isinstance(budget.purse, CappedPurse):
-        hear = all_of(_ends_for(budget.purse), hear)
+    if isinstance(budget.spend_cap, CappedBudget):
+        hear = all_of(_ends_for(budget.spend_cap), hear)
     videos = {video.id: video for video in store.videos()}
     slots = store.slots()
     async with Decoders(FrameCache()) as decoders:
-        footage = Footage(store, decoders, files=run.files, sampling=config.sampling, videos=videos)
+        run_frames = RunFrames(
+            store, decoders, files=run.files, sampling=config.sampling, videos=videos
+        )
         asker = Asker(
             store.journal,
-            footage.jpegs,
+            run_frames.jpegs,
             seed=config.seed,
             concurrency=limits.concurrency,
             patience_s=limits.patience_s,
             on_event=hear,
-            purse=budget.purse,
+            spend_cap=budget.spend_cap,
             estimates=budget.estimates,
         )
         waves, rule = Waves.of(store, config.models), kept_rule(store).rule
         watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
-        guests = GuestDraws(config, store)
+        guests = NewcomerDraws(config, store)
         lineup = Lineup(slots)
-        await write_draws(store, guests, lineup.slots.where(guests_among(lineup.slots)))
+        await write_draws(store, guests, lineup.slots.where(newcomers_among(lineup.slots)))
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
-        ahead = Ahead(footage.foresee)
-        parts = _Parts(footage, draws, store, waves, watch, ahead)
+        ahead = Ahead(run_frames.foresee)
+        parts = _Parts(run_frames, draws, store, waves, watch, ahead)
         common = assemble(config, asker, prompts=run.prompts, videos=videos, lineup=lineup)
         try:
             arena = _heard(common, parts, lineup=lineup, hear=hear)
@@ -264,7 +270,7 @@ async def playing(
 class _Parts(NamedTuple):
     """What the callbacks of a run's arena use."""
 
-    footage: Footage
+    run_frames: RunFrames
     draws: WrittenDraws
     store: Store
     waves: Waves
@@ -274,7 +280,7 @@ class _Parts(NamedTuple):
 
 def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear) -> Arena:
     """Return the arena of a run, of which every frame, draw and battle is an event."""
-    footage, draws, store, waves, watch, ahead = parts
+    run_frames, draws, store, waves, watch, ahead = parts
     watched: set[str] = set()
 
     async def frames(video: str) -> Frames:
@@ -282,7 +288,7 @@ def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear)
             watched.add(video)
             hear(Watched(video))
             ahead.note(video)
-        return await footage.frames(video)
+        return await run_frames.frames(video)
 
     async def draw(slot: str) -> Draw:
         drawn = await draws(slot)
@@ -304,17 +310,17 @@ def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear)
     )
 
 
-def _ends_for(purse: CappedPurse) -> Hear:
-    """Return what tells a purse of every battle that needs no more money."""
+def _ends_for(spend_cap: CappedBudget) -> Hear:
+    """Return what tells a spending cap of every battle that needs no more money."""
 
     def hear(event: Happening) -> None:
         if isinstance(event, Settled):
-            purse.end(base_of(event.battle.id))
+            spend_cap.end(base_of(event.battle.id))
 
     return hear
 
 
-async def _play_all(game: Game, slots: Slots, told: Audience) -> bool:
+async def _play_all(game: Game, slots: Slots, told: Listeners) -> bool:
     """Play all blocks and return whether an interrupt or a cap ended it early."""
     from videoautoarena.graph.tournament import play
 
@@ -326,11 +332,11 @@ async def _play_all(game: Game, slots: Slots, told: Audience) -> bool:
         await play(replace(arena, wanted=is_wanted), visit.video)
 
     async def play_them() -> None:
-        of_guest = guests_among(slots)
-        blocks = blocks_of(slots.where(~of_guest))
+        of_newcomer = newcomers_among(slots)
+        blocks = blocks_of(slots.where(~of_newcomer))
         turns = dict.fromkeys(visit.video for block in blocks for visit in block)
         async with game.ahead.over(list(turns), game.is_over):
             await play_blocks(blocks, one_after_another(go_and_play))
-        await play_guests(game.arena, slots.where(of_guest), game.guests.source_of)
+        await play_newcomers(game.arena, slots.where(of_newcomer), game.guests.source_of)
 
     return await until_done(game.asker, play_them(), told)

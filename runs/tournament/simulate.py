@@ -17,7 +17,7 @@ from videoautoarena.runs.config.disclosure import remote_notice
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import about_sampling, refuse_missing
 from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.console.events import Audience, Hear, Say
+from videoautoarena.runs.console.events import Hear, Listeners, Say
 from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.console.live import plain_lines
 from videoautoarena.runs.rundir.budget import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
@@ -88,13 +88,13 @@ def simulate(
         )
         undo.pop_all()
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
-    told = Audience(say, hear or plain_lines(say))
+    told = Listeners(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
     return play_run(ready, out, limits=limits, told=told)
 
 
 def resume(
-    out: Path, *, videos: Path | None, limits: Limits, told: Audience, care: Care = NO_CARE
+    out: Path, *, videos: Path | None, limits: Limits, told: Listeners, care: Care = NO_CARE
 ) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end.
 

@@ -107,7 +107,7 @@ async def rejudge_cases(material: Material) -> list[TrialCase]:
                 kind="rejudge",
                 name="",
                 video=battle.video,
-                frames=await material.footage.frames(battle.video),
+                frames=await material.run_frames.frames(battle.video),
                 case=case_of(battle),
                 battle=battle.id,
                 seats=tuple(seatings),
@@ -165,7 +165,7 @@ async def plain_case(
         kind="repeat",
         name="",
         video=battle.video,
-        frames=await material.footage.frames(battle.video),
+        frames=await material.run_frames.frames(battle.video),
         case=case_of(battle),
         battle=battle.id,
         seats=(seats,),
@@ -183,7 +183,7 @@ async def _changed_case(
         kind=change.kind,
         name=change.name,
         video=battle.video,
-        frames=await material.footage.frames(battle.video),
+        frames=await material.run_frames.frames(battle.video),
         case=replace(asked, answer_a=change.said)
         if change.side == "a"
         else replace(asked, answer_b=change.said),

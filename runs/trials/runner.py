@@ -14,7 +14,7 @@ from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.evidence import Trial, TrialKind
@@ -22,7 +22,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.sampling import refuse_text_read
-from videoautoarena.runs.console.events import Audience, Happening, Say, pass_on
+from videoautoarena.runs.console.events import Happening, Listeners, Say, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.listeners import telling
 from videoautoarena.runs.rundir.budget import (
@@ -34,7 +34,7 @@ from videoautoarena.runs.rundir.budget import (
     merged_caps,
     priced,
 )
-from videoautoarena.runs.rundir.frames import Footage, has_subtitles
+from videoautoarena.runs.rundir.frames import RunFrames, has_subtitles
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.text.terminal import safe
@@ -143,7 +143,7 @@ class Ready:
 
     store: Store
     config: RunConfig
-    footage: Footage
+    run_frames: RunFrames
     load: Load
     wanted: Sequence[Wanted]
     plan: TrialPlan
@@ -155,7 +155,7 @@ async def plan_trials(out: Path, asked: Asked) -> TrialPlan:
         return ready.plan
 
 
-async def hold_trials(out: Path, asked: Asked, *, told: Audience, on_held: OnHeld) -> Tally:
+async def hold_trials(out: Path, asked: Asked, *, told: Listeners, on_held: OnHeld) -> Tally:
     """Hold the trials that were asked for and that the run in `out` does not have.
 
     Args:
@@ -180,7 +180,7 @@ async def hold_trials(out: Path, asked: Asked, *, told: Audience, on_held: OnHel
 
 
 @asynccontextmanager
-async def _ready(out: Path, asked: Asked, *, told: Audience | None) -> AsyncIterator[Ready]:
+async def _ready(out: Path, asked: Asked, *, told: Listeners | None) -> AsyncIterator[Ready]:
     """Yield trials that can be held; with nobody to be told, such as can only be planned."""
     write = told is not None
     async with AsyncExitStack() as stack:
@@ -199,8 +199,8 @@ async def _ready(out: Path, asked: Asked, *, told: Audience | None) -> AsyncIter
         wanted = open_seatings(store, seatings, retry_failed=asked.retry_failed)
         plan = _plan(store, config, seatings, wanted)
         plan = replace(plan, notices=(*material.notes, *plan.notices))
-        footage = material.footage
-        yield Ready(store, config, footage, loading(footage, cases), wanted, plan)
+        run_frames = material.run_frames
+        yield Ready(store, config, run_frames, loading(run_frames, cases), wanted, plan)
 
 
 def _config(store: Store, asked: Asked) -> RunConfig:
@@ -215,11 +215,13 @@ def _config(store: Store, asked: Asked) -> RunConfig:
 def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> Material:
     videos = {video.id: video for video in run.store.videos()}
     files = _files(run.store, asked.videos)
-    footage = Footage(run.store, decoders, files=files, sampling=config.sampling, videos=videos)
+    run_frames = RunFrames(
+        run.store, decoders, files=files, sampling=config.sampling, videos=videos
+    )
     return Material(
         run=run,
         config=config,
-        footage=footage,
+        run_frames=run_frames,
         decoders=decoders,
         files=files,
         judges=tuple(config.model_of(alias) for alias in config.judges),
@@ -260,7 +262,7 @@ async def _find_frames(ready: Ready) -> None:
     videos = {case.frames.video: case.frames for case in shown if case.load is None}
     for video, frames in videos.items():
         try:
-            await ready.footage.jpegs(video, [frame.digest for frame in frames.frames[:1]])
+            await ready.run_frames.jpegs(video, [frame.digest for frame in frames.frames[:1]])
         except (UnusableVideo, FramesChanged) as gone:
             raise BadInput(
                 f"the frames of video {video} cannot be had ({gone}); "
@@ -269,7 +271,7 @@ async def _find_frames(ready: Ready) -> None:
 
 
 async def _hold(
-    ready: Ready, asked: Asked, *, tally: Tally, told: Audience, on_held: OnHeld
+    ready: Ready, asked: Asked, *, tally: Tally, told: Listeners, on_held: OnHeld
 ) -> None:
     store, config = ready.store, ready.config
     budget = Budget.of(store, config)
@@ -287,11 +289,11 @@ async def _hold(
         concurrency=asked.concurrency,
         patience_s=asked.patience_s,
         on_event=hear,
-        purse=budget.purse,
+        spend_cap=budget.spend_cap,
         estimates=budget.estimates,
     )
-    desk = Desk(asker, stored_prompts(store), config.seed)
-    game = TrialGame(store, desk, asked.concurrency, tally, lambda trial: on_held(trial, tally))
+    prompter = Prompter(asker, stored_prompts(store), config.seed)
+    game = TrialGame(store, prompter, asked.concurrency, tally, lambda trial: on_held(trial, tally))
     try:
         stopped = await until_done(asker, game.hold(ready.wanted), told)
     finally:

@@ -17,7 +17,7 @@ from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.judge import Case, Place, judge_once
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames, Judging, Seats
@@ -39,7 +39,7 @@ from videoautoarena.runs.config.cast import (
     is_self_judging,
 )
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.video.workers.decoders import Decoders
@@ -157,7 +157,7 @@ class Material:
     run: Run
     """Open for writing."""
     config: RunConfig
-    footage: Footage
+    run_frames: RunFrames
     """Times and digests of the frames of a run's video, and their bytes."""
     decoders: Decoders
     files: Mapping[str, Path]
@@ -286,7 +286,7 @@ class TrialGame:
     """Holds trials: calls through `asker`, results into `store`."""
 
     store: Store
-    desk: Desk
+    prompter: Prompter
     """At which the first generation is judged."""
     concurrency: int
     tally: Tally
@@ -318,13 +318,13 @@ class TrialGame:
         case = seating.case
         try:
             judging = await judge_once(
-                self._desk(generation),
+                self._prompter(generation),
                 seating.model,
                 frames=case.frames,
                 case=case.case,
                 place=Place(seating.scope, 0, seating.seats),
             )
-            number = self.desk.prompts.contracts
+            number = self.prompter.prompts.contracts
             trial = seating.trial(judging, generation, contracts=number)
             await self.store.evidence.put_trial(trial)
         except BaseException:
@@ -333,19 +333,21 @@ class TrialGame:
         self.tally.count(trial)
         self.on_held(trial)
 
-    def _desk(self, generation: int) -> Desk:
-        desk = self.desk
+    def _prompter(self, generation: int) -> Prompter:
+        prompter = self.prompter
         if not generation:
-            return desk
+            return prompter
         asks = tuple(range(generation + 1))
-        return Desk(desk.asker, desk.prompts, desk.seed, generations=lambda _scope: asks)
+        return Prompter(
+            prompter.asker, prompter.prompts, prompter.seed, generations=lambda _scope: asks
+        )
 
 
-def loading(footage: Footage, cases: Iterable[TrialCase]) -> Load:
+def loading(run_frames: RunFrames, cases: Iterable[TrialCase]) -> Load:
     """Return what hands over the bytes of frames: a case's own, else those of the run."""
     own = {case.frames.video: case.load for case in cases if case.load}
 
     async def load(video: str, digests: list[str]) -> list[bytes]:
-        return await own.get(video, footage.jpegs)(video, digests)
+        return await own.get(video, run_frames.jpegs)(video, digests)
 
     return load

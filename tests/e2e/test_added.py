@@ -16,12 +16,12 @@ from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.whole_runs import KEY, battles, command, committed_keys, environment
 from videoautoarena.agents.limits.budget import Caps
-from videoautoarena.graph.state import is_guest
+from videoautoarena.graph.state import is_newcomer
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.ending import ending, run_async
-from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rundir.opener import Care
-from videoautoarena.runs.tournament.add import Wish, add
+from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 
 ALWAYS = 10**6
@@ -54,17 +54,17 @@ class Ground:
         self.config.write_text(text + mole.replace("mole", NEW))
 
     def add(self, **limits: Any) -> Finished:
-        told = Audience(self.said.append, nobody)
-        wish = Wish(NEW, config=self.config, caps=limits.get("caps", Caps(None, None)))
-        return run_async(add(self.out, wish, limits=Limits(**limits), told=told))
+        told = Listeners(self.said.append, nobody)
+        request = AddRequest(NEW, config=self.config, caps=limits.get("caps", Caps(None, None)))
+        return run_async(add(self.out, request, limits=Limits(**limits), told=told))
 
     def resume(self, *, retry_failed: bool = False) -> Finished:
-        told = Audience(self.said.append, nobody)
+        told = Listeners(self.said.append, nobody)
         care = Care(retry_failed=retry_failed)
         return run_async(resume(self.out, videos=None, limits=Limits(), told=told, care=care))
 
     def guests(self) -> list[Battle]:
-        return [battle for battle in battles_of(self.out) if is_guest(battle.id)]
+        return [battle for battle in battles_of(self.out) if is_newcomer(battle.id)]
 
 
 class _Noted:

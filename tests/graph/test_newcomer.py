@@ -7,12 +7,12 @@ from typing import Any, Literal
 import pytest
 
 from tests.support.stage import JUDGED, VIDEO, Stage
-from videoautoarena.graph.state import guest_id
+from videoautoarena.graph.state import newcomer_id
 from videoautoarena.memory.records.errors import FramesChanged
 from videoautoarena.memory.records.records import Battle, Borrowed
 
 PLACE = f"{VIDEO}-p1-r0"
-GUEST = guest_id(PLACE, 1)
+NEWCOMER = newcomer_id(PLACE, 1)
 Seat = Literal["a", "b"]
 SEATS: tuple[Seat, Seat] = ("a", "b")
 
@@ -35,7 +35,7 @@ def test_a_newcomer_answers_the_old_question_and_is_judged_against_the_stored_an
     source: Battle, borrowed: Seat
 ) -> None:
     stage = stage_of(borrowed)
-    battle = stage.meet(GUEST, source)
+    battle = stage.meet(NEWCOMER, source)
     roles = [sending.role for sending in stage.script.seen]
     assert roles == ["contestant", "judge"]
     assert "What is thrown?" in stage.script.seen[0].text
@@ -50,11 +50,11 @@ def test_a_newcomer_answers_the_old_question_and_is_judged_against_the_stored_an
 
 
 def test_all_else_of_the_first_battle_stands_and_nothing_of_its_end(source: Battle) -> None:
-    battle = stage_of("a").meet(GUEST, source)
+    battle = stage_of("a").meet(NEWCOMER, source)
     same = source.model_dump()
     for name in ("answer_b", "frames_b", "verdicts"):
         same[name] = battle.model_dump()[name]
-    expected = {"id": GUEST, "basis": None, "propensity": 1.0}
+    expected = {"id": NEWCOMER, "basis": None, "propensity": 1.0}
     borrowed = {"borrowed": {"battle": PLACE, "seat": "a"}}
     assert battle.model_dump() == {**same, **expected, **borrowed}
     assert [one.verdict for one in battle.verdicts] == ["a"]
@@ -62,10 +62,10 @@ def test_all_else_of_the_first_battle_stands_and_nothing_of_its_end(source: Batt
 
 def test_its_calls_are_asked_in_its_first_slot(source: Battle) -> None:
     stage = stage_of("a")
-    again = f"{GUEST}~2"
+    again = f"{NEWCOMER}~2"
     stage.meet(again, source)
     assert stage.settled.keys() == {again}
-    assert {row.nonce.scope for row in stage.journal.rows.values()} == {GUEST}
+    assert {row.nonce.scope for row in stage.journal.rows.values()} == {NEWCOMER}
     answered, judged = stage.journal.rows.values()
     assert (answered.alias, judged.alias) == ("right", "m")
 
@@ -75,7 +75,7 @@ def test_a_newcomer_without_an_answer_forfeits_in_its_own_seat(
     source: Battle, borrowed: Seat
 ) -> None:
     stage = stage_of(borrowed, {"contestant": ""})
-    battle = stage.meet(GUEST, source)
+    battle = stage.meet(NEWCOMER, source)
     assert battle.verdict == ("forfeit_b" if borrowed == "a" else "forfeit_a")
     assert "no text" in (battle.reason or "")
     gone = (
@@ -92,26 +92,26 @@ def test_a_newcomer_without_an_answer_forfeits_in_its_own_seat(
 
 
 def test_frames_that_are_lost_are_no_fault_of_the_newcomers(source: Battle) -> None:
-    changed = stage_of("b", {"contestant": FramesChanged("other pictures")}).meet(GUEST, source)
+    changed = stage_of("b", {"contestant": FramesChanged("other pictures")}).meet(NEWCOMER, source)
     assert (changed.verdict, changed.reason) == ("void", "no answer: other pictures")
-    unusable = stage_of("b", unusable="the file ends early").meet(GUEST, source)
+    unusable = stage_of("b", unusable="the file ends early").meet(NEWCOMER, source)
     assert (unusable.verdict, unusable.reason) == ("void", "no answer: the file ends early")
 
 
 def test_a_judge_without_a_usable_reply_makes_a_void(source: Battle) -> None:
-    battle = stage_of("b", {"judge": "A, I think"}).meet(GUEST, source)
+    battle = stage_of("b", {"judge": "A, I think"}).meet(NEWCOMER, source)
     assert (battle.verdict, battle.answer_a) == ("void", "A pancake.")
     assert [one.verdict for one in battle.verdicts] == ["failed"]
 
 
 def test_the_seats_of_a_guest_count_as_those_of_its_run_do(source: Battle) -> None:
-    audit = stage_of("b", {"judge": JUDGED}, swap=True).meet(GUEST, source)
+    audit = stage_of("b", {"judge": JUDGED}, swap=True).meet(NEWCOMER, source)
     rules = {"seats_count": True}
-    both = stage_of("b", {"judge": JUDGED}, swap=True, rules=rules).meet(GUEST, source)
+    both = stage_of("b", {"judge": JUDGED}, swap=True, rules=rules).meet(NEWCOMER, source)
     assert [one.verdict for one in audit.verdicts] == ["a", "b"]
     assert (audit.verdict, both.verdict) == ("a", "split")
 
 
 def test_a_guest_without_an_answer_to_meet_is_a_bug(source: Battle) -> None:
     with pytest.raises(RuntimeError, match="without an answer to meet"):
-        Stage().meet(GUEST, source)
+        Stage().meet(NEWCOMER, source)

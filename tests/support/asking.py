@@ -12,7 +12,7 @@ from videoautoarena.agents.calls.clients import Received, Sending
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import CallRow, Frame, Frames, Intent, Nonce, Usage
 
@@ -124,11 +124,11 @@ async def no_pause(_seconds: float) -> None:
     """Wait for nothing."""
 
 
-def desk_of(script: Script, *, journal: Pages | None = None, **settings: Any) -> Desk:
+def prompter_of(script: Script, *, journal: Pages | None = None, **settings: Any) -> Prompter:
     """Return a desk whose models follow the script."""
     settings = {"pause": no_pause, **settings}
     asker = Asker(journal or Pages(), load_bytes, make_client=script, **settings)
-    return Desk(asker, PromptSet.load())
+    return Prompter(asker, PromptSet.load())
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -12,7 +12,7 @@ from tests.support.asking import run
 from tests.support.bodies import Book, Kept
 from tests.support.film import Film
 from videoautoarena.agents.prompting.layout import AS_USUAL, Look
-from videoautoarena.agents.transport.splice import Run, Shelf, carrying, run_of
+from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
 from videoautoarena.memory.records.records import Frames
 
 
@@ -30,7 +30,7 @@ def plain_chat(provider: str, book: Book) -> Any:
 def run_for(film: Film, look: Look = AS_USUAL, frames: Frames | None = None) -> Run:
     """Return the run of a film's frames, loaded for it alone."""
     shown = frames or film.frames
-    images = run(Shelf(film.load).images(film.video, [frame.digest for frame in shown.frames]))
+    images = run(FrameBytes(film.load).images(film.video, [frame.digest for frame in shown.frames]))
     return run_of(shown, images, look)
 
 

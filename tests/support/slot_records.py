@@ -9,7 +9,7 @@ from videoautoarena.graph.state import (
     PERSONAS,
     base_of,
     generation_of,
-    is_guest,
+    is_newcomer,
     slot_id,
     superseding_id,
 )
@@ -26,7 +26,7 @@ class Lineup:
         for slot in slots:
             base, generation = base_of(slot.id), generation_of(slot.id)
             if generation:
-                for scope in (base,) if is_guest(base) else (base, slot.video):
+                for scope in (base,) if is_newcomer(base) else (base, slot.video):
                     played.setdefault(scope, {0}).add(generation)
             if base not in latest or latest[base].generation < slot.generation:
                 latest[base] = slot
@@ -82,7 +82,7 @@ def new_slots(
 def with_unsettled(
     failed: Collection[str], existing: Sequence[Slot], settled: Collection[str]
 ) -> set[str]:
-    main = [slot for slot in Lineup(existing).slots if not is_guest(slot.id)]
+    main = [slot for slot in Lineup(existing).slots if not is_newcomer(slot.id)]
     videos = {slot.video for slot in main if slot.id in failed}
     return {s.id for s in main if s.video in videos and s.id not in settled}.union(failed)
 
@@ -91,7 +91,7 @@ def superseding_slots(failed: Collection[str], *, existing: Sequence[Slot]) -> l
     standing = Lineup(existing).slots
     since: dict[tuple[str, int], int] = {}
     for slot in standing:
-        if slot.id in failed and not is_guest(slot.id):
+        if slot.id in failed and not is_newcomer(slot.id):
             lineage = (slot.video, slot.persona)
             since[lineage] = min(slot.round, since.get(lineage, slot.round))
     gone = [
@@ -99,7 +99,7 @@ def superseding_slots(failed: Collection[str], *, existing: Sequence[Slot]) -> l
         for s in standing
         if (
             s.id in failed
-            if is_guest(s.id)
+            if is_newcomer(s.id)
             else s.round >= since.get((s.video, s.persona), s.round + 1)
         )
     ]
@@ -131,7 +131,7 @@ def places(left: Sequence[Slot], *, in_waves: bool) -> dict[str, int]:
     visits = {visit: at for at, visit in enumerate(v for block in blocks_of(left) for v in block)}
 
     def order(slot: Slot) -> tuple[int, ...]:
-        if is_guest(slot.id):
+        if is_newcomer(slot.id):
             return 1, slot.ordinal
         if in_waves:
             return 0, slot.generation, slot.block, slot.round, slot.ordinal
@@ -146,7 +146,7 @@ def places(left: Sequence[Slot], *, in_waves: bool) -> dict[str, int]:
 
 def waves(slots: Sequence[Slot]) -> tuple[list[tuple[int, int, int]], dict[str, int]]:
     """Return the waves in order, and the number of each slot's."""
-    of = {s.id: (s.generation, s.block, s.round) for s in slots if not is_guest(s.id)}
+    of = {s.id: (s.generation, s.block, s.round) for s in slots if not is_newcomer(s.id)}
     order = sorted(set(of.values()))
     return order, {id_: order.index(wave) for id_, wave in of.items()}
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
+from tests.support.asking import MODEL, Line, Pages, Script, frames_of, prompter_of, run
 from tests.support.canned import judged
 from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.graph.context import Arena, Rules
-from videoautoarena.graph.newcomer import play_guest
+from videoautoarena.graph.newcomer import play_newcomer
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Battle, Borrowed, Draw, Frames, Video
@@ -105,7 +105,7 @@ class Stage:
 
     def meet(self, slot: str, source: Battle) -> Battle:
         """Play a guest slot over a battle and return what it came to."""
-        assert run(play_guest(self._arena(), slot, source)) == slot
+        assert run(play_newcomer(self._arena(), slot, source)) == slot
         return self.settled[slot]
 
     def texts(self, role: str) -> list[dict[str, str]]:
@@ -118,15 +118,15 @@ class Stage:
         return json.dumps(said) if isinstance(said, Mapping) else said
 
     def _arena(self) -> Arena:
-        desk = desk_of(self.script, journal=self.journal)
+        prompter = prompter_of(self.script, journal=self.journal)
         return Arena(
-            desk=desk,
+            prompter=prompter,
             examiner=MODEL,
             judges=(MODEL,),
             cast={name: replace(MODEL, alias=name) for name in ("left", "right")},
             rules=Rules(rounds=self.rounds, **self.rules),
             videos={VIDEO: _video()},
-            prompts=desk.prompts.digests,
+            prompts=prompter.prompts.digests,
             frames=self._frames,
             draw=self._draw,
             settle=self._settle,

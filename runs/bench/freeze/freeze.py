@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.format.writer import Copy, copied, copies_of, ent
 from videoautoarena.runs.bench.format.writer import put as put
 from videoautoarena.runs.bench.freeze.card import NOBODY_BLIND, Told, card_text
 from videoautoarena.runs.bench.freeze.items import Pool, pool_of
-from videoautoarena.runs.bench.freeze.selection import Chosen, Wishes, choose_items
+from videoautoarena.runs.bench.freeze.selection import Chosen, Selection, choose_items
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.text.terminal import safe, say
 
@@ -146,7 +146,7 @@ class Bench(NamedTuple):
 
 
 def freeze(
-    folder: Path, to: Path, wishes: Wishes | None = None, extras: Extras | None = None
+    folder: Path, to: Path, selection: Selection | None = None, extras: Extras | None = None
 ) -> Frozen:
     """Freeze the run in `folder` into the bench folder `to`, whole or not at all.
 
@@ -154,9 +154,9 @@ def freeze(
         BadInput: no battle has a winner, no question meets the wishes, a video that is to be copied
             is not there, or `to` holds something else.
     """
-    wishes = wishes or Wishes()
+    selection = selection or Selection()
     with open_run(folder) as run:
-        bench = bench_of(run, wishes, extras or Extras())
+        bench = bench_of(run, selection, extras or Extras())
         battles = len(run.battles)
         unsettled = len(run.slots) - battles
     copies = [what.source for what in bench.files.values() if isinstance(what, Copy)]
@@ -164,30 +164,30 @@ def freeze(
         size = sum(path.stat().st_size for path in copies)
         say(f"copying {counted(len(copies), 'file')}, {size / 1e6:,.0f} MB")
     was_there = put(bench.files, to)
-    selection = bench.manifest["selection"]
+    counts = bench.manifest["selection"]
     return Frozen(
         folder=to,
         bench=bench.manifest["bench"],
         questions=bench.manifest["count"],
         videos=len(bench.manifest["videos"]),
         battles=battles,
-        left_out=sum(selection["without_winner"].values()),
-        borrowed=sum(selection.get("borrowed", {}).values()),
+        left_out=sum(counts["without_winner"].values()),
+        borrowed=sum(counts.get("borrowed", {}).values()),
         unsettled=unsettled,
         was_there=was_there,
-        wanted=wishes.size,
-        dropped=selection["left_out"],
-        without_answer=selection.get("without_answer", []),
-        is_leak_known=not wishes.leak_filter or bool(selection["blind"]),
+        wanted=selection.size,
+        dropped=counts["left_out"],
+        without_answer=counts.get("without_answer", []),
+        is_leak_known=not selection.leak_filter or bool(counts["blind"]),
     )
 
 
-def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
+def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     """Return the bench of a run; the same run and wishes give the same bytes."""
     given = read_input(run)
     pool = pool_of(run.battles, given)
-    seed = int(run.manifest.get("seed") or 0) if wishes.seed is None else wishes.seed
-    chosen = _choose(pool, wishes, seed, given=given, folder=run.folder)
+    seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
+    chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
     _refuse_nothing(run, pool, chosen)
     items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
     draft = Manifest(
@@ -196,7 +196,7 @@ def bench_of(run: Run, wishes: Wishes, extras: Extras) -> Bench:
         run=_facts(run.manifest),
         selection={
             "seed": seed,
-            **wishes.as_json(),
+            **selection.as_json(),
             "blind": [*blind_of(given)],
             "without_winner": dict(sorted(pool.left_out.items())),
             "left_out": {**chosen.left_out},
@@ -225,17 +225,21 @@ def _beside(run: Run, pool: Pool, items: Sequence[Item]) -> dict[str, Any]:
     return {name: found for name, found in told.items() if found}
 
 
-def _choose(pool: Pool, wishes: Wishes, seed: int, *, given: AuditInput, folder: Path) -> Chosen:
+def _choose(
+    pool: Pool, selection: Selection, seed: int, *, given: AuditInput, folder: Path
+) -> Chosen:
     worth, embed = None, None
-    if wishes.separating:
+    if selection.separating:
         from videoautoarena.runs.bench.freeze.items import worth_of
 
         worth = worth_of(pool.items, given.battles)
-    if wishes.embeddings is not None:
+    if selection.embeddings is not None:
         from videoautoarena.runs.bench.freeze.topics import vectors_of
 
-        embed = partial(vectors_of, model=wishes.embeddings, folder=folder, say=say)
-    return choose_items(pool.items, wishes, seed=seed, leaked=pool.leaked, worth=worth, embed=embed)
+        embed = partial(vectors_of, model=selection.embeddings, folder=folder, say=say)
+    return choose_items(
+        pool.items, selection, seed=seed, leaked=pool.leaked, worth=worth, embed=embed
+    )
 
 
 def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:

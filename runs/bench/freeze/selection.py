@@ -116,7 +116,7 @@ Embed = Callable[[Sequence[str]], Floats]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Selection:
     """How questions are chosen; as it stands, all battles with a winner are."""
 
     size: int | None = None
@@ -187,7 +187,7 @@ UNDRAWN = "not drawn"
 
 def choose_items(
     pool: Sequence[Item],
-    wishes: Wishes,
+    selection: Selection,
     *,
     seed: int,
     leaked: Collection[str] = (),
@@ -198,7 +198,7 @@ def choose_items(
 
     Args:
         pool: all that there are, in the order of the slots.
-        wishes: what is asked for.
+        selection: what is asked for.
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
         worth: of each qid how well it tells models apart; None where that does not matter.
@@ -206,17 +206,17 @@ def choose_items(
     """
     told: dict[str, int] = {}
     left = sorted(pool, key=lambda item: _preference(item, seed, worth))
-    if wishes.leak_filter:
+    if selection.leak_filter:
         left = _kept(left, [item.qid not in leaked for item in left], LEAKED, told)
-    if wishes.distinct:
+    if selection.distinct:
         repeated = near_duplicates([i.question for i in left], [i.video_id for i in left])
         left = _kept(left, [k not in repeated for k in range(len(left))], REPEATED, told)
     turns = _turns(left)
-    if wishes.per_video is not None:
-        left = _kept(left, [turn < wishes.per_video for turn in turns], CROWDED, told)
-        turns = [turn for turn in turns if turn < wishes.per_video]
-    if wishes.draws:
-        left = _drawn(left, turns, wishes, seed=seed, told=told, embed=embed)
+    if selection.per_video is not None:
+        left = _kept(left, [turn < selection.per_video for turn in turns], CROWDED, told)
+        turns = [turn for turn in turns if turn < selection.per_video]
+    if selection.draws:
+        left = _drawn(left, turns, selection, seed=seed, told=told, embed=embed)
     places = {item.qid: k for k, item in enumerate(pool)}
     return Chosen(sorted(left, key=lambda item: places[item.qid]), told)
 
@@ -245,13 +245,13 @@ def _turns(items: Sequence[Item]) -> list[int]:
 def _drawn(
     items: list[Item],
     turns: Sequence[int],
-    wishes: Wishes,
+    selection: Selection,
     *,
     seed: int,
     told: dict[str, int],
     embed: Embed | None,
 ) -> list[Item]:
-    if "topic" in wishes.by:
+    if "topic" in selection.by:
         # scikit-learn takes over a second to import.
         from videoautoarena.runs.bench.freeze.topics import topics_of
 
@@ -263,9 +263,9 @@ def _drawn(
         ]
     # One question of every video comes before the second of any.
     order = sorted(range(len(items)), key=lambda k: turns[k])
-    strata = [tuple(part_of(items[k], name) for name in wishes.by) for k in order]
-    sides = [longer(items[k]) for k in order] if wishes.length_matched else None
-    size = len(items) if wishes.size is None else wishes.size
+    strata = [tuple(part_of(items[k], name) for name in selection.by) for k in order]
+    sides = [longer(items[k]) for k in order] if selection.length_matched else None
+    size = len(items) if selection.size is None else selection.size
     drawn = {order[place] for place in draw_evenly(strata, size, sides)}
     return _kept(items, [k in drawn for k in range(len(items))], UNDRAWN, told)
 

@@ -39,7 +39,7 @@ class AnchorGame:
     """Plays questions against an anchor."""
 
     game: BenchGame
-    """Has the desk, the judge and the videos."""
+    """Has the prompter, the judge and the videos."""
     anchor: Player
     _asking: dict[str, asyncio.Lock] = field(default_factory=dict, repr=False)
 
@@ -47,7 +47,7 @@ class AnchorGame:
         """Return what a question came to: one call for each answer, two to compare them.
 
         Raises:
-            JournalMiss: the desk only repeats what is known, and this is not.
+            JournalMiss: the prompter only repeats what is known, and this is not.
         """
         held = await self.anchor_answer(item)
         if held.text is None:
@@ -81,9 +81,9 @@ class AnchorGame:
         case = Case(item.persona, item.question, held.text or "", said.text or "")
         try:
             found = await compare_once(
-                game.desk,
+                game.prompter,
                 game.judges[0],
-                frames=await game.footage.frames(game.films[item.video_id]),
+                frames=await game.run_frames.frames(game.films[item.video_id]),
                 case=case,
                 place=Place(scope, 0, seats),
             )

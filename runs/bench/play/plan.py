@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.anchor_question import SEATINGS, AnchorGame
 from videoautoarena.runs.bench.play.cast import BenchCast
 from videoautoarena.runs.bench.play.question import BenchGame, Player, Said, seatings_of
-from videoautoarena.runs.bench.play.videos import BenchFilms
+from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.reader import counted
@@ -37,7 +37,7 @@ class Left:
 
 
 async def look_ahead(
-    game: BenchGame | None, cast: BenchCast, items: Sequence[Item], films: BenchFilms
+    game: BenchGame | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
 ) -> Left:
     """Return what is left to be called.
 
@@ -52,7 +52,7 @@ async def look_ahead(
         if item.video_id in films.lost or _is_quarantined(game, films.videos[item.video_id].id):
             left.known += len(cast.players)
             continue
-        is_seen = game is not None and game.footage.has(films.videos[item.video_id].id)
+        is_seen = game is not None and game.run_frames.has(films.videos[item.video_id].id)
         for player in cast.players:
             calls = _all_of(cast, item, player)
             if game is not None and is_seen:
@@ -64,7 +64,7 @@ async def look_ahead(
 
 
 def _is_quarantined(game: BenchGame | None, video: str) -> bool:
-    return game is not None and game.footage.is_quarantined(video)
+    return game is not None and game.run_frames.is_quarantined(video)
 
 
 def _all_of(cast: BenchCast, item: Item, player: Player) -> Counter[str]:
@@ -167,7 +167,7 @@ def _anchor(cast: BenchCast) -> list[Player]:
 
 
 async def look_ahead_anchored(
-    game: AnchorGame | None, cast: BenchCast, items: Sequence[Item], films: BenchFilms
+    game: AnchorGame | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
 ) -> Left:
     """Return what is left to be called; the anchor's answer counts once a question.
 
@@ -182,7 +182,7 @@ async def look_ahead_anchored(
         if item.video_id in films.lost:
             left.known += len(cast.players)
             continue
-        is_seen = game is not None and game.game.footage.has(films.videos[item.video_id].id)
+        is_seen = game is not None and game.game.run_frames.has(films.videos[item.video_id].id)
         seen = game if is_seen else None
         held, calls = await _anchor_answer(seen, cast, item)
         for player in cast.players:

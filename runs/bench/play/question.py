@@ -14,13 +14,13 @@ from typing import Literal, NamedTuple, Protocol
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import Case, Place, judge_once, plurality
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import Judging, Seats
 from videoautoarena.runs.bench.format.results import REFERENCES, Against, Ruling, Vote
 from videoautoarena.runs.bench.format.schema import Item, digest_of
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 
 Swap = float | Literal["all"]
 NO_VIDEO = "no video"
@@ -106,12 +106,12 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class BenchGame:
-    """Plays questions at a desk."""
+    """Plays questions through a prompter."""
 
-    desk: Desk
+    prompter: Prompter
     judges: tuple[Model, ...]
     """Several are a panel, whose larger part decides."""
-    footage: Footage
+    run_frames: RunFrames
     films: Mapping[str, str]
     """Id of a video in the bench to that of the file that was found."""
     lost: Mapping[str, str]
@@ -125,7 +125,7 @@ class BenchGame:
         """Return what a question came to: one call for the answer, one a judging of each judge.
 
         Raises:
-            JournalMiss: the desk only repeats what is known, and this is not.
+            JournalMiss: the prompter only repeats what is known, and this is not.
         """
         said = await self.answer(item, player)
         if said.text is None:
@@ -159,9 +159,14 @@ class BenchGame:
             return Said(told) if told.strip() else Said(None, "no answer was handed in")
         scope = scope_of(item)
         try:
-            frames = await self.footage.frames(self.films[item.video_id])
+            frames = await self.run_frames.frames(self.films[item.video_id])
             said = await answer(
-                self.desk, player.model, frames=frames, question=item.question, slot=scope, seat=0
+                self.prompter,
+                player.model,
+                frames=frames,
+                question=item.question,
+                slot=scope,
+                seat=0,
             )
         except (CallFailed, UnusableVideo) as failure:
             if isinstance(failure, CallFailed):
@@ -187,9 +192,9 @@ class BenchGame:
         )
         try:
             found = await judge_once(
-                self.desk,
+                self.prompter,
                 judge,
-                frames=await self.footage.frames(self.films[item.video_id]),
+                frames=await self.run_frames.frames(self.films[item.video_id]),
                 case=case,
                 place=Place(scope, 0, seating.seats),
             )

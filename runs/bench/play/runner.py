@@ -1,7 +1,4 @@
-"""Running a bench: models answer its questions, a judge holds each answer against both references.
-
-All calls stand in one file beside the results, shared by all models and judges that play the bench.
-"""
+"""Running a bench: models answer, judges compare; all calls stand in one file beside the results."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
@@ -45,13 +42,13 @@ from videoautoarena.runs.bench.play.plan import (
 from videoautoarena.runs.bench.play.question import BenchGame, Player, Settled
 from videoautoarena.runs.bench.play.tally import BenchTally, keep_results, results_of
 from videoautoarena.runs.bench.play.videos import (
-    BenchFilms,
-    film_notes,
-    find_films,
+    BenchVideos,
+    find_bench_videos,
     refuse_strangers,
-    remember_films,
+    remember_videos,
+    video_notes,
 )
-from videoautoarena.runs.console.events import Audience, Happening, pass_on
+from videoautoarena.runs.console.events import Happening, Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
@@ -62,7 +59,7 @@ from videoautoarena.runs.rundir.budget import (
     merged_caps,
 )
 from videoautoarena.runs.rundir.failures import pardon
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -116,7 +113,7 @@ class _Ready:
     bench: OpenBench
     cast: BenchCast
     items: list[Item]
-    films: BenchFilms
+    films: BenchVideos
     store: Store | None
     """None where nothing was ever played, and nothing is to be."""
     left: Left
@@ -138,7 +135,7 @@ async def plan_bench(folder: Path, asked: Asked) -> BenchPlan:
         return ready.plan
 
 
-async def run_bench(folder: Path, asked: Asked, *, told: Audience, on_settled: OnSettled) -> Ran:
+async def run_bench(folder: Path, asked: Asked, *, told: Listeners, on_settled: OnSettled) -> Ran:
     """Play a bench, or what of it is not played yet, and write the results when all of it is.
 
     Args:
@@ -170,7 +167,7 @@ async def run_bench(folder: Path, asked: Asked, *, told: Audience, on_settled: O
 
 
 async def _played(
-    ready: _Ready, asked: Asked, *, tally: BenchTally, told: Audience, on_settled: OnSettled
+    ready: _Ready, asked: Asked, *, tally: BenchTally, told: Listeners, on_settled: OnSettled
 ) -> tuple[Result, ...] | tuple[Anchored, ...]:
     """Play it, and return the results; none where not all was played."""
     bench, cast, items = ready.bench, ready.cast, ready.items
@@ -206,7 +203,7 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
             stack.enter_context(store)
         caps = _caps_of(store, cast, asked.caps)
         wanted = list(dict.fromkeys(item.video_id for item in items))
-        films = find_films(bench, wanted, folder=asked.videos, store=store)
+        films = find_bench_videos(bench, wanted, folder=asked.videos, store=store)
         refuse_strangers(bench, films)
         used = ("contestant", "comparer" if cast.anchor else "judge")
         prompts = own_prompts(store, asked.prompts)
@@ -217,8 +214,8 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
                 store = stack.enter_context(begin_calls(bench, prompts))
             keep_prompts(store, prompts)
             keep_caps(store, caps)
-            notes += remember_films(bench, store, films)
-        notes += film_notes(bench, films)
+            notes += remember_videos(bench, store, films)
+        notes += video_notes(bench, films)
         if write and asked.retry_failed and store is not None:
             pardon(store, [video.id for video in films.videos.values()], 0)
         left = await _look(cast, items, films, store)
@@ -259,7 +256,9 @@ def _caps_of(store: Store | None, cast: BenchCast, caps: Caps) -> Caps:
     return merged
 
 
-async def _look(cast: BenchCast, items: list[Item], films: BenchFilms, store: Store | None) -> Left:
+async def _look(
+    cast: BenchCast, items: list[Item], films: BenchVideos, store: Store | None
+) -> Left:
     """Return what is left to be called, by repeating all that is known."""
     if store is None:
         if cast.anchor is not None:
@@ -267,8 +266,8 @@ async def _look(cast: BenchCast, items: list[Item], films: BenchFilms, store: St
         return await look_ahead(None, cast, items, films)
     asker = Asker(store.journal, _no_bytes, is_replay=True)
     failed: set[str] = set()
-    footage = _footage(cast, films, store, decoders=None)
-    game = _game(cast, films, store, footage=footage, asker=asker, on_failed=failed.add)
+    run_frames = _run_frames(cast, films, store, decoders=None)
+    game = _game(cast, films, store, run_frames=run_frames, asker=asker, on_failed=failed.add)
     if cast.anchor is not None:
         left = await look_ahead_anchored(AnchorGame(game, cast.anchor), cast, items, films)
     else:
@@ -281,29 +280,29 @@ async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
     raise RuntimeError("a game that only repeats what is known asked for frames")
 
 
-def _footage(
-    cast: BenchCast, films: BenchFilms, store: Store, *, decoders: Decoders | None
-) -> Footage:
+def _run_frames(
+    cast: BenchCast, films: BenchVideos, store: Store, *, decoders: Decoders | None
+) -> RunFrames:
     videos = {video.id: video for video in films.videos.values()}
     files = films.files if decoders is not None else {}
-    return Footage(store, decoders, files=files, sampling=cast.config.sampling, videos=videos)
+    return RunFrames(store, decoders, files=files, sampling=cast.config.sampling, videos=videos)
 
 
 def _game(
     cast: BenchCast,
-    films: BenchFilms,
+    films: BenchVideos,
     store: Store,
     *,
-    footage: Footage,
+    run_frames: RunFrames,
     asker: Asker,
     on_failed: Callable[[str], None] = lambda _scope: None,
 ) -> BenchGame:
     config = cast.config
-    desk = Desk(asker, own_prompts(store), config.seed, generations=Generations(store))
+    prompter = Prompter(asker, own_prompts(store), config.seed, generations=Generations(store))
     return BenchGame(
-        desk=desk,
+        prompter=prompter,
         judges=tuple(map(config.model_of, config.judges)),
-        footage=footage,
+        run_frames=run_frames,
         films={id_: video.id for id_, video in films.videos.items()},
         lost=films.lost,
         seed=config.seed,
@@ -318,7 +317,7 @@ async def _play(
     way: Callable[[BenchGame], Way[End]],
     *,
     tally: BenchTally,
-    told: Audience,
+    told: Listeners,
     on_settled: OnSettled,
 ) -> dict[tuple[str, str], End]:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
@@ -326,7 +325,7 @@ async def _play(
     if store is None:
         raise RuntimeError("a bench was to be played without a file for its calls")
     async with Decoders(FrameCache()) as decoders:
-        footage = _footage(cast, ready.films, store, decoders=decoders)
+        run_frames = _run_frames(cast, ready.films, store, decoders=decoders)
         budget = Budget.of(store, cast.config)
 
         def hear(event: Happening) -> None:
@@ -337,15 +336,15 @@ async def _play(
 
         asker = Asker(
             store.journal,
-            footage.jpegs,
+            run_frames.jpegs,
             seed=cast.config.seed,
             concurrency=asked.concurrency,
             patience_s=asked.patience_s,
             on_event=hear,
-            purse=budget.purse,
+            spend_cap=budget.spend_cap,
             estimates=budget.estimates,
         )
-        game = _game(cast, ready.films, store, footage=footage, asker=asker)
+        game = _game(cast, ready.films, store, run_frames=run_frames, asker=asker)
         jobs = [(item, player) for item in ready.items for player in cast.players]
         line = Line(way(game), jobs, tally, on_settled)
         try:

@@ -31,7 +31,7 @@ MOST_NAMED = 10
 """Lost videos that are named; the rest is counted."""
 
 
-class BenchFilms(NamedTuple):
+class BenchVideos(NamedTuple):
     """Which files the videos of a bench are."""
 
     videos: dict[str, Video]
@@ -45,9 +45,9 @@ class BenchFilms(NamedTuple):
     folder: Path | None
 
 
-def find_films(
+def find_bench_videos(
     bench: OpenBench, wanted: Sequence[str], *, folder: Path | None, store: Store | None
-) -> BenchFilms:
+) -> BenchVideos:
     """Return the videos of a bench: by digest where it knows one, else by path, name or id.
 
     A video whose subtitles are not those of the bench is lost. Nothing is written.
@@ -62,11 +62,11 @@ def find_films(
         BadInput: a folder is none or empty; or none is given, the bench has no copies, and a
             video was never seen.
     """
-    seen = seen_films(store)
+    seen = seen_videos(store)
     folder = folder or bench.videos
     if folder is not None and not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
-    films = BenchFilms({}, {}, {}, frozenset(_unknown(bench, wanted)), folder)
+    films = BenchVideos({}, {}, {}, frozenset(_unknown(bench, wanted)), folder)
     shelf = _Folder(folder) if folder is not None else None
     if shelf is not None and not shelf.by_name:
         raise BadInput(f"{folder} is empty; pass the folder of videos with --videos")
@@ -90,7 +90,7 @@ def find_films(
     return films
 
 
-def remember_films(bench: OpenBench, store: Store, films: BenchFilms) -> list[str]:
+def remember_videos(bench: OpenBench, store: Store, films: BenchVideos) -> list[str]:
     """Write down which files a bench's videos are, and the subtitles that count with them.
 
     Returns what a person should know.
@@ -102,7 +102,7 @@ def remember_films(bench: OpenBench, store: Store, films: BenchFilms) -> list[st
     return notes
 
 
-def film_notes(bench: OpenBench, films: BenchFilms) -> Iterator[str]:
+def video_notes(bench: OpenBench, films: BenchVideos) -> Iterator[str]:
     """Yield which videos are lost or unchecked, safe to print."""
     for id_, why in list(films.lost.items())[:MOST_NAMED]:
         path = bench.manifest.videos[id_].path
@@ -114,7 +114,7 @@ def film_notes(bench: OpenBench, films: BenchFilms) -> Iterator[str]:
         yield f"{told} unchecked: the bench does not know their content, so they go by their names"
 
 
-def _keep_subtitles(bench: OpenBench, store: Store, films: BenchFilms) -> Iterator[str]:
+def _keep_subtitles(bench: OpenBench, store: Store, films: BenchVideos) -> Iterator[str]:
     """Copy subtitles of new videos: those the bench names, else what lies beside them."""
     entries = bench.manifest.videos
     if films.folder is None or bench.manifest.run.get("subtitles") is False:
@@ -131,13 +131,13 @@ def _keep_subtitles(bench: OpenBench, store: Store, films: BenchFilms) -> Iterat
         yield from keep_subtitles(store, videos, found=found, folder=films.folder, seed=0)
 
 
-def _fresh(store: Store | None, films: BenchFilms) -> dict[str, Video]:
+def _fresh(store: Store | None, films: BenchVideos) -> dict[str, Video]:
     """Return those videos, by the bench's id, that were not seen before."""
     known = {video.id for video in store.videos()} if store is not None else set[str]()
     return {id_: video for id_, video in films.videos.items() if video.id not in known}
 
 
-def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchFilms) -> None:
+def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchVideos) -> None:
     """Count as lost each video whose subtitles, kept or about to be, are not those frozen."""
     fresh, folder = _fresh(store, films), films.folder
     if bench.manifest.run.get("subtitles") is False:
@@ -158,7 +158,7 @@ def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchFil
             del films.videos[id_]
 
 
-def seen_films(store: Store | None) -> dict[str, Video]:
+def seen_videos(store: Store | None) -> dict[str, Video]:
     """Return the videos seen before, by the digest of the bench's id for them."""
     if store is None:
         return {}
@@ -233,7 +233,7 @@ def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
     return videos[0]
 
 
-def refuse_strangers(bench: OpenBench, films: BenchFilms) -> None:
+def refuse_strangers(bench: OpenBench, films: BenchVideos) -> None:
     """Refuse a folder that holds none of the videos that are asked about.
 
     Raises:

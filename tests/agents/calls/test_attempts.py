@@ -14,10 +14,10 @@ from tests.support.asking import (
     Pages,
     Script,
     Status,
-    desk_of,
     frames_of,
     load_bytes,
     no_pause,
+    prompter_of,
     request_of,
     run,
 )
@@ -150,11 +150,11 @@ def test_a_call_that_lost_frames_is_answered_from_the_journal_with_as_many() -> 
 
 def test_an_answer_names_the_frames_it_was_made_from_in_the_run_and_in_its_replay() -> None:
     server, journal, frames = Picky(40), Pages(), frames_of(64)
-    desk = desk_of(server.script, journal=journal)
-    again = replace(desk, asker=Asker(journal, load_bytes, is_replay=True))
+    prompter = prompter_of(server.script, journal=journal)
+    again = replace(prompter, asker=Asker(journal, load_bytes, is_replay=True))
     answers = [
         run(answer(each, REMOTE, frames=frames, question="Why?", slot="v-p1-r0", seat=0))
-        for each in (desk, again)
+        for each in (prompter, again)
     ]
     assert answers[0] == answers[1]
     assert answers[0].frames == tuple(f.time_s for f in thinned(frames, 32).frames)
@@ -277,7 +277,7 @@ def test_an_empty_purse_drains_the_run_and_every_hold_is_settled() -> None:
     async def broke() -> tuple[int, int, bool]:
         coins, journal = Coins(5), Pages()
         script = Script(lambda _: "words")
-        asker = Asker(journal, load_bytes, make_client=script, purse=coins, concurrency=2)
+        asker = Asker(journal, load_bytes, make_client=script, spend_cap=coins, concurrency=2)
         calls = [asyncio.create_task(asker.ask(REMOTE, request_of(ordinal=i))) for i in range(9)]
         await asker.drained.wait()
         for call in calls:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.weather import Spell, Weather, endure
-from videoautoarena.agents.limits.adaptive_limit import START, Gate, Ticket
+from videoautoarena.agents.limits.adaptive_limit import START, AdaptiveLimit, Ticket
 from videoautoarena.agents.limits.rate_limit import Outcome
-from videoautoarena.agents.limits.scheduler import Turns
+from videoautoarena.agents.limits.scheduler import Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
 
@@ -20,12 +20,12 @@ LIMITED = Weather(concurrent=32, a_minute=600, hint_s=1.0)
 STORM = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((100.0, 160.0),))
 
 
-def refuse(gate: Gate, times: int, *, now_s: float = 0.0) -> None:
+def refuse(gate: AdaptiveLimit, times: int, *, now_s: float = 0.0) -> None:
     for _ in range(times):
         gate.leave(gate.enter(now_s), "refused", now_s)
 
 
-def round_of(gate: Gate, now_s: float, *, latency_s: float = 1.0) -> None:
+def round_of(gate: AdaptiveLimit, now_s: float, *, latency_s: float = 1.0) -> None:
     """Fill every place, find one more wanted, and let all calls come back."""
     tickets = [gate.enter(now_s) for _ in range(gate.free)]
     gate.opens_at(now_s)
@@ -34,7 +34,7 @@ def round_of(gate: Gate, now_s: float, *, latency_s: float = 1.0) -> None:
 
 
 def test_places_double_with_every_round_until_the_first_refusal() -> None:
-    gate, places = Gate(256), []
+    gate, places = AdaptiveLimit(256), []
     for second in range(5):
         places.append(gate.places)
         round_of(gate, second)
@@ -42,14 +42,14 @@ def test_places_double_with_every_round_until_the_first_refusal() -> None:
 
 
 def test_a_gate_that_nobody_fills_does_not_grow() -> None:
-    gate = Gate(256)
+    gate = AdaptiveLimit(256)
     for second in range(100):
         gate.leave(gate.enter(second), "taken", second + 1)
     assert gate.places == START
 
 
 def test_a_refusal_among_many_calls_costs_a_tenth_of_the_places() -> None:
-    gate = Gate(32)
+    gate = AdaptiveLimit(32)
     round_of(gate, 0)
     tickets = [gate.enter(1) for _ in range(32)]
     gate.leave(tickets[0], "refused", 1.05)
@@ -60,7 +60,7 @@ def test_a_refusal_among_many_calls_costs_a_tenth_of_the_places() -> None:
 def test_after_a_refusal_all_used_places_but_one_or_three_in_a_hundred_come_back_at_once(
     used: int, kept: float
 ) -> None:
-    gate = Gate(64)
+    gate = AdaptiveLimit(64)
     gate.limit = used
     round_of(gate, 0)
     gate.limit = used
@@ -77,7 +77,7 @@ def test_after_a_refusal_all_used_places_but_one_or_three_in_a_hundred_come_back
 
 
 def test_refusals_of_calls_sent_at_once_are_one_refusal() -> None:
-    one, many = Gate(32), Gate(32)
+    one, many = AdaptiveLimit(32), AdaptiveLimit(32)
     for gate, refusals in ((one, 1), (many, 16)):
         for ticket in [gate.enter(0) for _ in range(16)][:refusals]:
             gate.leave(ticket, "refused", 0.1)
@@ -85,14 +85,14 @@ def test_refusals_of_calls_sent_at_once_are_one_refusal() -> None:
 
 
 def test_a_storm_leaves_one_place_and_short_breaths() -> None:
-    gate = Gate(64)
+    gate = AdaptiveLimit(64)
     refuse(gate, 2000)
     assert gate.places == 1
     assert 0.0 < gate.opens_at(0.0) <= 2.0
 
 
 def test_after_a_storm_places_come_back_in_a_few_rounds() -> None:
-    gate = Gate(64)
+    gate = AdaptiveLimit(64)
     round_of(gate, 0)
     refuse(gate, 30, now_s=1)
     for second in range(10, 15):
@@ -101,7 +101,7 @@ def test_after_a_storm_places_come_back_in_a_few_rounds() -> None:
 
 
 def test_a_storm_before_all_else_proves_no_limit_and_every_round_brings_a_place_more() -> None:
-    fresh, limited = Gate(64), Gate(64)
+    fresh, limited = AdaptiveLimit(64), AdaptiveLimit(64)
     refuse(limited, 1)
     round_of(limited, 1)
     for gate in (fresh, limited):
@@ -117,7 +117,7 @@ def test_who_is_refused_from_the_start_loses_little_whatever_the_latencies() -> 
 
 
 def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> None:
-    gate, places = Gate(64), []
+    gate, places = AdaptiveLimit(64), []
     for second in range(60):
         tickets = [gate.enter(second) for _ in range(gate.free)]
         gate.opens_at(second)
@@ -133,7 +133,7 @@ def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> 
 
 
 def test_slow_answers_end_growth_and_never_cut() -> None:
-    gate = Gate(64)
+    gate = AdaptiveLimit(64)
     for second in range(100):
         round_of(gate, second)
     for second in range(100, 200):
@@ -142,7 +142,7 @@ def test_slow_answers_end_growth_and_never_cut() -> None:
 
 
 def test_a_server_that_answers_ever_slower_is_not_sent_ever_more() -> None:
-    gate = Gate(1000)
+    gate = AdaptiveLimit(1000)
     for second in range(100):
         round_of(gate, second, latency_s=max(1.0, gate.places / 32))
     assert gate.places < 128
@@ -152,7 +152,7 @@ def test_a_server_that_answers_ever_slower_is_not_sent_ever_more() -> None:
 def test_a_gate_is_never_shut_for_good_and_never_above_its_ceiling(
     ceiling: int, outcomes: list[tuple[Outcome]]
 ) -> None:
-    gate, now_s = Gate(ceiling), 0.0
+    gate, now_s = AdaptiveLimit(ceiling), 0.0
     for (outcome,) in outcomes:
         now_s = max(now_s, gate.opens_at(now_s))
         gate.leave(gate.enter(now_s), outcome, now_s + 1.0)
@@ -162,24 +162,26 @@ def test_a_gate_is_never_shut_for_good_and_never_above_its_ceiling(
 
 
 def test_a_ticket_of_before_the_storm_does_not_end_it() -> None:
-    gate = Gate(64)
+    gate = AdaptiveLimit(64)
     early: list[Ticket] = [gate.enter(0) for _ in range(4)]
     refuse(gate, 8)
     gate.leave(early[0], "taken", 1)
     assert gate.places == 1
 
 
-def gate_of(turns: Turns, **settings: Any) -> Gate | None:
+def adaptive_limit_of(turns: Scheduler, **settings: Any) -> AdaptiveLimit | None:
     return turns.line(Model(**{"alias": "a", "provider": "openai", "name": "x", **settings})).gate
 
 
 def test_models_behind_one_address_and_key_share_a_gate() -> None:
-    turns = Turns(8)
+    turns = Scheduler(8)
     here = {"base_url": "http://here/v1"}
-    assert gate_of(turns, **here) is gate_of(turns, name="y", **here)
-    assert gate_of(turns, **here) is not gate_of(turns, base_url="http://there/v1")
-    assert gate_of(turns, **here) is not gate_of(turns, key_env="OTHER", **here)
-    assert gate_of(turns, provider="offline", name="hawk") is None
+    assert adaptive_limit_of(turns, **here) is adaptive_limit_of(turns, name="y", **here)
+    assert adaptive_limit_of(turns, **here) is not adaptive_limit_of(
+        turns, base_url="http://there/v1"
+    )
+    assert adaptive_limit_of(turns, **here) is not adaptive_limit_of(turns, key_env="OTHER", **here)
+    assert adaptive_limit_of(turns, provider="offline", name="hawk") is None
 
 
 SHARES: dict[str, tuple[Weather, dict[str, Any], float]] = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedPurse, Caps, Reserve
+from videoautoarena.agents.limits.budget import CappedBudget, Caps, Reserve
 from videoautoarena.agents.limits.estimates import OUTPUT_AT_MOST, Estimates, Most, output_limit
 from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.models.registry import Model
@@ -54,11 +54,11 @@ def failed(kind: str, **told: Any) -> Attempt:
     return Attempt(kind=kind, reason="", waited_s=1.0, **told)
 
 
-def purse(usd: float | None = None, tokens: int | None = None) -> CappedPurse:
-    return CappedPurse(Caps(usd, tokens), Estimates())
+def spend_cap(usd: float | None = None, tokens: int | None = None) -> CappedBudget:
+    return CappedBudget(Caps(usd, tokens), Estimates())
 
 
-def dollars(of: CappedPurse) -> float:
+def dollars(of: CappedBudget) -> float:
     return of.spent.nano / 1e9
 
 
@@ -71,7 +71,7 @@ async def soon(task: asyncio.Task[Reserve | None]) -> bool:
 
 def test_a_call_waits_for_one_under_way_and_goes_when_that_was_cheap() -> None:
     async def play() -> None:
-        of = purse(15)
+        of = spend_cap(15)
         first = await of.hold(MODEL, request_of())
         assert first is not None
         second = asyncio.ensure_future(of.hold(MODEL, request_of()))
@@ -85,7 +85,7 @@ def test_a_call_waits_for_one_under_way_and_goes_when_that_was_cheap() -> None:
 
 def test_who_was_cancelled_in_line_just_when_money_came_back_holds_up_nobody() -> None:
     async def play() -> None:
-        of = purse(15)
+        of = spend_cap(15)
         first = await of.hold(MODEL, request_of())
         assert first is not None
         gone, next_ = (asyncio.ensure_future(of.hold(MODEL, request_of())) for _ in range(2))
@@ -101,7 +101,7 @@ def test_who_was_cancelled_in_line_just_when_money_came_back_holds_up_nobody() -
 
 def test_a_call_that_never_can_fit_is_told_at_once_and_so_is_everybody_after_it() -> None:
     async def play() -> None:
-        of = purse(15)
+        of = spend_cap(15)
         first = await of.hold(MODEL, request_of())
         assert first is not None
         first_size = first.size.nano
@@ -120,7 +120,7 @@ def test_a_call_that_never_can_fit_is_told_at_once_and_so_is_everybody_after_it(
 
 def test_calls_are_let_through_in_the_order_in_which_they_came() -> None:
     async def play() -> None:
-        of, order = purse(1000), list[int]()
+        of, order = spend_cap(1000), list[int]()
         holds = [await of.hold(MODEL, request_of()) for _ in range(100)]
 
         async def wait(number: int) -> None:
@@ -141,7 +141,7 @@ def test_calls_are_let_through_in_the_order_in_which_they_came() -> None:
 @pytest.mark.parametrize("when", ["waiting", "let through"])
 def test_a_call_that_is_cancelled_keeps_nothing(when: str) -> None:
     async def play() -> None:
-        of = purse(10)
+        of = spend_cap(10)
         first = await of.hold(MODEL, request_of())
         assert first is not None
         second = asyncio.ensure_future(of.hold(MODEL, request_of()))
@@ -161,7 +161,7 @@ def test_a_call_that_is_cancelled_keeps_nothing(when: str) -> None:
 
 def test_what_nobody_says_counts_as_all_that_was_held_and_a_refusal_as_nothing() -> None:
     async def play() -> None:
-        of = purse(100)
+        of = spend_cap(100)
         for fault, spent in (("timeout", 10.0), ("http-429", 10.0), ("http-500", 20.0)):
             hold = await of.hold(MODEL, request_of())
             assert hold is not None
@@ -179,7 +179,7 @@ def test_a_filter_that_ends_a_reply_may_have_cost_all_and_one_that_refuses_nothi
     usage_and_source: tuple[float | None, str | None], spent: float
 ) -> None:
     async def play() -> None:
-        of, (cost, source) = purse(100), usage_and_source
+        of, (cost, source) = spend_cap(100), usage_and_source
         hold = await of.hold(MODEL, request_of())
         assert hold is not None
         most = hold.size.tokens
@@ -192,7 +192,7 @@ def test_a_filter_that_ends_a_reply_may_have_cost_all_and_one_that_refuses_nothi
 
 def test_a_try_that_tells_cost_or_tokens_is_counted_at_those_and_else_at_its_most() -> None:
     async def play() -> None:
-        of, usage = purse(25), Usage(input_tokens=3, output_tokens=1)
+        of, usage = spend_cap(25), Usage(input_tokens=3, output_tokens=1)
         hold = await of.hold(MODEL, request_of())
         assert hold is not None
         most = hold.size.tokens
@@ -211,7 +211,7 @@ def test_a_try_that_tells_cost_or_tokens_is_counted_at_those_and_else_at_its_mos
 
 def test_a_try_that_may_have_been_charged_is_counted_before_the_next_one() -> None:
     async def play() -> None:
-        of = purse(25)
+        of = spend_cap(25)
         hold = await of.hold(MODEL, request_of())
         assert hold is not None
         assert await of.renew(hold, failed("http-429"))
@@ -231,7 +231,7 @@ def test_tokens_are_capped_without_any_price() -> None:
     async def play() -> None:
         most = Estimates().most(unpriced, request_of())
         assert most.usd is None
-        of = purse(tokens=most.tokens + 5)
+        of = spend_cap(tokens=most.tokens + 5)
         hold = await of.hold(unpriced, request_of())
         assert hold is not None
         of.settle(hold, row(5))
@@ -245,7 +245,7 @@ def test_an_offline_model_is_never_held_up() -> None:
     offline = Model(alias="o", provider="offline", name="hawk")
 
     async def play() -> None:
-        assert await purse(0.0, 0).hold(offline, request_of()) is not None
+        assert await spend_cap(0.0, 0).hold(offline, request_of()) is not None
 
     run(play())
 
@@ -286,13 +286,13 @@ def test_the_cap_is_never_exceeded_and_never_left_with_room_for_a_call(
     async def play() -> None:
         client = Costly(seed, faults)
         estimates = Estimates()
-        of = CappedPurse(Caps(float(cap)), estimates)
+        of = CappedBudget(Caps(float(cap)), estimates)
         asker = Asker(
             Pages(),
             load_bytes,
             make_client=client,
             concurrency=places,
-            purse=of,
+            spend_cap=of,
             estimates=estimates,
             pause=lambda _s: asyncio.sleep(0),
         )

@@ -17,7 +17,7 @@ from tests.support.asking import REMOTE, Pages, Status, frames_of, load_bytes, r
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedPurse, Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.outages import (
     LONGEST_GAP_S,
@@ -289,7 +289,7 @@ def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_i
             estimates=limits,
             make_client=lambda _model, _load: Starting(),
             concurrency=4,
-            purse=CappedPurse(Caps(tokens=most * 4.5), limits),
+            spend_cap=CappedBudget(Caps(tokens=most * 4.5), limits),
             patience_s=PATIENCE_S,
         )
         work = asyncio.gather(*(asker.ask_row(model, request) for request in requests))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.support.virtual import run_virtual
-from videoautoarena.agents.limits.scheduler import Turn, Turns
+from videoautoarena.agents.limits.scheduler import Scheduler, Turn
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
 
@@ -18,7 +18,7 @@ def limited(**limits: float) -> Model:
     return Model("l", "openai", "l", base_url="http://far/v1", limits=CallLimits(**limits))
 
 
-async def take(turns: Turns, model: Model) -> Turn:
+async def take(turns: Scheduler, model: Model) -> Turn:
     return await turns.take(turns.line(model), 0.0)
 
 
@@ -29,7 +29,7 @@ async def settle() -> None:
 
 def test_whoever_came_first_goes_first_whatever_its_endpoint() -> None:
     async def order() -> list[str]:
-        turns, went = Turns(1), list[str]()
+        turns, went = Scheduler(1), list[str]()
 
         async def go(model: Model, name: str) -> None:
             turn = await take(turns, model)
@@ -46,7 +46,7 @@ def test_whoever_came_first_goes_first_whatever_its_endpoint() -> None:
 
 def test_a_full_endpoint_holds_nobody_up_elsewhere() -> None:
     async def both() -> bool:
-        turns, slow = Turns(8), limited(concurrency=1)
+        turns, slow = Scheduler(8), limited(concurrency=1)
         await take(turns, slow)
         waiting = asyncio.create_task(take(turns, slow))
         await take(turns, NEAR)
@@ -60,7 +60,7 @@ def test_a_full_endpoint_holds_nobody_up_elsewhere() -> None:
 
 def test_the_ceiling_holds_over_all_endpoints() -> None:
     async def most() -> int:
-        turns = Turns(5)
+        turns = Scheduler(5)
         models = [FAR, NEAR, STAND_IN] * 10
         tasks = [asyncio.create_task(take(turns, model)) for model in models]
         await settle()
@@ -73,7 +73,7 @@ def test_the_ceiling_holds_over_all_endpoints() -> None:
 
 def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
     async def left() -> tuple[int, int]:
-        turns = Turns(2)
+        turns = Scheduler(2)
         held = [await take(turns, FAR) for _ in range(2)]
         waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(6)]
         await settle()
@@ -99,7 +99,7 @@ def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
 
 def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() -> None:
     async def order() -> list[str]:
-        turns, went = Turns(1), list[str]()
+        turns, went = Scheduler(1), list[str]()
 
         async def go(model: Model, name: str, rank: int) -> None:
             turn = await turns.take(turns.line(model), 0.0, rank=rank)
@@ -117,7 +117,7 @@ def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() ->
 
 def test_once_closed_it_lets_nobody_in_and_those_who_are_in_come_out() -> None:
     async def closing() -> list[bool | int]:
-        turns = Turns(4)
+        turns = Scheduler(4)
         turn = await take(turns, FAR)
         turns.close()
         late = asyncio.create_task(take(turns, FAR))
@@ -132,14 +132,14 @@ def test_once_closed_it_lets_nobody_in_and_those_who_are_in_come_out() -> None:
     assert run_virtual(closing()) == [False, 1, False, 0]
 
 
-async def refused(turns: Turns, *, hint_s: float, own_s: float) -> float:
+async def refused(turns: Scheduler, *, hint_s: float, own_s: float) -> float:
     turn = await take(turns, FAR)
     turn.outcome = "refused"
     turns.give_back(turn)
     return await turns.rest(turn.line, hint_s, at_least_s=own_s)
 
 
-async def taken(turns: Turns, model: Model) -> None:
+async def taken(turns: Scheduler, model: Model) -> None:
     turn = await take(turns, model)
     turn.outcome = "taken"
     turns.give_back(turn)
@@ -149,7 +149,7 @@ def rested_s(*models: Model, after_s: float = 5.0) -> float:
     """Return how long a call rests that was told 80 s, while calls of others are taken."""
 
     async def rest() -> float:
-        turns = Turns(8)
+        turns = Scheduler(8)
         resting = asyncio.create_task(refused(turns, hint_s=80.0, own_s=10.0))
         await asyncio.sleep(after_s)
         for model in models:
@@ -175,7 +175,7 @@ def test_another_endpoint_or_model_proves_nothing() -> None:
 
 def test_a_call_that_was_sent_before_proves_nothing() -> None:
     async def rest() -> float:
-        turns = Turns(8)
+        turns = Scheduler(8)
         early = await take(turns, FAR)
         resting = asyncio.create_task(refused(turns, hint_s=80.0, own_s=10.0))
         await asyncio.sleep(1)
@@ -188,7 +188,7 @@ def test_a_call_that_was_sent_before_proves_nothing() -> None:
 
 def test_a_cancelled_rest_is_forgotten() -> None:
     async def forgotten() -> int:
-        turns = Turns(8)
+        turns = Scheduler(8)
         resting = asyncio.create_task(refused(turns, hint_s=80.0, own_s=10.0))
         await asyncio.sleep(1)
         resting.cancel()
@@ -200,7 +200,7 @@ def test_a_cancelled_rest_is_forgotten() -> None:
 
 def test_models_that_state_the_same_rate_share_it() -> None:
     async def times() -> list[float]:
-        turns = Turns(8)
+        turns = Scheduler(8)
         limits = CallLimits(requests_per_minute=60)
         models = [
             Model(name, "openai", name, base_url="http://far/v1", limits=limits) for name in "ab"

@@ -24,7 +24,7 @@ from tests.support.asking import (
 )
 from videoautoarena.agents.calls.ask import Asker, Event, journal_key
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedPurse, Caps
+from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model, parse_model
@@ -378,13 +378,13 @@ def test_a_reply_beyond_its_limit_is_told_once_and_as_much_is_set_aside_from_the
 def test_a_cap_holds_within_what_was_under_way_when_the_limit_was_first_broken() -> None:
     server = Server(lambda _: None, model=PRICED, tokens=[30] * 99)
     estimates = Estimates(limits=server.limits)
-    purse = CappedPurse(Caps(usd=100.0), estimates)
+    spend_cap = CappedBudget(Caps(usd=100.0), estimates)
     asker = Asker(
         server.journal,
         load_bytes,
         make_client=server.script,
         estimates=estimates,
-        purse=purse,
+        spend_cap=spend_cap,
         concurrency=2,
     )
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.asking import Pages, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import ENOUGH, CappedPurse, Caps, Course
+from videoautoarena.agents.limits.budget import ENOUGH, CappedBudget, Caps, SpendOrder
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.models.registry import Model
@@ -35,12 +35,12 @@ def usd(amount: float) -> Sum:
     return Sum(int(amount * 1e9), 0)
 
 
-def course(battles: int, likely: float) -> Course:
-    return Course({f"s{place}": place for place in range(battles)}, usd(likely))
+def spend_order(battles: int, likely: float) -> SpendOrder:
+    return SpendOrder({f"s{place}": place for place in range(battles)}, usd(likely))
 
 
 def test_a_battle_needs_what_is_left_of_all_before_it_and_of_those_begun() -> None:
-    of = course(9, likely=10)
+    of = spend_order(9, likely=10)
     of.begin(0)
     of.pay(0, usd(4))
     of.begin(5)
@@ -51,7 +51,7 @@ def test_a_battle_needs_what_is_left_of_all_before_it_and_of_those_begun() -> No
 
 
 def test_what_battles_came_to_takes_the_place_of_what_was_expected() -> None:
-    of = course(9, likely=100)
+    of = spend_order(9, likely=100)
     for place in range(ENOUGH):
         of.begin(place)
         of.pay(place, usd(place + 1))
@@ -60,14 +60,14 @@ def test_what_battles_came_to_takes_the_place_of_what_was_expected() -> None:
 
 
 def test_a_battle_that_ended_without_a_call_makes_room_and_teaches_nothing() -> None:
-    of = course(9, likely=10)
+    of = spend_order(9, likely=10)
     for place in range(8):
         of.end(f"s{place}")
     assert of.need(8, Sum()) == usd(10)
 
 
 def test_a_scope_that_nobody_knows_comes_first_and_begins_nothing() -> None:
-    of = course(2, likely=10)
+    of = spend_order(2, likely=10)
     assert of.place("elsewhere") == -1
     of.begin(-1)
     of.end("elsewhere")
@@ -104,15 +104,15 @@ class Played:
         self, client: Odd, cap: float, *, likely: float, places: int, battles: int, wave: int = 0
     ) -> None:
         self._wave, self._late = wave, random.Random(battles)
-        self.order = course(battles, likely)
+        self.order = spend_order(battles, likely)
         estimates = Estimates()
-        self.purse = CappedPurse(Caps(cap), estimates, course=self.order)
+        self.spend_cap = CappedBudget(Caps(cap), estimates, spend_order=self.order)
         self.asker = Asker(
             Pages(),
             load_bytes,
             make_client=client,
             concurrency=places,
-            purse=self.purse,
+            spend_cap=self.spend_cap,
             estimates=estimates,
         )
         self.settled: list[int] = []
@@ -128,7 +128,7 @@ class Played:
             await self.asker.ask(DEAR, request)
             await asyncio.sleep(0)
         self.settled.append(place)
-        self.purse.end(f"s{place}")
+        self.spend_cap.end(f"s{place}")
 
     def _is_known(self, place: int) -> bool:
         before = range((place // self._wave - 1) * self._wave)
@@ -162,11 +162,11 @@ def test_it_ends_with_the_battles_or_with_the_money_whatever_was_expected(
     client = Odd(seed, (0, 10))
     played = Played(client, cap, likely=likely, places=places, battles=20, wave=wave)
     is_whole = run(played.all())
-    spent = played.purse.spent.nano / 1e9
+    spent = played.spend_cap.spent.nano / 1e9
     assert spent <= cap
     assert is_whole == (len(played.settled) == 20)
     assert is_whole or spent > cap - 10
-    assert played.purse.held == Sum()
+    assert played.spend_cap.held == Sum()
 
 
 @pytest.mark.parametrize("places", [1, 16])
@@ -185,23 +185,23 @@ def test_a_cap_settles_about_its_share_of_the_battles_and_the_first_ones(
 
 def test_a_call_of_a_battle_that_is_begun_goes_before_an_earlier_one_that_is_not() -> None:
     async def play() -> list[str]:
-        order = course(3, likely=0)
-        purse = CappedPurse(Caps(25), Estimates(), course=order)
-        held = [await purse.hold(DEAR, request_of(scope="s2")) for _ in range(2)]
+        order = spend_order(3, likely=0)
+        spend_cap = CappedBudget(Caps(25), Estimates(), spend_order=order)
+        held = [await spend_cap.hold(DEAR, request_of(scope="s2")) for _ in range(2)]
         went = list[str]()
 
         async def ask(scope: str) -> None:
-            assert await purse.hold(DEAR, request_of(scope=scope))
+            assert await spend_cap.hold(DEAR, request_of(scope=scope))
             went.append(scope)
 
         tasks = [asyncio.ensure_future(ask(scope)) for scope in ("s1", "s0", "s2")]
         await asyncio.sleep(0)
         for hold in held:
             assert hold is not None
-            purse.settle(hold, None)
+            spend_cap.settle(hold, None)
             for _ in range(3):
                 await asyncio.sleep(0)
-        assert purse.rank(Nonce(scope="s1", role="judge")) == 1
+        assert spend_cap.rank(Nonce(scope="s1", role="judge")) == 1
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

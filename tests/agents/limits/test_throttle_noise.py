@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.weather import Weather, endure
-from videoautoarena.agents.limits.adaptive_limit import Gate
+from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
 from videoautoarena.agents.limits.rate_limit import LATEST, TRUST_S, Noise, Outcome, Sent
 
 
@@ -111,7 +111,7 @@ def test_whatever_comes_back_a_gate_stays_within_bounds_and_does_the_same_again(
     ceiling: int, outcomes: list[Outcome]
 ) -> None:
     def places() -> list[int]:
-        gate, now_s, found = Gate(ceiling), 0.0, []
+        gate, now_s, found = AdaptiveLimit(ceiling), 0.0, []
         for outcome in outcomes * 8:
             now_s = max(now_s, gate.opens_at(now_s))
             gate.leave(gate.enter(now_s), outcome, now_s + 1.0)

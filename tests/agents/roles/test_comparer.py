@@ -15,7 +15,7 @@ from videoautoarena.agents.prompting.contracts import ComparerReply
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import BENCH_SLOTS, SLOTS, PromptSet
 from videoautoarena.agents.roles.judge import LEADS, Case, Compared, Place, compare_once
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Seats
 
@@ -31,8 +31,8 @@ def says(verdict: str, **more: Any) -> str:
 def compared(*lines: str, case: Case = CASE, seats: Seats = "ab") -> tuple[Compared, Script]:
     script = Script(lines)
     asker = Asker(Pages(), load_bytes, make_client=script)
-    desk, place = Desk(asker, PromptSet.load(bench=True)), Place("bench-1", 0, seats)
-    return run(compare_once(desk, MODEL, frames=frames_of(4), case=case, place=place)), script
+    prompter, place = Prompter(asker, PromptSet.load(bench=True)), Place("bench-1", 0, seats)
+    return run(compare_once(prompter, MODEL, frames=frames_of(4), case=case, place=place)), script
 
 
 @pytest.mark.parametrize(("verdict", "lead"), LEADS.items())

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.support.asking import MODEL, Line, Pages, Script, desk_of, frames_of, run
+from tests.support.asking import MODEL, Line, Pages, Script, frames_of, prompter_of, run
 from videoautoarena.agents.prompting.contracts import QuestionerReply
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Desk, Task
+from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableReply
 
 SLOT = "0123456789ab-p1-r0"
@@ -20,23 +20,23 @@ QUESTION = Task(
 GOOD = '{"question": "What is thrown?"}'
 
 
-def desk(
+def prompter(
     lines: Sequence[Line], journal: Pages, *generations: int, is_replay: bool = False
-) -> tuple[Desk, Script]:
+) -> tuple[Prompter, Script]:
     script = Script(lines)
-    asker = desk_of(script, journal=journal, is_replay=is_replay).asker
-    return Desk(asker, PromptSet.load(), generations=lambda _: generations), script
+    asker = prompter_of(script, journal=journal, is_replay=is_replay).asker
+    return Prompter(asker, PromptSet.load(), generations=lambda _: generations), script
 
 
 def text(lines: Sequence[Line], journal: Pages, *generations: int, is_replay: bool = False) -> str:
-    asked, script = desk(lines, journal, *generations, is_replay=is_replay)
+    asked, script = prompter(lines, journal, *generations, is_replay=is_replay)
     reply = run(asked.ask_row(MODEL, ANSWER)).reply or ""
     assert len(script.seen) == len(lines)
     return reply
 
 
 def question(lines: Sequence[Line], journal: Pages, *generations: int) -> str:
-    asked, script = desk(lines, journal, *generations)
+    asked, script = prompter(lines, journal, *generations)
     reply = run(asked.ask_json(MODEL, QUESTION, QuestionerReply))
     assert len(script.seen) == len(lines)
     return reply.question

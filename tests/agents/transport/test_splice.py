@@ -25,7 +25,7 @@ from videoautoarena.agents.prompting.layout import (
     messages,
     short_messages,
 )
-from videoautoarena.agents.transport.splice import Shelf, carrying, run_of, spliced
+from videoautoarena.agents.transport.splice import FrameBytes, carrying, run_of, spliced
 from videoautoarena.memory.records.records import Frames
 
 SPOKEN = (
@@ -106,7 +106,7 @@ def test_langchain_sees_two_parts_whatever_the_number_of_frames() -> None:
 
 def test_a_body_holds_the_very_bytes_of_the_shelf_and_no_copy_of_them() -> None:
     film = Film(count=128)
-    shelf = Shelf(film.load)
+    shelf = FrameBytes(film.load)
 
     async def put_in() -> None:
         images = await shelf.images(film.video, film.digests)
@@ -216,7 +216,7 @@ def test_calls_at_once_never_swap_their_frames(provider: str, book: Book) -> Non
         await close(chat)
 
     async def one(chat: Any, film: Film) -> None:
-        images = await Shelf(film.load).images(film.video, film.digests)
+        images = await FrameBytes(film.load).images(film.video, film.digests)
         carried = run_of(film.frames, images, AS_USUAL)
         with carrying(carried):
             await chat.ainvoke(short_messages(SYSTEM, carried.key, film.video))

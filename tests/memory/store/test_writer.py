@@ -39,7 +39,7 @@ async def write_all(writer: Writer, *rows: tuple[int, str | None]) -> list[Store
     return found  # type: ignore[return-value]
 
 
-class Gate:
+class AdaptiveLimit:
     """Another connection that keeps the file, so that writes have to gather."""
 
     def __init__(self, path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_row_can_be_read_by_others_when_write_returns(writer: Writer, path: Pa
 
 def test_what_gathers_during_one_commit_is_committed_together(writer: Writer, path: Path) -> None:
     async def write_behind_a_gate() -> None:
-        gate = Gate(path)
+        gate = AdaptiveLimit(path)
         writes = [asyncio.ensure_future(writer.write(KEEP, (n, ""))) for n in range(1000)]
         await asyncio.sleep(0)
         gate.open()
@@ -121,7 +121,7 @@ def test_a_full_disk_is_told_to_whom_it_hits(writer: Writer, path: Path) -> None
 
 def test_a_lost_transaction_is_told_to_everybody_in_it(writer: Writer, path: Path) -> None:
     async def write_behind_a_gate() -> list[BaseException | None]:
-        gate = Gate(path)
+        gate = AdaptiveLimit(path)
         sqls = [KEEP, KEEP, KEEP.replace("INSERT", "INSERT OR ROLLBACK"), KEEP]
         rows = [(1, "a"), (2, "b"), (3, None), (4, "d")]
         writes = [writer.write(sql, row) for sql, row in zip(sqls, rows, strict=True)]
@@ -146,7 +146,7 @@ def test_a_commit_that_fails_fails_its_callers_and_no_others(writer: Writer, pat
 
 def test_a_cancelled_caller_stops_nobody_and_its_row_is_kept(writer: Writer, path: Path) -> None:
     async def cancel_one() -> None:
-        gate = Gate(path)
+        gate = AdaptiveLimit(path)
         tasks = [asyncio.ensure_future(writer.write(KEEP, (n, ""))) for n in range(3)]
         await asyncio.sleep(0)
         tasks[1].cancel()
@@ -161,7 +161,7 @@ def test_a_cancelled_caller_stops_nobody_and_its_row_is_kept(writer: Writer, pat
 
 
 def test_callers_that_are_gone_with_their_loop_stop_nobody(writer: Writer, path: Path) -> None:
-    gate = Gate(path)
+    gate = AdaptiveLimit(path)
 
     async def leave() -> None:
         task = asyncio.ensure_future(writer.write(KEEP, (1, "")))
@@ -205,7 +205,7 @@ class Bug:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_writer_that_was_ended_by_a_bug_leaves_nobody_waiting(writer: Writer, path: Path) -> None:
     async def write_behind_a_gate() -> list[BaseException | None]:
-        gate = Gate(path)
+        gate = AdaptiveLimit(path)
         rows = [(1, "a"), Bug(), *((n, "") for n in range(2, 1000))]
         writes = [asyncio.ensure_future(writer.write(KEEP, row)) for row in rows]  # type: ignore[arg-type]
         await asyncio.sleep(0)

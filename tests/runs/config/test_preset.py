@@ -12,7 +12,7 @@ from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.config import run_config, sampling
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.media.frames import asked_sampling
-from videoautoarena.runs.tournament.add import Wish, _with_newcomer
+from videoautoarena.runs.tournament.add import AddRequest, _with_newcomer
 
 OTHERWISE: dict[str, Any] = {
     **{"pairing": "uniform", "swap": 0.5, "subtitles": False},
@@ -92,5 +92,5 @@ def test_a_newcomer_to_a_run_by_the_paper_is_sent_no_more_either(
     path = tmp_path / "arena.toml"
     path.write_text("[models.new]\nmodel = 'offline:owl'\nmax_frames = 100\n")
     run = resolve(Flags(config=path, preset=preset)).config
-    joined = _with_newcomer(run, Wish("new", 3, config=path), generation=1)
+    joined = _with_newcomer(run, AddRequest("new", 3, config=path), generation=1)
     assert joined.cast["new"].max_frames == gets

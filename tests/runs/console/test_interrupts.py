@@ -20,7 +20,7 @@ from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
 from tests.support.whole_runs import battles, command, committed_keys, end_well, write_config
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.runs.console.events import Audience
+from videoautoarena.runs.console.events import Listeners
 from videoautoarena.runs.console.interrupts import _interrupts
 
 SLOW, ENDLESS = Manners(latency_s=(0.5, 0.5)), Manners(latency_s=(90, 90))
@@ -164,7 +164,7 @@ def test_one_interrupt_while_a_cap_drains_a_run_cuts_no_call_off() -> None:
         asker.is_broke = True
         asker.drain()
         main: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        with _interrupts(asker, main, Audience(said.append, lambda _event: None)):
+        with _interrupts(asker, main, Listeners(said.append, lambda _event: None)):
             signal.raise_signal(signal.SIGINT)
             while not said:
                 await asyncio.sleep(0)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.played import battle, call, invoke, play, slot, video
 from videoautoarena.memory.records.records import Battle, CallRow, Nonce, Usage
-from videoautoarena.runs.rating.behaviour import Asked, measure_conduct
+from videoautoarena.runs.rating.behaviour import Asked, measure_behaviour
 
 FILM = video()
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -23,7 +23,7 @@ def battles(*changes: dict[str, Any]) -> list[Battle]:
 
 
 def conduct(*changes: dict[str, Any], asked: Any = None) -> dict[str, dict[str, Any]]:
-    return measure_conduct(battles(*changes), ["hawk", "owl"], asked or {})
+    return measure_behaviour(battles(*changes), ["hawk", "owl"], asked or {})
 
 
 def test_a_refusal_in_plain_words_counts_and_so_does_one_that_the_provider_marked() -> None:

@@ -155,25 +155,25 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
             store.journal,
             load_bytes,
             make_client=script,
-            purse=budget.purse,
+            spend_cap=budget.spend_cap,
             pause=no_pause,
             on_event=heard.append,
         )
         await asker.ask(config.model_of("a"), request_of(scope=scope))
-        return getattr(budget.purse, "spent", Sum())
+        return getattr(budget.spend_cap, "spent", Sum())
 
     with Store.open(out / RUN_FILE, write=True) as store:
         keep_caps(store, Caps(2.0))
-        purse = asyncio.run(ask(store))
+        spend_cap = asyncio.run(ask(store))
     with open_run(out) as run:
         journal, costs = run.store.journal, Costs()
         (row,) = journal.each_call()
         costs.add(row)
         (exported,) = map(json.loads, lines_of(run, "calls").lines)
         again, spent = spent_so_far(config, journal), journal.spent()
-    assert purse.tokens == again.tokens == spent.input_tokens + spent.output_tokens == 3003
+    assert spend_cap.tokens == again.tokens == spent.input_tokens + spent.output_tokens == 3003
     # A sum of money is rounded up to a billionth.
-    assert [purse.nano, again.nano] == pytest.approx([2_002_000] * 2, abs=3)
+    assert [spend_cap.nano, again.nano] == pytest.approx([2_002_000] * 2, abs=3)
     assert spent.usd == pytest.approx(0.002002)
     assert (spent.calls, spent.unknown, spent.lost.tries) == (1, 0, 0)
     counted = Calls(1, 0, 3000, 3, 0, pytest.approx(0.002002), 0)
@@ -214,7 +214,7 @@ def test_a_budget_begins_with_what_was_spent_and_what_frames_were_seen_to_take(
     keep_caps(store, Caps(2.0))
     budget = Budget.of(store, config)
     assert budget.estimates.seen == {"openai:a": 100.0}
-    assert getattr(budget.purse, "spent", None) == Sum(500_000_000, 1500)
+    assert getattr(budget.spend_cap, "spent", None) == Sum(500_000_000, 1500)
 
 
 def test_prices_are_looked_up_again_and_are_no_part_of_what_a_run_is(config: RunConfig) -> None:
@@ -283,7 +283,7 @@ async def _stopped(store: Store, config: RunConfig, model: Model) -> int:
     """Return how many tries one process sends."""
     script, budget = Script(lambda _: TimeoutError("nothing came back")), Budget.of(store, config)
     asker = Asker(
-        store.journal, load_bytes, make_client=script, purse=budget.purse, pause=_for_ever
+        store.journal, load_bytes, make_client=script, spend_cap=budget.spend_cap, pause=_for_ever
     )
     call = asyncio.create_task(asker.ask(model, request_of()))
     for _ in range(20):

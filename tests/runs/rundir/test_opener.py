@@ -19,7 +19,7 @@ from tests.support.small_runs import TRIO, alter, battles_of, play, play_again, 
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, command, write_config
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Desk
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.rundir.opener import FOLDER_FILE, PROMPT_FILE
@@ -80,13 +80,13 @@ def test_a_run_that_began_with_contract_1_goes_on_with_it(
     begun_and_killed(tmp_path / "out", undisturbed, after="slots")
     alter(tmp_path / "out", "UPDATE manifest SET body = json_remove(body, '$.contracts')")
     heard, said = list[str](), list[str]()
-    fill = Desk._text
+    fill = Prompter._text
 
-    def listening(desk: Desk, *given: Any) -> str:
-        heard.append(fill(desk, *given))
+    def listening(prompter: Prompter, *given: Any) -> str:
+        heard.append(fill(prompter, *given))
         return heard[-1]
 
-    monkeypatch.setattr(Desk, "_text", listening)
+    monkeypatch.setattr(Prompter, "_text", listening)
     play(videos, tmp_path / "out", said=said)
     assert any("began with (contracts 1; the newest are 2)" in line for line in said)
     endings = {line for text in heard for line in text.splitlines() if "Reply format: " in line}

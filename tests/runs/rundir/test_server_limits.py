@@ -20,7 +20,7 @@ from tests.support.typed import Terminal
 from videoautoarena.memory.records.records import Learnt
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.ending import run_async
-from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.console.follow import Follower
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.rundir.server_limits import (
@@ -29,7 +29,7 @@ from videoautoarena.runs.rundir.server_limits import (
     kept_limits,
     limit_lines,
 )
-from videoautoarena.runs.tournament.add import Wish, add
+from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits as RunLimits
 
 pytestmark = pytest.mark.xdist_group("server limits")
@@ -164,14 +164,14 @@ def test_a_newcomer_does_not_pay_for_what_the_judge_has_learnt(
     monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
     out = Path(shutil.copytree(template.out, tmp_path / "out"))
     said: list[str] = []
-    told = Audience(said.append, nobody)
-    run_async(add(out, Wish("offline:terse", 2), limits=RunLimits(concurrency=1), told=told))
+    told = Listeners(said.append, nobody)
+    run_async(add(out, AddRequest("offline:terse", 2), limits=RunLimits(concurrency=1), told=told))
     assert not any("from now on" in line for line in said)
 
 
 def test_who_follows_a_run_is_told_each_limit_once(template: Played) -> None:
     said = list[str]()
-    follower = Follower(template.out, Audience(said.append, nobody))
+    follower = Follower(template.out, Listeners(said.append, nobody))
     for _ in range(2):
         follower.look()
     assert sum("takes 8 images a request" in line for line in said) == len(said) == 4

@@ -33,7 +33,7 @@ from tests.support.whole_runs import (
     write_config,
 )
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.console.follow import follow
 from videoautoarena.runs.text.terminal import Chatter, Results, ResultsLost, is_chatter_unread
 
@@ -232,6 +232,6 @@ def test_nobody_follows_a_run_for_a_reader_that_is_gone(
             life.until(lambda: server.events("arrived"))
             print("a word", file=chatter, flush=True)
             monkeypatch.setattr(sys, "stderr", chatter)
-            told = Audience(lambda _line: None, nobody)
+            told = Listeners(lambda _line: None, nobody)
             end = asyncio.run(asyncio.wait_for(follow(tmp_path / "out", told), 60))
     assert end.startswith("no longer following: 0 of 6 battles settled; process")

@@ -12,17 +12,17 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.played import invoke
 from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
-from videoautoarena.graph.state import is_guest, place_of
+from videoautoarena.graph.state import is_newcomer, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rating.method import weigh_battles
 from videoautoarena.runs.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.add import Wish, add, plan_addition
+from videoautoarena.runs.tournament.add import AddRequest, add, plan_addition
 from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 
 NEW = "offline:trickster"
@@ -42,9 +42,9 @@ def run(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "run"))
 
 
-def added(out: Path, *, said: list[str] | None = None, **wish: Any) -> Finished:
-    told = Audience((said if said is not None else []).append, nobody)
-    return run_async(add(out, Wish(**{"model": NEW, **wish}), limits=Limits(), told=told))
+def added(out: Path, *, said: list[str] | None = None, **request: Any) -> Finished:
+    told = Listeners((said if said is not None else []).append, nobody)
+    return run_async(add(out, AddRequest(**{"model": NEW, **request}), limits=Limits(), told=told))
 
 
 def _silent(_line: str) -> None:
@@ -52,7 +52,7 @@ def _silent(_line: str) -> None:
 
 
 def guests(out: Path) -> list[Battle]:
-    return [battle for battle in battles_of(out) if is_guest(battle.id)]
+    return [battle for battle in battles_of(out) if is_newcomer(battle.id)]
 
 
 def test_a_newcomer_takes_one_side_and_the_other_keeps_its_answer(run: Path) -> None:
@@ -132,9 +132,9 @@ def test_the_same_seed_draws_the_same_battles_at_any_concurrency(
     run: Path, template: Path, tmp_path: Path
 ) -> None:
     other = Path(shutil.copytree(template, tmp_path / "other"))
-    told = Audience(_silent, nobody)
+    told = Listeners(_silent, nobody)
     added(run, battles=6)
-    run_async(add(other, Wish(NEW, 6), limits=Limits(concurrency=1), told=told))
+    run_async(add(other, AddRequest(NEW, 6), limits=Limits(concurrency=1), told=told))
     assert [b.model_dump_json() for b in guests(run)] == [
         b.model_dump_json() for b in guests(other)
     ]
@@ -151,7 +151,7 @@ def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(
         alter(other, "DELETE FROM battles WHERE id = :id", id=battle.id)
     alter(other, "DELETE FROM draws WHERE slot = :id", id=lost[-1].id)
     finished = run_async(
-        resume(other, videos=None, limits=Limits(), told=Audience(_silent, nobody))
+        resume(other, videos=None, limits=Limits(), told=Listeners(_silent, nobody))
     )
     assert (finished.settled, finished.total) == (12, 12)
     assert [b.model_dump_json() for b in guests(run)] == [
@@ -204,7 +204,7 @@ def test_a_bench_asks_each_question_once(run: Path, tmp_path: Path) -> None:
     added(run, battles=4)
     frozen = freeze(run, tmp_path / "after")
     assert frozen.questions == sum(
-        b.verdict in ("a", "b") for b in battles_of(run) if not is_guest(b.id)
+        b.verdict in ("a", "b") for b in battles_of(run) if not is_newcomer(b.id)
     )
     assert (frozen.questions, frozen.left_out) == (before.questions, before.left_out)
     assert (before.borrowed, frozen.borrowed) == (0, 4)
@@ -232,7 +232,7 @@ def test_who_may_not_be_added_is_told_in_one_line(run: Path, model: str, why: st
 
 def test_a_plan_writes_nothing_and_counts_answers_and_judgings(run: Path) -> None:
     bytes_before = (run / RUN_FILE).read_bytes()
-    plan, told = plan_addition(run, Wish(NEW, 5))
+    plan, told = plan_addition(run, AddRequest(NEW, 5))
     assert (run / RUN_FILE).read_bytes() == bytes_before
     calls = {(line.alias, line.role): line.most_calls for line in plan.lines}
     assert calls == {(NEW, "contestant"): 5, ("offline:judge", "judge"): 20}

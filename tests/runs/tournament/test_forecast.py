@@ -12,13 +12,13 @@ import pytest
 from tests.support.played import battle, call, play, video
 from tests.support.played import slot as slot_of
 from tests.support.small_runs import TRIO
-from videoautoarena.graph.state import guest_id, slot_id
+from videoautoarena.graph.state import newcomer_id, slot_id
 from videoautoarena.memory.records.records import CallRow, Nonce, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.rundir.slots import new_slots, superseding_slots
-from videoautoarena.runs.tournament.forecast import guests_left, work_left
+from videoautoarena.runs.tournament.forecast import newcomers_left, work_left
 from videoautoarena.video.folder.find import Findings
 
 FILM, OTHER = video(), video(b"other", path="other.mp4")
@@ -115,7 +115,7 @@ def test_what_is_played_again_asks_anew_from_its_second_round_on(store: Store) -
 def test_a_newcomer_has_left_what_it_and_its_judge_have_not_said(store: Store) -> None:
     guests = [
         slot_of(FILM, round_, ordinal=len(SLOTS) + round_, generation=1).model_copy(
-            update={"id": guest_id(place(1, round_), 1)}
+            update={"id": newcomer_id(place(1, round_), 1)}
         )
         for round_ in (0, 1)
     ]
@@ -124,14 +124,19 @@ def test_a_newcomer_has_left_what_it_and_its_judge_have_not_said(store: Store) -
     for row in (said(guest.id, "contestant", "mole") for guest in guests):
         asyncio.run(store.journal.record(row))
     known = config(guests={"mole": (1,)})
-    added = guests[1].model_copy(update={"id": guest_id(place(1, 0), 2), "generation": 2})
+    added = guests[1].model_copy(update={"id": newcomer_id(place(1, 0), 2), "generation": 2})
     grown = config(guests={"mole": (1,), "owl": (2,)})
-    alone = guests_left(known, store)
-    assert (alone.slots, alone.guests, alone.videos, alone.guest_videos) == (1, {"mole": 1}, 0, 1)
+    alone = newcomers_left(known, store)
+    assert (alone.slots, alone.guests, alone.videos, alone.newcomer_videos) == (
+        1,
+        {"mole": 1},
+        0,
+        1,
+    )
     assert alone.done == {("mole", "contestant"): 1}
-    assert guests_left(grown, store, [added]).guests == Counter(mole=1, owl=1)
+    assert newcomers_left(grown, store, [added]).guests == Counter(mole=1, owl=1)
     again = superseding_slots({guests[0].id}, existing=store.slots())
-    assert guests_left(known, store, again).done == {("mole", "contestant"): 2}
+    assert newcomers_left(known, store, again).done == {("mole", "contestant"): 2}
     whole = work_left(known, store)
     assert (whole.first, whole.later, whole.guests) == (2, 5, {"mole": 1})
     assert whole.done[("mole", "contestant")] == 1

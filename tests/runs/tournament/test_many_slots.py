@@ -15,7 +15,7 @@ from tests.runs.rundir.test_slots import VIDEOS
 from tests.support import slot_records as records
 from tests.support.runfiles import battle
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.graph.state import base_of, guest_id, is_guest, place_of
+from videoautoarena.graph.state import base_of, is_newcomer, newcomer_id, place_of
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store
@@ -29,8 +29,8 @@ from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.rundir.slots import (
     Lineup,
     Tally,
-    guests_among,
     new_slots,
+    newcomers_among,
     next_generation,
     superseding_slots,
 )
@@ -59,13 +59,13 @@ def histories(draw: st.DrawFn) -> tuple[list[Slot], set[str]]:
         slots += records.superseding_slots(
             records.with_unsettled(failed, slots, settled), existing=slots
         )
-        past = [s for s in records.Lineup(slots).slots if not is_guest(s.id) and s.id in settled]
+        past = [s for s in records.Lineup(slots).slots if not is_newcomer(s.id) and s.id in settled]
         met = [s for s in past if draw(st.integers(0, 3)) == 0]
         generation = records.next_generation(slots)
         slots += [
             s.model_copy(
                 update={
-                    "id": guest_id(place_of(s.id), generation),
+                    "id": newcomer_id(place_of(s.id), generation),
                     "generation": generation,
                     "ordinal": len(slots) + number,
                 }
@@ -127,7 +127,7 @@ def test_visits_waves_and_the_order_of_spending_are_those_of_records(
     slots, settled = history
     lineup = Lineup(slots)
     left = lineup.slots.without(settled)
-    main = left.where(~guests_among(left))
+    main = left.where(~newcomers_among(left))
     assert blocks_of(main) == records.blocks_of([*main])
     places = Places(lineup, ~lineup.slots.among(settled), in_waves=in_waves)
     expected = records.places([*left], in_waves=in_waves)
@@ -143,7 +143,7 @@ def test_waves_are_those_of_records(history: tuple[list[Slot], set[str]]) -> Non
     slots, settled = history
     waves, (order, number) = Waves(slots, MODELS), records.waves(slots)
     assert waves.order == order
-    main = [slot for slot in slots if not is_guest(slot.id)]
+    main = [slot for slot in slots if not is_newcomer(slot.id)]
     assert [waves.wave_of(s.id) for s in main] == [number[base_of(s.id)] for s in main]
     assert waves.waves_of(Slots.of(main)).tolist() == [number[base_of(s.id)] for s in main]
     for slot in sorted(settled):

@@ -292,16 +292,16 @@ def test_a_video_that_cannot_be_watched_settles_its_waves(
     videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from videoautoarena.memory.records.errors import UnusableVideo
-    from videoautoarena.runs.rundir.frames import Footage
+    from videoautoarena.runs.rundir.frames import RunFrames
 
-    watch = Footage.frames
+    watch = RunFrames.frames
     lost = min(path.name for path in videos.iterdir())
 
-    async def frames(self: Footage, video: str) -> Any:
+    async def frames(self: RunFrames, video: str) -> Any:
         if self._videos[video].path == lost:
             raise UnusableVideo("no frame could be decoded")
         return await watch(self, video)
 
-    monkeypatch.setattr(Footage, "frames", frames)
+    monkeypatch.setattr(RunFrames, "frames", frames)
     found = mixed(videos, tmp_path / "o")
     assert (found.settled, found.voids) == (SLOTS, 3 * ROUNDS)

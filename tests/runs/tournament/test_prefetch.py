@@ -15,7 +15,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.tournament.schedule import AHEAD, Ahead
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
@@ -155,14 +155,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def reel_of(store: Store, decoders: Decoders, folder: Path) -> tuple[Footage, str]:
+def reel_of(store: Store, decoders: Decoders, folder: Path) -> tuple[RunFrames, str]:
     """Return the footage of the one video in a folder, and its id."""
     (video,) = find_videos(folder).videos
     sampling = resolve(Flags()).config.sampling
     files = {video.id: folder / video.path}
     store.add_videos([video])
-    footage = Footage(store, decoders, files=files, sampling=sampling, videos={video.id: video})
-    return footage, video.id
+    run_frames = RunFrames(
+        store, decoders, files=files, sampling=sampling, videos={video.id: video}
+    )
+    return run_frames, video.id
 
 
 def test_foreseen_frames_need_no_file_when_their_turn_comes(
@@ -170,13 +172,13 @@ def test_foreseen_frames_need_no_file_when_their_turn_comes(
 ) -> None:
     async def whole() -> None:
         async with Decoders(FrameCache(tmp_path / "cache")) as decoders:
-            footage, video = reel_of(store, decoders, videos)
-            await footage.foresee(video)
-            assert not footage.has(video)
+            run_frames, video = reel_of(store, decoders, videos)
+            await run_frames.foresee(video)
+            assert not run_frames.has(video)
             (videos / "clip.mp4").unlink()
-            frames = await footage.frames(video)
-            assert footage.has(video)
-            assert await footage.jpegs(video, [frames.frames[0].digest])
+            frames = await run_frames.frames(video)
+            assert run_frames.has(video)
+            assert await run_frames.jpegs(video, [frames.frames[0].digest])
 
     asyncio.run(whole())
 
@@ -186,13 +188,13 @@ def test_what_is_wrong_with_a_foreseen_video_is_told_at_its_turn(
 ) -> None:
     async def whole() -> None:
         async with Decoders(FrameCache(tmp_path / "cache")) as decoders:
-            footage, video = reel_of(store, decoders, videos)
+            run_frames, video = reel_of(store, decoders, videos)
             os.rename(videos / "clip.mp4", tmp_path / "aside.mp4")
-            await footage.foresee(video)
-            assert not footage.is_quarantined(video)
+            await run_frames.foresee(video)
+            assert not run_frames.is_quarantined(video)
             os.rename(tmp_path / "aside.mp4", videos / "clip.mp4")
             with pytest.raises(UnusableVideo, match="is not there"):
-                await footage.frames(video)
-            assert footage.is_quarantined(video)
+                await run_frames.frames(video)
+            assert run_frames.is_quarantined(video)
 
     asyncio.run(whole())

@@ -9,13 +9,15 @@ from tests.support.played import battle, play, slot, video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.rundir.reader import RUN_FILE
-from videoautoarena.runs.tournament.forecast import course_of
+from videoautoarena.runs.tournament.forecast import spend_order_of
 
 
-def places(out: Path, *, guests_only: bool) -> dict[str, int]:
+def places(out: Path, *, newcomers_only: bool) -> dict[str, int]:
     with Store.open(out / RUN_FILE, write=False) as store:
         config = RunConfig.of_manifest(store.manifest())
-        return dict(course_of(config, store, in_waves=True, guests_only=guests_only).places)
+        return dict(
+            spend_order_of(config, store, in_waves=True, newcomers_only=newcomers_only).places
+        )
 
 
 def test_battles_over_stored_answers_come_last_and_alone_where_nothing_else_is_played(
@@ -30,5 +32,5 @@ def test_battles_over_stored_answers_come_last_and_alone_where_nothing_else_is_p
     settings = config.model_copy(update=joined).manifest("0", {})
     out = play(tmp_path / "o", [battle(done)], slots=[done, *own, guest, late], settings=settings)
     order = [own[0].id, own[1].id, late.id, guest.id]
-    assert places(out, guests_only=False) == {film.id: 0, **{s: k for k, s in enumerate(order)}}
-    assert places(out, guests_only=True) == {film.id: 0, guest.id: 0}
+    assert places(out, newcomers_only=False) == {film.id: 0, **{s: k for k, s in enumerate(order)}}
+    assert places(out, newcomers_only=True) == {film.id: 0, guest.id: 0}

@@ -15,11 +15,11 @@ from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.ending import ending, run_async
 from videoautoarena.runs.config.stopping_rule import UNTIL_FILE
-from videoautoarena.runs.console.events import Audience, Happening, Looked, nobody
+from videoautoarena.runs.console.events import Happening, Listeners, Looked, nobody
 from videoautoarena.runs.console.follow import Follower
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.rundir.waves import look_ahead
-from videoautoarena.runs.tournament.add import Wish, add
+from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits
 from videoautoarena.runs.tournament.simulate import Finished
 
@@ -47,9 +47,9 @@ def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
 
 def added(out: Path, *, number: int, crash: int | None = None) -> Finished:
     hear = nobody if crash is None else crash_after(crash)
-    told = Audience(lambda _line: None, hear)
+    told = Listeners(lambda _line: None, hear)
     one_by_one = Limits(concurrency=1)
-    return run_async(add(out, Wish(NEWCOMER, number), limits=one_by_one, told=told))
+    return run_async(add(out, AddRequest(NEWCOMER, number), limits=one_by_one, told=told))
 
 
 def test_a_leaderboard_says_which_rule_ended_the_run_and_what_that_means(
@@ -124,7 +124,7 @@ def test_adding_to_a_run_that_is_not_over_says_what_it_has_left(
 
 def test_who_follows_a_run_sees_how_near_its_rule_is(out: Path) -> None:
     heard: list[Happening] = []
-    follower = Follower(out, Audience(lambda _line: None, heard.append))
+    follower = Follower(out, Listeners(lambda _line: None, heard.append))
     follower.look()
     readings = [event.reading for event in heard if isinstance(event, Looked)]
     assert [(str(r.rule), r.wave, r.is_met) for r in readings] == [(RULE, 1, True)]

@@ -25,7 +25,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import STANDARDS, Battle, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.console.events import Audience
+from videoautoarena.runs.console.events import Listeners
 from videoautoarena.runs.console.live import plain_lines
 from videoautoarena.runs.rundir.opener import begin
 from videoautoarena.runs.rundir.reader import RUN_FILE
@@ -198,7 +198,7 @@ def test_sixty_videos_are_played_with_two_blocks_open_at_most(
         ended = await play_run(ready, out, limits=Limits(32), told=told)
         assert (ended.settled, ended.voids) == (360, 0)
 
-    told = Audience(said.append, plain_lines(said.append))
+    told = Listeners(said.append, plain_lines(said.append))
     monkeypatch.setattr(
         "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=Script(speak))
     )

@@ -17,7 +17,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.fences import attacks, constants
 from videoautoarena.memory.records.records import Battle, Frames
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.reader import Run, open_run
 from videoautoarena.runs.trials.cases import (
     attack_cases,
@@ -186,7 +186,7 @@ def test_a_case_may_hand_over_the_bytes_of_its_own_frames(out: Path) -> None:
             return [video.encode() for _ in digests]
 
     cases = [replace(mine, frames=spliced, load=load), usual]
-    hand_over = loading(cast("Footage", Cache()), cases)
+    hand_over = loading(cast("RunFrames", Cache()), cases)
     assert run(hand_over("spliced-1", ["ab12"])) == [b"spliced-1 ab"]
     assert run(hand_over(usual.video, ["ab12"])) == [usual.video.encode()]
 

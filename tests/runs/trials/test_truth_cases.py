@@ -24,9 +24,9 @@ from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.truth_figures import audit_truth
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.console.events import Audience, nobody
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rating.finding import Finding
-from videoautoarena.runs.rundir.frames import Footage
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import begin
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run
 from videoautoarena.runs.trials.runner import Asked, hold_trials
@@ -77,9 +77,9 @@ def _material(
     videos = {video.id: video for video in store.videos()}
     folder = out.parent / "videos"
     files = {id_: folder / v.path for id_, v in videos.items() if (folder / v.path).exists()}
-    footage = Footage(store, decoders, files=files, sampling=config.sampling, videos=videos)
+    run_frames = RunFrames(store, decoders, files=files, sampling=config.sampling, videos=videos)
     judges = tuple(config.model_of(alias) for alias in config.judges)
-    return Material(Run(out, store), config, footage, decoders, files, judges, count)
+    return Material(Run(out, store), config, run_frames, decoders, files, judges, count)
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def trials(out: Path, cases: list[TrialCase]) -> Iterator[list[Trial]]:
         )
         run_async(
             hold_trials(
-                out, asked, told=Audience(lambda _line: None, nobody), on_held=lambda *_: None
+                out, asked, told=Listeners(lambda _line: None, nobody), on_held=lambda *_: None
             )
         )
     with Store.open(out / RUN_FILE, write=False) as store:

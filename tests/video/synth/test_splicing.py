@@ -152,8 +152,8 @@ def test_a_still_can_be_ground_and_ends_where_its_frames_do(clip) -> None:
 def test_the_chequered_card_is_more_crowded_than_footage(clip) -> None:
     out = BytesIO()
     draw("chequered", (320, 180)).save(out, "JPEG")
-    footage = sampled(spliced(clip("two seconds"), "red"), clip("two seconds")).jpegs[0]
-    assert _crowd(out.getvalue()) > 3 * _crowd(footage)
+    run_frames = sampled(spliced(clip("two seconds"), "red"), clip("two seconds")).jpegs[0]
+    assert _crowd(out.getvalue()) > 3 * _crowd(run_frames)
 
 
 def _crowd(jpeg: bytes) -> float:

@@ -7,7 +7,7 @@ from tests.support.pictures import Film
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.prompting.layout import fragment, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Desk, Task
+from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Cue, Frame, Frames
 from videoautoarena.video.sampling.sampler import thin
@@ -46,10 +46,10 @@ def test_fewer_frames_keep_the_captions_of_their_stretches(story: Film) -> None:
 
 
 def test_they_count_for_offline_models_alone(story: Film) -> None:
-    desk = Desk(Asker(Pages(), load_bytes), PromptSet.load(None))
+    prompter = Prompter(Asker(Pages(), load_bytes), PromptSet.load(None))
     work = Task("contestant", captioned(story), "v-p1-r0", question="What?")
-    remote = desk._request(REMOTE, work, generation=0).frames
-    local = desk._request(MODEL, work, generation=0).frames
+    remote = prompter._request(REMOTE, work, generation=0).frames
+    local = prompter._request(MODEL, work, generation=0).frames
     assert remote is not None
     assert local is not None
     assert remote.captions == ()

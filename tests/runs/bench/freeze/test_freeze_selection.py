@@ -19,7 +19,7 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
-from videoautoarena.runs.bench.freeze.selection import Wishes, longer
+from videoautoarena.runs.bench.freeze.selection import Selection, longer
 from videoautoarena.runs.rundir.frames import SUBTITLES
 
 
@@ -82,7 +82,7 @@ def test_the_leak_filter_drops_what_a_contestant_without_frames_won(tmp_path: Pa
     won = battle(places[0], model_a="blind")
     lost = battle(places[1], model_b="blind")
     out = with_blind(tmp_path, [won, lost, battle(places[2])])
-    frozen = freeze(out, tmp_path / "bench", Wishes(leak_filter=True))
+    frozen = freeze(out, tmp_path / "bench", Selection(leak_filter=True))
     assert [item.round for item in items(tmp_path / "bench")] == [1, 2]
     assert frozen.dropped == {"won without a frame": 1}
     assert frozen.is_leak_known
@@ -108,9 +108,9 @@ def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
         [battle(place, **asked), battle(guest, model_a="blind", borrowed=stored, **asked)],
     )
     with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
-        freeze(out, tmp_path / "bench", Wishes(leak_filter=True))
+        freeze(out, tmp_path / "bench", Selection(leak_filter=True))
     with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
-        freeze(out, tmp_path / "bench", Wishes(leak_filter=True, distinct=True))
+        freeze(out, tmp_path / "bench", Selection(leak_filter=True, distinct=True))
     freeze(out, tmp_path / "bench")
     assert [item.battle for item in items(tmp_path / "bench")] == [place.id]
 
@@ -152,7 +152,8 @@ def test_without_a_seed_of_its_own_a_bench_is_drawn_by_that_of_its_run(
     big: Path, tmp_path: Path
 ) -> None:
     frozen = {
-        seed: freeze(big, tmp_path / str(seed), Wishes(size=20, seed=seed)) for seed in (None, 7, 0)
+        seed: freeze(big, tmp_path / str(seed), Selection(size=20, seed=seed))
+        for seed in (None, 7, 0)
     }
     # The run's seed is 7, as tests/support/played.py has it.
     assert open_bench(tmp_path / "None").manifest.selection["seed"] == 7
