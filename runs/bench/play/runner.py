@@ -1,4 +1,4 @@
-"""Running a bench: models answer, judges compare; all calls stand in one file beside the results."""
+"""Running a bench: models answer, judges compare; all calls stand in one file beside results."""
 
 from __future__ import annotations
 
