@@ -1,4 +1,4 @@
-"""The tries of one call: each in its turn, again where that can help, smaller where it must be."""
+"""The attempts of one call: each in its turn, again where that can help, smaller if need be."""
 
 from __future__ import annotations
 

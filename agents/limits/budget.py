@@ -3,9 +3,9 @@
 Nobody wants a cap's worth of questions without answers. A battle is begun only when what is left
 would also pay for all that stand before it, and for the rest of those that are begun.
 
-Given true upper bounds the cap is never exceeded. Calls of the first battles are let through first
-(`agents/limits/budget.py`), else in the order in which they come; one that does not fit waits for
-those under way, since most cost less than they may.
+Given true upper bounds the cap is never exceeded. Calls of the first battles are let through first,
+else in the order in which they come; one that does not fit waits for those under way, since most
+cost less than they may.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Money as calls see it: sums of it, and who says whether a call may be sent.
+"""What a call costs: as its provider says, else by a price, else unknown; never guessed, never $0.
 
 A price stands in arena.toml, or in the table that comes with the genai-prices library. The table
 is only as new as that library; nothing is ever fetched.

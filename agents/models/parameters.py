@@ -1,9 +1,8 @@
 """What a model is asked with: sampling parameters, prompt-cache hints, and embeddings of texts.
 
-The frames stand first and are the same for all roles of a video; see agents/prompting/layout.py.
-
-They are written down and travel with a bench, so nothing that holds a key or leads a client
-elsewhere is one of them.
+Sampling parameters are written down and travel with a bench, so nothing that holds a key or leads
+a client elsewhere is one of them. Prompt caches work because the frames stand first and are the
+same for all roles of a video (`agents/prompting/layout.py`). Embeddings serve topics, not ratings.
 """
 
 from __future__ import annotations

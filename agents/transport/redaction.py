@@ -1,6 +1,6 @@
 """What keeps secrets out of logs, errors and traces, and whether LangSmith listens.
 
-Their warnings quote servers, and their debug logs whole requests.
+Libraries' warnings quote servers, and their debug logs whole requests.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The transport that puts shared frames into bodies and reads no endless answer.
 
-Behind it stands a client of the same library as its user would have it, so that proxies, their
-exceptions, certificates and whatever else the environment says hold as without it: a client that is
-handed a bare transport would ignore the environment's proxies.
+Behind the transport stands a client of the same library as its user would have it, so that
+proxies, their exceptions, certificates and whatever else the environment says hold as without it:
+a client that is handed a bare transport would ignore the environment's proxies.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What failed in a run: videos without frames, battles to play again, contestants without answers.
 
-One is tried once. What came of it is written down, so that a replay and a resumed run come to the
-same end; `--retry-failed` lifts it for what is played from then on.
+A video that gave no frames is tried once. What came of it is written down, so that a replay and a
+resumed run come to the same end; `--retry-failed` lifts it for what is played from then on.
 """
 
 from __future__ import annotations

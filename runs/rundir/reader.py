@@ -1,4 +1,4 @@
-"""Opening a run folder for reading, and the words in which battles are told."""
+"""Opening a run folder for reading, and battles described in words."""
 
 from __future__ import annotations
 

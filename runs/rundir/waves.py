@@ -4,9 +4,9 @@ A wave is a (generation, block, round); waves stand in that order, counted from 
 results looks at whole waves only, so that nothing depends on which battle ended first. Of each
 battle no more is kept than who met and how it ended.
 
-A rule looks at whole waves only (`runs/rundir/waves.py`), each in turn: a slot is played unless
-the rule was met by the waves up to two before it. So what is played follows from seed, videos and
-models, as everything else does.
+A stopping rule looks at whole waves only, each in turn: a slot is played unless the rule was met
+by the waves up to two before it. So what is played follows from seed, videos and models, as
+everything else does.
 """
 
 from __future__ import annotations

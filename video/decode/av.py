@@ -1,4 +1,4 @@
-"""What can be said of one video before it is sampled.
+"""Decoding the very frames that were chosen, by PyAV, and what is known of a video before that.
 
 Whether a frame is damaged depends on the file and that frame alone, not on what else was chosen.
 So damage to a frame that no other refers to, of which only those learn who want that frame, is its

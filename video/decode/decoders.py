@@ -1,8 +1,8 @@
 """The libraries that can decode, behind one interface: they differ in nothing a caller sees.
 
-It is told which frames to give, and gives others where groups of pictures are open, in transport
-streams, in AVI and behind edit lists: `tests/video/test_decoders.py` lists what is known. What it
-cannot decode it fills in. It says nothing of all this, so no picture of it is called exact.
+decord gives other frames than were asked for where groups of pictures are open, in transport
+streams, in AVI and behind edit lists: `tests/video/decode/test_decoders.py` lists what is known.
+What it cannot decode it fills in, and reports none of it, so no picture of it is called exact.
 """
 
 from __future__ import annotations

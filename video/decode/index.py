@@ -1,7 +1,7 @@
-"""What a container says of its frames, learnt without decoding any.
+"""What a container says of its frames, learnt without decoding any; AVI's order, and its clock.
 
-libav works the times out where it can; not for H.264, and not for MPEG-4 as DivX packed it, two
-frames to a packet.
+AVI knows only the order of decoding. libav works the times of its frames out where it can; not
+for H.264, and not for MPEG-4 as DivX packed it, two frames to a packet.
 """
 
 from __future__ import annotations

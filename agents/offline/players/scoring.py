@@ -1,4 +1,4 @@
-"""What one answer is worth to a viewer of these frames. Reads the answer, executes nothing."""
+"""What one answer is worth to a viewer of these frames, and how hard a question is."""
 
 from __future__ import annotations
 
