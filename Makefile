@@ -89,7 +89,7 @@ bench-kills: $(STAMP) ## a run killed at each of its writes, on thirty full disk
 	$(BIN)/python -m benchmarks.kills
 
 bench-slots: $(STAMP) ## memory and status of a run of 750,000 slots
-	$(BIN)/python -m benchmarks.slots
+	$(BIN)/python -m benchmarks.memory slots
 
 bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to read
 	$(BIN)/python -m benchmarks.resume
