@@ -23,7 +23,7 @@ from typing import NamedTuple
 import av
 import numpy as np
 
-from benchmarks.encoded import drawn
+from benchmarks.decode import drawn
 from videoautoarena.video.decode.av import AvDecoder
 from videoautoarena.video.decode.container import Unreadable
 from videoautoarena.video.decode.damage import errors_reported, packet_tick
