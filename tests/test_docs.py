@@ -32,7 +32,7 @@ from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.tournament.simulate import Finished
 
 README = ROOT / "README.md"
-PAGES = [README, *sorted(DOCS.glob("*.md"))]
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 OTHERS_FLAGS = {"--limit-mm-per-prompt"}
 """Of programs that are not ours."""
 
@@ -147,8 +147,32 @@ def test_every_link_and_path_leads_somewhere(page: Path) -> None:
     text = page.read_text()
     for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
         assert (page.parent / link).exists(), link
-    for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|[a-z_]+/)`", text):
+    for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|(?:[a-z_]+/)+)`", text):
         assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize(
+    "what", ["a role", "a provider", "a task kind", "an audit figure", "an export", "a page"]
+)
+def test_contributing_says_in_which_files_to_add(what: str) -> None:
+    rows = re.findall(
+        rf"^\| {what}[^|]*\|([^|]+)\|([^|]+)\|$",
+        (ROOT / "CONTRIBUTING.md").read_text(),
+        re.MULTILINE,
+    )
+    (row,) = rows
+    for cell in row:
+        named = [ROOT / path for path in re.findall(r"`([\w/.]*/[\w/.]*)`", cell)]
+        assert named
+        assert [path for path in named if not path.exists()] == []
+
+
+def test_the_readme_is_short_and_its_first_60_lines_lead_on() -> None:
+    lines = README.read_text().splitlines()
+    assert len(lines) <= 200
+    first = "\n".join(lines[:60])
+    for needed in ("make demo", "simulate --videos", "openai:gpt-4o", "interval", "docs/design.md"):
+        assert needed in first
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
