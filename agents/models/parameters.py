@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from videoautoarena.agents.prompting.layout import BREAKPOINT, fragment
 from videoautoarena.agents.providers.base import ModelSettings
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames
@@ -153,4 +153,4 @@ def _build(name: str) -> Embeddings:
 
 
 def _reason(wrong: Exception) -> str:
-    return told(f"{type(wrong).__name__}: {wrong}")
+    return redacted(f"{type(wrong).__name__}: {wrong}")

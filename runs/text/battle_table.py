@@ -194,7 +194,7 @@ def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[l
             read.extend(islice(reader, _PORTION))
         except csv.Error as wrong:
             row = done + sum(map(bool, read)) + 1
-            raise BadInput(f"{file}, row {row}: {_told(wrong)}") from None
+            raise BadInput(f"{file}, row {row}: {_reason(wrong)}") from None
         if not read:
             return
         rows = [row for row in read if row]
@@ -207,7 +207,7 @@ def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[l
         yield rows
 
 
-def _told(wrong: csv.Error) -> str:
+def _reason(wrong: csv.Error) -> str:
     """Return what is wrong with a row of CSV in words that name what to look for."""
     if "unexpected end of data" in str(wrong):
         return "a quote is opened and closed nowhere below; close it, or double it"
@@ -220,7 +220,7 @@ def _read_header(file: Path, reader: Iterator[list[str]]) -> list[str]:
     except StopIteration:
         raise BadInput(f"{file} is blank; it needs a header and rows") from None
     except csv.Error as wrong:
-        raise BadInput(f"{file}, header: {_told(wrong)}") from None
+        raise BadInput(f"{file}, header: {_reason(wrong)}") from None
 
 
 def _read_lines(file: Path, wanted: Wanted) -> Sheet:
