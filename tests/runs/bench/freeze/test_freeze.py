@@ -214,7 +214,8 @@ def test_every_battle_of_a_run_is_in_exactly_one_line(
     with open_run(out) as run:
         whole = len(run.battles)
     assert whole > 12
-    lines = invoke("freeze", out, "--to", tmp_path / "bench", *options).output.splitlines()
+    told = invoke("freeze", out, "--to", tmp_path / "bench", *options, width=200)
+    lines = told.output.splitlines()
     assert lines_count(lines) == whole, lines
     again = invoke("freeze", out, "--to", tmp_path / "bench", *options, "--json")
     told = json.loads(again.output)
