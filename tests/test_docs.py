@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import re
 import shlex
 import sqlite3
 import tomllib
+from itertools import pairwise
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import click
@@ -32,7 +35,7 @@ from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.tournament.simulate import Finished
 
 README = ROOT / "README.md"
-PAGES = [README, *sorted(DOCS.glob("*.md"))]
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 OTHERS_FLAGS = {"--limit-mm-per-prompt"}
 """Of programs that are not ours."""
 
@@ -147,8 +150,32 @@ def test_every_link_and_path_leads_somewhere(page: Path) -> None:
     text = page.read_text()
     for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
         assert (page.parent / link).exists(), link
-    for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|[a-z_]+/)`", text):
+    for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|(?:[a-z_]+/)+)`", text):
         assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize(
+    "what", ["a role", "a provider", "a task kind", "an audit figure", "an export", "a page"]
+)
+def test_contributing_says_in_which_files_to_add(what: str) -> None:
+    rows = re.findall(
+        rf"^\| {what}[^|]*\|([^|]+)\|([^|]+)\|$",
+        (ROOT / "CONTRIBUTING.md").read_text(),
+        re.MULTILINE,
+    )
+    (row,) = rows
+    for cell in row:
+        named = [ROOT / path for path in re.findall(r"`([\w/.]*/[\w/.]*)`", cell)]
+        assert named
+        assert [path for path in named if not path.exists()] == []
+
+
+def test_the_readme_is_short_and_its_first_60_lines_lead_on() -> None:
+    lines = README.read_text().splitlines()
+    assert len(lines) <= 200
+    first = "\n".join(lines[:60])
+    for needed in ("make demo", "simulate --videos", "openai:gpt-4o", "interval", "docs/design.md"):
+        assert needed in first
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -162,6 +189,31 @@ def test_no_page_knows_a_machine(page: Path) -> None:
 def test_what_is_generated_is_what_the_code_gives_now(name: str) -> None:
     page = DOCS / name
     assert page.read_text() == pages()[page], "run make docs"
+
+
+def test_simulate_leads_to_a_battle_in_the_six_files_that_design_names() -> None:
+    named = section("design.md", "From `simulate` to a battle record, in six files")
+    files = re.findall(r"^\d\. `([\w/]+\.py)`", named, re.MULTILINE)
+    assert len(files) == 6
+    assert files[0] == "runs/cli/simulate.py"
+    for path, following in pairwise(files):
+        module = f"videoautoarena.{following.removesuffix('.py').replace('/', '.')}"
+        tree = ast.parse((ROOT / path).read_text())
+        taken = {
+            alias.name: getattr(importlib.import_module(module), alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == module
+            for alias in node.names
+        }
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert [name for name in taken if name in used and callable_or_graph(taken[name])], path
+    last = ast.parse((ROOT / files[-1]).read_text())
+    calls = [node.func for node in ast.walk(last) if isinstance(node, ast.Call)]
+    assert "Battle" in {func.id for func in calls if isinstance(func, ast.Name)}
+
+
+def callable_or_graph(found: object) -> bool:
+    return isinstance(found, FunctionType | CompiledStateGraph)
 
 
 @pytest.mark.parametrize("name", ["console.svg", "leaderboard.svg"])

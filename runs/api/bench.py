@@ -11,9 +11,8 @@ from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.api.results import Board, Json, Markup, Records, drawn, plain
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.format.anchor_results import Anchored
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.format.results import Result
+    from videoautoarena.runs.bench.format.results import Anchored, Result
     from videoautoarena.runs.bench.format.schema import Item, Manifest
 
 Of = Literal["judged", "decided", "all"]
@@ -65,8 +64,7 @@ class Bench:
         Raises:
             BadInput: a file that is no result, or one on another bench.
         """
-        from videoautoarena.runs.bench.format.anchor_results import read_anchored
-        from videoautoarena.runs.bench.format.results import read_results
+        from videoautoarena.runs.bench.format.results import read_anchored, read_results
 
         return [*read_results(self._opened), *read_anchored(self._opened)]
 

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.bench.format.anchor_results import DEGREES
+from videoautoarena.runs.bench.format.points import DEGREES
 from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Board
 from videoautoarena.runs.bench.score.score_text import LEAD, bounds, few_videos, slice_grid
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
