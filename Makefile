@@ -3,6 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSPECT := .venv-inspect
+WHEELS := .wheels
 STAMP := $(VENV)/.installed
 PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
@@ -51,7 +52,14 @@ $(INSPECT)/.installed:
 	@$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check "inspect-ai>=0.3.285,<0.4"
 	@touch $@
 
-slow: $(STAMP) $(INSPECT)/.installed ## the checks that take minutes: a hundred kills, small benchmarks
+# What the tests that install our wheel beside it install from here, offline.
+$(WHEELS)/.fetched:
+	@echo "fetching openai-agents, beside which the wheel must work"
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --dest $(WHEELS) "openai-agents>=0.2,<1" \
+	  || echo "openai-agents cannot be fetched; its tests will be skipped" >&2
+	@mkdir -p $(WHEELS) && touch $@
+
+slow: $(STAMP) $(INSPECT)/.installed $(WHEELS)/.fetched ## the checks that take minutes: a hundred kills, small benchmarks
 	$(BIN)/python -m pytest -m "slow and not live" -s
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
@@ -129,5 +137,5 @@ pictures: docs ## draw console and leaderboard for the documents again
 	$(BIN)/python docs/generate.py pictures arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) $(INSPECT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
