@@ -15,4 +15,6 @@ def section(page: str, heading: str) -> str:
 
 
 def first_column(text: str) -> list[str]:
-    return re.findall(r"^\| `([^`]+)`", text, re.MULTILINE)
+    """Return what the rows of tables are about; one row may be about several fields."""
+    cells = re.findall(r"^\| (`[^|]*?) \|", text, re.MULTILINE)
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
