@@ -220,6 +220,13 @@ def test_what_nobody_reads_is_noticed_once_or_not_at_all(monkeypatch: pytest.Mon
         assert is_chatter_unread()
 
 
+def test_chatter_that_finds_no_room_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    with TextIOWrapper(BufferedWriter(Chatter("/dev/full", "w"))) as chatter:
+        monkeypatch.setattr(sys, "stderr", chatter)
+        print("a word", file=chatter, flush=True)
+        assert not is_chatter_unread()
+
+
 def test_a_stream_that_is_full_for_a_moment_is_waited_for() -> None:
     ours, theirs = os.pipe()
     os.set_blocking(theirs, False)
