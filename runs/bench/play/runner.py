@@ -18,7 +18,7 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.calls import (
@@ -116,21 +116,23 @@ class _Ready:
         return plan_of(self.cast, self.items, left=self.left, notes=self.notes, store=self.store)
 
 
-async def plan_bench(folder: Path, asked: Asked) -> BenchPlan:
+async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
     """Return what it would take to play a bench; nobody is called, and nothing is written.
 
     Raises:
-        BadInput: no intact bench, a cast that cannot play, or videos that nobody named.
+        BadInput: a cast that cannot play, or videos that nobody named.
     """
-    async with _ready(folder, asked, write=False) as ready:
+    async with _ready(bench, asked, write=False) as ready:
         return ready.plan
 
 
-async def run_bench(folder: Path, asked: Asked, *, told: Listeners, on_settled: OnSettled) -> Ran:
+async def run_bench(
+    bench: OpenBench, asked: Asked, *, told: Listeners, on_settled: OnSettled
+) -> Ran:
     """Play a bench, or what of it is not played yet, and write the results when all of it is.
 
     Args:
-        folder: the bench.
+        bench: what is asked.
         asked: what was typed.
         told: who is told how it goes.
         on_settled: hears after every question of every model.
@@ -139,12 +141,12 @@ async def run_bench(folder: Path, asked: Asked, *, told: Listeners, on_settled: 
         BadInput: as `plan_bench`; or a result that was imported stands in the way.
         RunLocked: another process plays this bench.
     """
-    async with _ready(folder, asked, write=True) as ready:
+    async with _ready(bench, asked, write=True) as ready:
         for line in ready.plan.as_lines():
             told.say(line)
         if ready.left.calls.total() and ready.films.folder is None:
             raise BadInput(
-                f"{folder} is not played to its end and holds no copies of its videos; "
+                f"{bench.folder} is not played to its end and holds no copies of its videos; "
                 "pass their folder with --videos"
             )
         config = ready.cast.config
@@ -164,9 +166,8 @@ def _results(ready: _Ready, outcomes: Outcomes) -> tuple[Result | Anchored, ...]
 
 
 @asynccontextmanager
-async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
+async def _ready(bench: OpenBench, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
-    bench = open_bench(folder)
     cast, items = cast_against(bench, asked.wanted), _chosen(bench, asked)
     _refuse_imported(bench, cast)
     with ExitStack() as stack:
