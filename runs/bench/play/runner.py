@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
@@ -40,16 +41,16 @@ from videoautoarena.runs.bench.play.videos import (
     remember_videos,
     video_notes,
 )
-from videoautoarena.runs.console.events import Happening, Listeners, pass_on
+from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
-    Budget,
     check_caps,
     keep_caps,
     kept_caps,
     merged_caps,
 )
+from videoautoarena.runs.rundir.context import Calling, draining_asker
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.text.battle_table import quoted
@@ -282,24 +283,8 @@ async def _play(
         raise RuntimeError("a bench was to be played without a file for its calls")
     async with Decoders(FrameCache()) as decoders:
         run_frames = _run_frames(cast, ready.films, store, decoders=decoders)
-        budget = Budget.of(store, cast.config)
-
-        def hear(event: Happening) -> None:
-            why = pass_on(event, told)
-            if why and isinstance(event, Event) and not tally.hopeless:
-                tally.hopeless = f"{event.alias}: {why}: {event.text}"
-                asker.drain()
-
-        asker = Asker(
-            store.journal,
-            run_frames.jpegs,
-            seed=cast.config.seed,
-            concurrency=asked.concurrency,
-            patience_s=asked.patience_s,
-            on_event=hear,
-            spend_cap=budget.spend_cap,
-            estimates=budget.estimates,
-        )
+        calling, hear = Calling(store, cast.config, run_frames.jpegs), partial(pass_on, told=told)
+        asker = draining_asker(calling, tally, pace=asked, hear=hear)
         game = game_of(cast, ready.films, asker, store=store, run_frames=run_frames)
         jobs = [(item, player) for item in ready.items for player in cast.players]
         line = Line(game.play, jobs, tally, on_settled)
