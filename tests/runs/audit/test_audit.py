@@ -136,8 +136,14 @@ def test_a_leaderboard_carries_the_alarms_and_what_always_stands_there(out: Path
 def test_in_every_form_a_leaderboard_says_what_its_judges_are_worth(
     out: Path, form: str, by: tuple[str, ...]
 ) -> None:
-    shown = " ".join(invoke("leaderboard", out, *by, "--format", form, width=200).output.split())
+    few, shown = (
+        " ".join(
+            invoke("leaderboard", out, *by, "--format", form, *notes, width=200).output.split()
+        )
+        for notes in ((), ("--notes",))
+    )
     assert "AUDIT ALARM: Read the other way round, 100.0" in shown
+    assert (few.count("AUDIT ALARM: "), "more alarms and" in few) == (1, True)
     of = "of the whole run, " if by else ""
     assert f"audit: {of}verdicts that change with the seats 100.0" in shown
 
