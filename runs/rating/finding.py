@@ -45,7 +45,7 @@ class Finding:
     is_even: bool = False
     """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
         figures = {name: tell_figure(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}

@@ -162,7 +162,7 @@ def check(folder: Path, *, run: Path | None = None, judge: str | None = None) ->
         "judge": chosen,
         "questions": len(bench.items),
         "models": [result.model for result in given.results],
-        "figures": [one.as_json() for one in found],
+        "figures": [one.to_json() for one in found],
         "alarms": alarms(found),
         "agreement": agreement,
     }
