@@ -23,7 +23,7 @@ from videoautoarena.runs.leaderboard.slices import AIMED
 from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW, Table
-from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, latex, markdown
+from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
 MARKS = {
@@ -73,7 +73,7 @@ def pasted_slices(table: Table, form: Form, *, notes: bool = False) -> str:
         ]
         return comma_separated(("slice", f"slice_{share}", *COLUMNS), rows)
     sheet = _sheet(table, lines_of(table, notes=notes))
-    return markdown(sheet) if form == "markdown" else latex(sheet)
+    return mark_up(sheet, form)
 
 
 def lines_of(table: Table, *, notes: bool) -> list[str]:
