@@ -147,7 +147,7 @@ class Validity:
             "judge": self.judge,
             "questions": self.questions,
             "models": list(self.models),
-            "figures": [one.as_json() for one in self.figures],
+            "figures": [one.to_json() for one in self.figures],
             "alarms": alarms(self.figures),
             "agreement": self.agreement,
         }
