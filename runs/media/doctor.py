@@ -127,7 +127,7 @@ def _cache(missing: list[str]) -> Report:
     if trouble:
         missing.append(
             f"the frame cache {os.fspath(cache.folder)!a} cannot be written: {trouble}; "
-            "set XDG_CACHE_HOME to a folder that can"
+            "set XDG_CACHE_HOME to a writable folder"
         )
     return {
         "folder": str(cache.folder),
@@ -177,7 +177,7 @@ def _videos(folder: Path, missing: list[str]) -> Report:
         found = Findings([], [], [])
     else:
         if not found.videos:
-            missing.append(f"{os.fspath(folder)!a} holds no usable video; pass a folder that does")
+            missing.append(f"{os.fspath(folder)!a} contains no usable video; pass another folder")
     shown = ("path", "duration_s", "width_px", "height_px", "codec")
     return {
         "folder": str(folder),
@@ -215,7 +215,7 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
                 missing.append(f"{one['model']!a} does not answer: {why}")
             continue
         if one["sees"] is False:
-            missing.append(f"{one['model']!a} does not see what it is shown: {one['reason']}")
+            missing.append(f"{one['model']!a} does not see the images it is sent: {one['reason']}")
         if one["frames_taken"] == 0:
             images = f"{one['frames_asked']} images"
             missing.append(f"{one['model']!a} fails with {images}: {one['frames_reason']}")
@@ -281,14 +281,14 @@ def _told(report: Report) -> Iterator[tuple[str, str]]:
     packages = report["packages"].items()
     yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
     decoder = report["decoder"]
-    decord = decoder["decord"] or "no decord, which --decoder decord alone needs"
+    decord = decoder["decord"] or "no decord (only --decoder decord needs it)"
     yield "decoder", f"PyAV {decoder['version'] or 'is missing'}; {decord}"
     yield from _place(report)
     yield from _video_lines(report["videos"])
     yield from _key_lines(report)
     yield from _call_lines(report)
     if report["live"] == []:
-        yield "asked", "nobody; every model runs in this process"
+        yield "asked", "no model; all run in this process"
     for k, found in enumerate(report["live"] or []):
         yield "" if k else "asked", verdict(found)
     yield "run", "could start" if report["ready"] else "could not start:"
@@ -312,7 +312,7 @@ def _place(report: Report) -> Iterator[tuple[str, str]]:
     names = " and ".join(tracing["set"])
     told = f"off; {names} set" if names else "off"
     if tracing["on"]:
-        told = f"ON ({names}): all that is sent and said also goes to {tracing['host']}"
+        told = f"ON ({names}): all requests and replies also go to {tracing['host']}"
     yield "LangSmith", told
     proxies = ", ".join(report["proxies"])
     yield "proxies", f"{proxies} set" if proxies else "none"
@@ -320,11 +320,11 @@ def _place(report: Report) -> Iterator[tuple[str, str]]:
 
 def _video_lines(found: Report | None) -> Iterator[tuple[str, str]]:
     if found is None:
-        yield "videos", "not looked at; pass --videos DIR"
+        yield "videos", "not checked; pass --videos DIR"
         return
     usable, skipped, twice = found["usable"], found["skipped"], found["duplicates"]
     total_s = sum(video["duration_s"] for video in usable)
-    yield "videos", f"{len(usable)} usable in {found['folder']}, {total_s:.0f} seconds in all"
+    yield "videos", f"{len(usable)} usable in {found['folder']}, {total_s:.0f} seconds in total"
     for video in usable[:_MANY]:
         size = f"{video['width_px']}x{video['height_px']}"
         yield "", f"{video['path']}: {video['duration_s']:.1f} s, {size}, {video['codec']}"
@@ -361,7 +361,7 @@ def _call_lines(report: Report) -> Iterator[tuple[str, str]]:
             f"{name}: {' and '.join(model['roles'])}, {model['host']}, at most {most:,} calls",
         )
     over = f"{counted(calls['videos'], 'video')}, {counted(calls['rounds'], 'round')}"
-    told = "" if report["videos"] else "; more videos, as many times more"
+    told = "" if report["videos"] else "; proportionally more for more videos"
     yield "calls", f"as above for {over}, {calls['battles']} battles{told}"
     for line in calls["notice"]:
         yield "", line

@@ -103,7 +103,7 @@ def test_a_model_that_guesses_is_found_out(terminal: Terminal, tmp_path: Path) -
         said, found = ask(terminal)
     assert said.code == 1
     assert found["guesser"]["sees"] is False
-    assert "'guesser' does not see what it is shown" in said.err
+    assert "'guesser' does not see the images it is sent" in said.err
     assert found["guesser"]["reason"].startswith("to ")
 
 
@@ -274,7 +274,7 @@ def test_a_model_that_is_sent_no_frames_is_shown_none(terminal: Terminal, tmp_pa
 def test_of_stand_ins_nobody_is_asked(terminal: Terminal) -> None:
     said = terminal.arena("doctor", "--live")
     assert (said.code, said.err) == (0, "")
-    assert "nobody; every model runs in this process" in said.out
+    assert "no model; all run in this process" in said.out
 
 
 def test_what_a_model_says_cannot_move_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
@@ -294,6 +294,6 @@ def test_a_server_behind_a_wrong_proxy_is_told_with_the_variable(
         cast(server, "bad")
         said, found = ask(terminal)
         text = terminal.arena("doctor")
-    assert found["bad"]["reason"].endswith("HTTP_PROXY in the environment may lead it astray")
+    assert found["bad"]["reason"].endswith("HTTP_PROXY in the environment may redirect the calls")
     assert "proxies     HTTP_PROXY set" in text.out
     assert "lake" not in said.out + said.err + text.out
