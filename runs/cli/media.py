@@ -251,7 +251,8 @@ def doctor_command(
 
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.media.doctor import as_lines, examine_house
+    from videoautoarena.runs.media.doctor import examine_house
+    from videoautoarena.runs.media.doctor_text import as_lines
 
     if frames is not None and not live:
         raise click.UsageError(f"--{'' if frames else 'no-'}frames needs --live")
@@ -259,8 +260,11 @@ def doctor_command(
     visit = partial(_visit, is_full=frames is not False) if live else None
     report = examine_house(flags, videos, visit=visit)
     width = shutil.get_terminal_size().columns
-    click.echo(json.dumps(report, indent=2) if as_json else "\n".join(as_lines(report, width)))
-    if more := report["missing"]:
+    if as_json:
+        click.echo(json.dumps(report.to_json(), indent=2))
+    else:
+        click.echo("\n".join(as_lines(report, width)))
+    if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run could not start: {more[0]}{others}")
 

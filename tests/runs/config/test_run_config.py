@@ -278,7 +278,7 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
         ("[run]\nconcurrency=0", "run.concurrency must be greater than or equal to 1"),
         ("[run]\nswap='half'", "run.swap must be a number"),
         ("[run]\nsubtitles='?'", "run.subtitles must be true or false"),
-        ("[run", "no valid TOML"),
+        ("[run", "not valid TOML"),
         (
             "[models.x]\nmodel='openai:a'\nbase_url='http://u:secret@h/v1'\n[roles]\nmodels=['x','offline:owl']\nexaminer='openai:e'",
             "key_env",

@@ -119,7 +119,7 @@ def test_many_copies_are_counted_and_a_program_gets_them_all(
         (("--videos", "."), "contains no usable video"),
         (("--config", "nowhere.toml"), "nowhere.toml"),
         (("--models", "nobody:x,offline:owl"), "is no model"),
-        (("--models", "openai:a,openai:b"), "nobody examines"),
+        (("--models", "openai:a,openai:b"), "no examiner is named"),
     ],
 )
 def test_whatever_keeps_a_run_from_starting_is_named(
