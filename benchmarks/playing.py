@@ -15,24 +15,21 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.canned import Canned, run_frames
 from benchmarks.freezing import lay_run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.anchor_results import write_anchored
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import write_result
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.bench.play.anchor_question import AnchorGame, anchored_of
-from videoautoarena.runs.bench.play.calls import Generations, begin_calls, load_prompts, own_prompts
+from videoautoarena.runs.bench.play.calls import begin_calls, load_prompts, own_prompts
 from videoautoarena.runs.bench.play.cast import BenchCast, Wanted, cast_against
-from videoautoarena.runs.bench.play.plan import Left, look_ahead, look_ahead_anchored
-from videoautoarena.runs.bench.play.question import BenchGame
-from videoautoarena.runs.bench.play.runner import Line
+from videoautoarena.runs.bench.play.plan import look_ahead
+from videoautoarena.runs.bench.play.question import Game
+from videoautoarena.runs.bench.play.runner import Line, game_of
 from videoautoarena.runs.bench.play.tally import BenchTally, results_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.cli.ending import run_async
@@ -69,13 +66,13 @@ async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[floa
         spend_cap=budget.spend_cap,
         estimates=budget.estimates,
     )
-    game = _game(asker, store, cast, videos)
+    game = _game(asker, store, cast, films)
     tally = BenchTally(len(bench.items))
     await _play(bench, cast, game, tally, own_prompts(store))
     played = time.process_time() - began
     again = time.process_time()
-    replay = _game(Asker(store.journal, _no_bytes, is_replay=True), store, cast, videos)
-    left = await _look(replay, cast, bench, films)
+    replay = _game(Asker(store.journal, _no_bytes, is_replay=True), store, cast, films)
+    left = await look_ahead(replay, cast, bench.items, films)
     repeated = time.process_time() - again
     if left.known != len(bench.items) or tally.voids or tally.forfeits:
         raise RuntimeError(f"{left.known} of {len(bench.items)} known, {tally}")
@@ -85,42 +82,21 @@ async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[floa
 async def _play(
     bench: OpenBench,
     cast: BenchCast,
-    game: BenchGame,
+    game: Game[Any],
     tally: BenchTally,
     prompts: PromptSet,
 ) -> None:
     jobs = [(item, player) for item in bench.items for player in cast.players]
-    if cast.anchor is not None:
-        held = Line(AnchorGame(game, cast.anchor).play, jobs, tally, lambda _: None)
-        await held.play(2 * AT_ONCE)
-        (anchored,) = anchored_of(bench, cast, bench.items, held.outcomes, prompts=prompts)
-        write_anchored(bench, anchored)
-        return
     line = Line(game.play, jobs, tally, lambda _: None)
     await line.play(2 * AT_ONCE)
     (result,) = results_of(bench, cast, bench.items, line.outcomes, prompts=prompts)
     write_result(bench, result)
 
 
-async def _look(game: BenchGame, cast: BenchCast, bench: OpenBench, films: BenchVideos) -> Left:
-    if cast.anchor is None:
-        return await look_ahead(game, cast, bench.items, films)
-    return await look_ahead_anchored(AnchorGame(game, cast.anchor), cast, bench.items, films)
-
-
-def _game(asker: Asker, store: Store, cast: BenchCast, videos: dict[str, Video]) -> BenchGame:
-    config = cast.config
-    prompter = Prompter(asker, own_prompts(store), config.seed, generations=Generations(store))
-    shown = RunFrames(store, None, files={}, sampling=config.sampling, videos=videos)
-    return BenchGame(
-        prompter=prompter,
-        judges=tuple(config.model_of(judge) for judge in config.judges),
-        run_frames=shown,
-        films={id_: video.id for id_, video in videos.items()},
-        lost={},
-        seed=config.seed,
-        swap=config.swap,
-    )
+def _game(asker: Asker, store: Store, cast: BenchCast, films: BenchVideos) -> Game[Any]:
+    videos, sampling = films.videos, cast.config.sampling
+    shown = RunFrames(store, None, files={}, sampling=sampling, videos=videos)
+    return game_of(cast, films, asker, store=store, run_frames=shown)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -38,12 +38,10 @@ def compare(
     The comparison is paired by question and clustered by video. If both models were judged only
     against an anchor, those results are used without --anchor.
     """
-    from videoautoarena.runs.bench.score import compare as anchor_compare
     from videoautoarena.runs.bench.score import compare as bench_compare
 
-    report = anchor_compare.compare_any(bench, a, b, judge=judge, anchor=anchor)
-    as_lines = anchor_compare.anchored_lines if "anchor" in report else bench_compare.as_lines
-    _print(report, as_lines(report), as_json=as_json)
+    found = bench_compare.compare(bench, a, b, judge=judge, anchor=anchor)
+    _print(found.to_json(), found.as_lines(), as_json=as_json)
 
 
 @click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")

@@ -227,9 +227,8 @@ def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
 
 def _scored(bench: Path, ran: Ran) -> tuple[dict[str, Any], RenderableType]:
     """Return the scores of what was played, whether it was written or not, and how they look."""
-    from videoautoarena.runs.bench.format.anchor_results import Anchored
     from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.bench.format.results import Result
+    from videoautoarena.runs.bench.format.results import Anchored, Result
     from videoautoarena.runs.bench.score.anchor_score import build_anchored
     from videoautoarena.runs.bench.score.anchor_text import render_anchored
     from videoautoarena.runs.bench.score.score import build_scores

@@ -150,7 +150,7 @@ def export_command(
             for line in lines_of(run, kind, whose).lines:
                 click.echo(line)
         return
-    count = export(out, to, what=kind, force=force, tell=on_terminal, form=whose)
+    count = export(out, to, what=kind, force=force, on_count=on_terminal, form=whose)
     say(f"{count:,} {what} written to {safe(str(to))}")
 
 

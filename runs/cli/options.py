@@ -190,13 +190,17 @@ def print_board(table: dict[str, Any], form: str, *, details: bool = False) -> N
 
 
 def _pasted(table: dict[str, Any], form: Any, details: bool) -> str:
-    from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
-    from videoautoarena.runs.leaderboard.markup import pasted
-    from videoautoarena.runs.leaderboard.slices_text import pasted_slices
-
     if table.get("by") == "pair":
+        from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
+
         return pasted_pairs(table, form)
-    return pasted_slices(table, form) if "slices" in table else pasted(table, form, details=details)
+    if "slices" in table:
+        from videoautoarena.runs.leaderboard.slices_text import pasted_slices
+
+        return pasted_slices(table, form)
+    from videoautoarena.runs.leaderboard.markup import pasted
+
+    return pasted(table, form, details=details)
 
 
 def results() -> Console:
@@ -212,14 +216,16 @@ def results() -> Console:
 
 
 def _print(table: dict[str, Any], details: bool) -> None:
-    from videoautoarena.runs.leaderboard.head_to_head import render_pairs
-    from videoautoarena.runs.leaderboard.slices_text import render_slices
-    from videoautoarena.runs.leaderboard.text import render
-
     console = results()
     if table.get("by") == "pair":
+        from videoautoarena.runs.leaderboard.head_to_head import render_pairs
+
         console.print(render_pairs(table))
     elif "slices" in table:
+        from videoautoarena.runs.leaderboard.slices_text import render_slices
+
         console.print(render_slices(table, console.width, details=details))
     else:
+        from videoautoarena.runs.leaderboard.text import render
+
         console.print(render(table, details=details))

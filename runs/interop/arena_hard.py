@@ -17,15 +17,14 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.bench.format.anchor_results import (
-    DEGREES,
-    LABELS,
+from videoautoarena.runs.bench.format.points import DEGREES, LABELS
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import (
     Anchored,
     Comparison,
     read_anchored,
-    write_anchored,
+    write_result,
 )
-from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.interop.arena_hard_export import ANSWERS, JUDGMENTS, QUESTIONS
 from videoautoarena.runs.interop.judgments import named
@@ -115,7 +114,7 @@ def import_arena_hard(
             judge=judge,
             anchor=anchor,
             how="import",
-            comparisons=comparisons,
+            rulings=comparisons,
             facts={"format": "arena-hard"},
         )
         for (model, judge, anchor), comparisons in found.items()
@@ -123,7 +122,7 @@ def import_arena_hard(
     if not force:
         _refuse_there(bench, results)
     for result in results:
-        write_anchored(bench, result, force=force)
+        write_result(bench, result, force=force)
     return _taken(results, questions=len(items))
 
 
@@ -154,7 +153,7 @@ def _taken(results: Sequence[Anchored], *, questions: int) -> Taken:
 
 def _by_qid(result: Anchored) -> dict[str, list[Comparison]]:
     found = defaultdict[str, list[Comparison]](list)
-    for one in result.comparisons:
+    for one in result.rulings:
         found[one.qid].append(one)
     return found
 

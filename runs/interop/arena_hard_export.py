@@ -13,14 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.anchor_results import (
-    LABELS,
-    LEADS,
-    Anchored,
-    Comparison,
-    by_question,
-)
+from videoautoarena.runs.bench.format.points import LABELS, LEADS, by_question
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import Anchored, Comparison
 from videoautoarena.runs.bench.format.schema import Item, digest_of
 from videoautoarena.runs.bench.score.anchor_score import anchored_by
 from videoautoarena.runs.rundir.reader import counted
@@ -102,7 +97,7 @@ def _answers(results: Sequence[Anchored]) -> dict[str, dict[str, str]]:
     """Return what each model answered, by name and qid; the anchors among them."""
     found: dict[str, dict[str, str]] = {}
     for result in results:
-        for one in result.comparisons:
+        for one in result.rulings:
             for name, text in ((result.model, one.response), (result.anchor, one.anchor_response)):
                 if text is None:
                     continue

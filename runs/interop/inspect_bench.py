@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.records import CallRow, Video
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.points import WORTH
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import REFERENCES, WORTH, Against, Result, Ruling
+from videoautoarena.runs.bench.format.results import REFERENCES, Against, Result, Ruling
 from videoautoarena.runs.bench.format.schema import MANIFEST, Item, digest_of
 from videoautoarena.runs.bench.play.calls import calls_file, open_calls
 from videoautoarena.runs.bench.play.question import scope_of

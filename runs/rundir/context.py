@@ -1,4 +1,4 @@
-"""Putting together what the graph is handed: the same for a run and for its replay."""
+"""Building what the graph is handed: the same for a run and for its replay."""
 
 from __future__ import annotations
 

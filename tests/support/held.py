@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from videoautoarena.runs.bench.format.anchor_results import Anchored, Comparison, write_anchored
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import Anchored, Comparison, write_result
 
 LABELS = {
     ">>": "much_better",
@@ -51,11 +51,11 @@ def held(
         judge=judge,
         anchor=anchor,
         how="run",
-        comparisons=comparisons,
+        rulings=comparisons,
         facts={"model": f"openai:{model}", "seed": 0},
     )
     if write:
-        write_anchored(bench, result, force=True)
+        write_result(bench, result, force=True)
     return result
 
 

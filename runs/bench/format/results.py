@@ -1,9 +1,10 @@
-"""What rulings are worth, question by question: the rule of VideoAutoBench.
+"""Files of what models came to on a bench: judged against both references or one anchor, or not.
 
 A file is JSON lines. Its first says whose result it is and on which bench; each other is a ruling,
-one judging of one answer against one of a question's two references, in terms of the candidate. A
-file of answers, which were handed in and not judged, has the same first line but for its kind.
-File names are made of digests: what a model is called is never a path.
+one judging of one answer in terms of the candidate: against one of a question's two references, or
+in five degrees against the answer of one model, the anchor. A file of answers, which were handed in
+and not judged, has the same first line but for its kind. File names are made of digests: what a
+model is called is never a path.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
-import numpy as np
 from pydantic import Field, JsonValue
 
 from videoautoarena.memory.records.errors import BadInput
@@ -24,8 +24,6 @@ from videoautoarena.runs.bench.format.reader import OpenBench, is_folder
 from videoautoarena.runs.bench.format.schema import Digest, Shape, digest_of
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import refuse_existing, write_whole
-from videoautoarena.runs.text.words import in_full
-from videoautoarena.scoring.fitting.counts import Ints
 
 RESULT_SCHEMA = 1
 RESULT, ANSWERS, ANCHORED = "result", "answers", "anchored"
@@ -33,6 +31,7 @@ UNKNOWN = "unknown"
 """The judge of a result that names none."""
 Against = Literal["selected", "rejected"]
 REFERENCES: tuple[Against, Against] = ("selected", "rejected")
+ANCHOR: Literal["anchor"] = "anchor"
 LARGEST_FILE = 2**30
 """Bytes; 10,000 questions with long answers, judged four times, make a tenth of it."""
 Line = TypeVar("Line", bound=Shape)
@@ -65,6 +64,25 @@ class Ruling(Shape):
     """Of a panel, in its order; None where one judge ruled."""
 
 
+class Comparison(Shape):
+    """One judging of a model's answer against the anchor's."""
+
+    qid: str
+    against: Literal["anchor"] = ANCHOR
+    verdict: Literal["much_better", "better", "same", "worse", "much_worse", "void"]
+    """Of the candidate; void where the judge's words or its call came to nothing."""
+    seats: Seats | None = None
+    """`ab`: the anchor was read first; `ba`: the candidate; null where nothing was read."""
+    response: str | None = None
+    """What the candidate answered."""
+    anchor_response: str | None = None
+    """What the anchor answered."""
+    words: str | None = None
+    """What the judge said, as it said it."""
+    reason: str | None = None
+    """Why it is void, or how it came to be."""
+
+
 class Head(Shape):
     """The first line of a file of results."""
 
@@ -82,26 +100,38 @@ class Head(Shape):
     """How it came to be, for a reader; no figure is made from it."""
 
 
-class Result(Shape):
-    """A model's rulings on one bench by one judge."""
-
+class _OnBench(Shape):
     bench: Digest
     model: str
-    judge: str
     how: Literal["run", "import"]
-    rulings: list[Ruling]
     facts: dict[str, JsonValue] = Field(default_factory=dict)
 
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether a run says that its answers are those of an offline model."""
+        return str(self.facts.get("model")).startswith("offline:")
 
-class Answers(Shape):
+
+class Result(_OnBench):
+    """A model's rulings on one bench by one judge, against the references."""
+
+    judge: str
+    rulings: list[Ruling]
+
+
+class Anchored(_OnBench):
+    """A model's rulings on one bench by one judge, against one anchor."""
+
+    judge: str
+    anchor: str
+    rulings: list[Comparison]
+
+
+class Answers(_OnBench):
     """A model's answers on one bench, not judged."""
 
-    bench: Digest
-    model: str
-    how: Literal["run", "import"]
     responses: dict[str, str]
     """By qid; those of some questions may be missing."""
-    facts: dict[str, JsonValue] = Field(default_factory=dict)
 
 
 class _Response(Shape):
@@ -110,17 +140,44 @@ class _Response(Shape):
 
 
 def read_results(bench: OpenBench) -> list[Result]:
-    """Return every result on a bench, by name of the model, then of the judge.
+    """Return every result against the references, by name of the model, then of the judge.
 
     Raises:
         BadInput: a file that is no result, belongs to another bench or asks what that does not.
     """
-    read = [
-        read_result(file, bench)
-        for file in result_files(bench)
-        if read_head(file, bench).kind == RESULT
-    ]
-    return sorted(read, key=lambda result: (result.model, result.judge))
+    found = (one for one in _read_kind(bench, RESULT) if isinstance(one, Result))
+    return sorted(found, key=lambda result: (result.model, result.judge))
+
+
+def read_anchored(bench: OpenBench) -> list[Anchored]:
+    """Return all that was held against anchors on a bench, by judge, anchor and model.
+
+    Raises:
+        BadInput: as `read_results`.
+    """
+    found = (one for one in _read_kind(bench, ANCHORED) if isinstance(one, Anchored))
+    return sorted(found, key=lambda one: (one.judge, one.anchor, one.model))
+
+
+def _read_kind(bench: OpenBench, kind: str) -> Iterator[Result | Anchored]:
+    for file in result_files(bench):
+        if read_head(file, bench).kind == kind:
+            yield read_result(file, bench)
+
+
+def read_result(file: Path, bench: OpenBench) -> Result | Anchored:
+    """Return the result that a file holds; BadInput as `read_results`."""
+    head = read_head(file, bench)
+    judge, made = head.judge or UNKNOWN, head.model_dump(include=set(_OnBench.model_fields))
+    if head.kind != ANCHORED:
+        rulings = list(read_lines(file, Ruling))
+        _check_rulings(file, bench, rulings)
+        return Result(**made, judge=judge, rulings=rulings)
+    if head.anchor is None:
+        raise BadInput(f"{file}, line 1: names no anchor; move the file away")
+    comparisons = list(read_lines(file, Comparison))
+    _check_rulings(file, bench, comparisons)
+    return Anchored(**made, judge=judge, anchor=head.anchor, rulings=comparisons)
 
 
 def read_answers(bench: OpenBench, model: str) -> Answers | None:
@@ -134,34 +191,20 @@ def read_answers(bench: OpenBench, model: str) -> Answers | None:
         return None
     head, lines = read_head(file, bench), read_lines(file, _Response)
     responses = {line.qid: line.response for line in lines}
-    check_qids(file, bench, responses)
-    return Answers(
-        bench=head.bench, model=head.model, how=head.how, responses=responses, facts=head.facts
-    )
+    _check_qids(file, bench, responses)
+    return Answers(**head.model_dump(include=set(_OnBench.model_fields)), responses=responses)
 
 
-def decided(result: Result) -> frozenset[str]:
-    """Return what a result decides: each question and reference without a void ruling."""
-    told = {(one.qid, one.against) for one in result.rulings}
-    void = {(one.qid, one.against) for one in result.rulings if one.verdict == "void"}
-    return frozenset(f"{against} {qid}" for qid, against in told - void)
-
-
-def write_result(bench: OpenBench, result: Result, *, force: bool = False) -> Path:
+def write_result(bench: OpenBench, result: Result | Anchored, *, force: bool = False) -> Path:
     """Write a result whole, and return its file.
 
     Raises:
-        BadInput: there is one of this model by this judge and not `force`, or it cannot be written.
+        BadInput: there is one of this model by this judge, against this anchor if it has one, and
+            not `force`, or it cannot be written.
     """
-    head = Head(
-        kind=RESULT,
-        bench=result.bench,
-        model=result.model,
-        judge=result.judge,
-        how=result.how,
-        facts=result.facts,
-    )
-    return write_lines(bench, head, result.rulings, force=force)
+    anchor = result.anchor if isinstance(result, Anchored) else None
+    kind = RESULT if anchor is None else ANCHORED
+    return _write(bench, _head(kind, result, result.judge, anchor), result.rulings, force=force)
 
 
 def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
@@ -170,23 +213,23 @@ def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) ->
     Raises:
         BadInput: there are some of this model and not `force`, or they cannot be written.
     """
-    head = Head(
-        kind=ANSWERS,
-        bench=answers.bench,
-        model=answers.model,
-        how=answers.how,
-        facts=answers.facts,
-    )
     lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
-    return write_lines(bench, head, lines, force=force)
+    return _write(bench, _head(ANSWERS, answers), lines, force=force)
 
 
-def write_lines(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: bool) -> Path:
-    """Write a file whole, and return it.
+def _head(kind: str, of: _OnBench, judge: str | None = None, anchor: str | None = None) -> Head:
+    return Head(
+        kind=kind,
+        bench=of.bench,
+        model=of.model,
+        judge=judge,
+        anchor=anchor,
+        how=of.how,
+        facts=of.facts,
+    )
 
-    Raises:
-        BadInput: it is there and not `force`, or it cannot be written.
-    """
+
+def _write(bench: OpenBench, head: Head, lines: Sequence[Shape], *, force: bool) -> Path:
     file = file_of(bench, head.kind, head.model, head.judge, head.anchor)
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
@@ -209,8 +252,15 @@ def write_lines(bench: OpenBench, head: Head, lines: Iterable[Shape], *, force: 
 
 def _written(line: Shape) -> dict[str, JsonValue]:
     """Return a line as it is written: where there is no anchor or panel, it says nothing of one."""
-    told = line.model_dump(by_alias=True)
-    return {k: v for k, v in told.items() if v is not None or k not in ("anchor", "votes")}
+    known = line.model_dump(by_alias=True)
+    return {k: v for k, v in known.items() if v is not None or k not in ("anchor", "votes")}
+
+
+def place_of(bench: OpenBench, result: Result | Anchored) -> Path:
+    """Return the file that a result has or would have."""
+    if isinstance(result, Anchored):
+        return file_of(bench, ANCHORED, result.model, result.judge, result.anchor)
+    return file_of(bench, RESULT, result.model, result.judge)
 
 
 def file_of(
@@ -251,27 +301,22 @@ def read_head(file: Path, bench: OpenBench) -> Head:
     return head
 
 
-def read_result(file: Path, bench: OpenBench) -> Result:
-    """Return the result that a file holds; BadInput as `read_results`."""
-    head, rulings = read_head(file, bench), list(read_lines(file, Ruling))
-    check_qids(file, bench, (ruling.qid for ruling in rulings))
-    once: set[tuple[str, Against, Seats | None]] = set()
-    for ruling in rulings:
-        if (key := (ruling.qid, ruling.against, ruling.seats)) in once:
-            raise BadInput(f"{file} rules twice on {quoted(ruling.qid)}, {ruling.against}")
-        once.add(key)
-    return Result(
-        bench=head.bench,
-        model=head.model,
-        judge=head.judge or UNKNOWN,
-        how=head.how,
-        rulings=rulings,
-        facts=head.facts,
-    )
+def _check_rulings(file: Path, bench: OpenBench, rulings: Sequence[Ruling | Comparison]) -> None:
+    """Refuse a question that the bench does not ask, and one that is judged twice from a seating.
+
+    Nothing stands beside a ruling on an anchor that names no seating: it is of both.
+    """
+    _check_qids(file, bench, (one.qid for one in rulings))
+    seen = defaultdict[tuple[str, str], set[Seats | None]](set)
+    for one in rulings:
+        there = seen[one.qid, one.against]
+        is_of_both = one.against == ANCHOR and there and None in (one.seats, *there)
+        if one.seats in there or is_of_both:
+            raise BadInput(f"{file} rules twice on {quoted(one.qid)}, {one.against}")
+        there.add(one.seats)
 
 
-def check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
-    """Refuse a question that the bench does not ask."""
+def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
     known = {item.qid for item in bench.items}
     for qid in qids:
         if qid not in known:
@@ -299,65 +344,3 @@ def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
 
 def _refuse(_: str) -> NoReturn:
     raise ValueError
-
-
-WORTH: dict[Against, dict[str, float]] = {
-    "selected": {"win": 1.0, "tie": 0.5, "loss": 0.0},
-    "rejected": {"win": 1.0, "tie": 0.0, "loss": 0.0},
-}
-"""To tie with the answer that lost is no better than to lose to it."""
-
-
-class Points(NamedTuple):
-    """Of one question, 0 to 1."""
-
-    selected: float
-    rejected: float
-
-    @property
-    def average(self) -> float:
-        """What counts."""
-        return (self.selected + self.rejected) / 2.0
-
-
-def points_of(result: Result) -> dict[str, Points]:
-    """Return the points of a model by qid, where both references have a ruling.
-
-    Where a reference was judged from both seats its points are the mean of both.
-    """
-    found = defaultdict[str, dict[Against, list[float]]](lambda: {"selected": [], "rejected": []})
-    for ruling in result.rulings:
-        worth = WORTH[ruling.against].get(ruling.verdict)
-        if worth is not None:
-            found[ruling.qid][ruling.against].append(worth)
-    return {
-        qid: Points(*(sum(given[k]) / len(given[k]) for k in ("selected", "rejected")))
-        for qid, given in found.items()
-        if all(given.values())
-    }
-
-
-def videos_of(bench: OpenBench, qids: Sequence[str]) -> Ints:
-    """Return for each question a number that stands for its video."""
-    video = {item.qid: item.video_id for item in bench.items}
-    places = {name: k for k, name in enumerate(dict.fromkeys(video[qid] for qid in qids))}
-    return np.array([places[video[qid]] for qid in qids], dtype=np.int64)
-
-
-def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> str:
-    """Return by whom results are looked at: the one who was named, else the only one.
-
-    Raises:
-        BadInput: no result, none by that judge, or several judges and none named.
-    """
-    judges = list(dict.fromkeys(result.judge for result in results))
-    if not judges:
-        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
-    if judge is None and len(judges) == 1:
-        return judges[0]
-    there = ", ".join(map(quoted, judges))
-    if judge is None:
-        raise BadInput(f"several judges ruled on {bench.folder}: {there}; pick one with --judge")
-    if (named := in_full(judge, judges)) not in judges:
-        raise BadInput(f"{quoted(judge)} ruled nothing on {bench.folder}; there is {there}")
-    return named

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
+from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.bench.format.reader import OpenBench
@@ -18,7 +20,6 @@ from videoautoarena.runs.bench.format.results import (
     result_files,
 )
 from videoautoarena.runs.bench.format.schema import RUN, digest_of
-from videoautoarena.runs.bench.play.question import Player, Swap
 from videoautoarena.runs.config.arena_file import ArenaFile
 from videoautoarena.runs.config.cast import (
     OFFLINE_CAST,
@@ -35,6 +36,21 @@ from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.trials.trial import Leave, arena_file
+
+Swap = float | Literal["all"]
+
+
+@dataclass(frozen=True)
+class Player:
+    """Whose answers are judged."""
+
+    name: str
+    identity: str
+    """Digest of what it is, whatever it is called."""
+    model: Model | None = None
+    """None where its answers were handed in."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Answers that were handed in, by qid."""
 
 
 class Wanted(NamedTuple):
@@ -64,6 +80,11 @@ class BenchCast(NamedTuple):
     """What a reader must know; safe to print."""
     anchor: Player | None = None
     """Against whose answers all are held; None where it is both references."""
+
+    @property
+    def roles(self) -> tuple[str, str]:
+        """The roles whose prompts are used."""
+        return ("contestant", "comparer" if self.anchor else "judge")
 
 
 def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:

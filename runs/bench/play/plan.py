@@ -1,4 +1,4 @@
-"""What it takes to hold models against an anchor, and what of it is known."""
+"""What it takes to play a bench, and what of it is known already."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from videoautoarena.memory.records.errors import JournalMiss
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import Item
-from videoautoarena.runs.bench.play.anchor_question import SEATINGS, AnchorGame
-from videoautoarena.runs.bench.play.cast import BenchCast
-from videoautoarena.runs.bench.play.question import BenchGame, Player, Said, seatings_of
+from videoautoarena.runs.bench.play.cast import BenchCast, Player
+from videoautoarena.runs.bench.play.question import Answered, Game, Said, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.rundir.frames import has_subtitles
@@ -37,59 +37,70 @@ class Left:
 
 
 async def look_ahead(
-    game: BenchGame | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
+    game: Game[Any] | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
 ) -> Left:
-    """Return what is left to be called.
+    """Return what is left to be called; the anchor's answer counts once a question.
 
     Args:
         game: repeats what is known, and nothing else; None where nothing was ever played.
-        cast: who plays.
+        cast: who plays, and against whom.
         items: what is asked.
         films: where the videos are.
     """
     left = Left()
     for item in items:
-        if item.video_id in films.lost or _is_quarantined(game, films.videos[item.video_id].id):
+        video = films.videos.get(item.video_id)
+        if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             left.known += len(cast.players)
             continue
-        is_seen = game is not None and game.run_frames.has(films.videos[item.video_id].id)
+        seen = game if game is not None and game.run_frames.has(video.id) else None
+        held, calls = await _held(seen, cast, item)
         for player in cast.players:
-            calls = _all_of(cast, item, player)
-            if game is not None and is_seen:
-                calls = await _unknown(game, cast, item, player)
-            left.calls += calls
-            left.known += not calls
-            left.videos |= {item.video_id} if calls else set()
+            mine = await _unknown(seen, cast, item, player, held)
+            left.known += not mine and held is not None
+            calls += mine
+        left.calls += calls
+        left.videos |= {item.video_id} if calls else set()
     return left
 
 
-def _is_quarantined(game: BenchGame | None, video: str) -> bool:
-    return game is not None and game.run_frames.is_quarantined(video)
+async def _held(
+    game: Game[Any] | None, cast: BenchCast, item: Item
+) -> tuple[Said | None, Counter[str]]:
+    """Return what answers are held against where it is known, or the call that it takes."""
+    if cast.anchor is None:
+        return Said(""), Counter()
+    if game is not None:
+        with suppress(JournalMiss):
+            return await game.held(item), Counter()
+    return None, Counter({cast.anchor.name: 1} if cast.anchor.model is not None else {})
 
 
-def _all_of(cast: BenchCast, item: Item, player: Player) -> Counter[str]:
-    """Return the calls of one question for one player of which nothing is known."""
-    seatings = list(seatings_of(item, seed=cast.config.seed, swap=cast.config.swap))
-    calls = Counter(dict.fromkeys(cast.config.judges, REPAIR * len(seatings)))
-    calls[player.name] += player.model is not None
-    return calls
-
-
-async def _unknown(game: BenchGame, cast: BenchCast, item: Item, player: Player) -> Counter[str]:
+async def _unknown(
+    game: Game[Any] | None, cast: BenchCast, item: Item, player: Player, held: Said | None
+) -> Counter[str]:
     """Return the calls of one question for one player that a repetition lacks."""
-    calls = Counter[str]()
-    try:
-        said = await game.answer(item, player)
-    except JournalMiss:
-        return _all_of(cast, item, player)
-    if said.text is None:
+    if held is not None and held.text is None:
+        return Counter()
+    seatings, said = list(seatings_of(cast, item)), None
+    calls = Counter(dict.fromkeys(cast.config.judges, REPAIR * len(seatings)))
+    if game is not None:
+        with suppress(JournalMiss):
+            said = await game.answer(item, player)
+    if said is None:
+        calls[player.name] += player.model is not None
         return calls
-    for seating in seatings_of(item, seed=game.seed, swap=game.swap):
-        for judge in game.judges:
-            try:
-                await game.judging(item, player, said.text, seating, judge=judge)
-            except JournalMiss:
-                calls[judge.alias] += REPAIR
+    if said.text is None:
+        return Counter()
+    if game is None or held is None or held.text is None:
+        return calls
+    calls = Counter[str]()
+    answered = Answered(item, player, said.text, held.text)
+    for seating, judge in product(seatings, game.judges):
+        try:
+            await game.judging(answered, seating, judge)
+        except JournalMiss:
+            calls[judge.alias] += REPAIR
     return calls
 
 
@@ -149,7 +160,7 @@ def plan_of(
         calls,
         videos=len(left.videos),
         has_subtitles=store is not None and has_subtitles(store),
-        answering=[player.name for player in (*cast.players, *_anchor(cast))],
+        answering=[player.name for player in (*cast.players, cast.anchor) if player],
     )
     return BenchPlan(
         questions=len(items),
@@ -160,76 +171,3 @@ def plan_of(
         notices=(*cast.notes, *notes, *notices),
         anchor=cast.anchor.name if cast.anchor else None,
     )
-
-
-def _anchor(cast: BenchCast) -> list[Player]:
-    return [] if cast.anchor is None else [cast.anchor]
-
-
-async def look_ahead_anchored(
-    game: AnchorGame | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
-) -> Left:
-    """Return what is left to be called; the anchor's answer counts once a question.
-
-    Args:
-        game: repeats what is known, and nothing else; None where nothing was ever played.
-        cast: who plays, and against whom.
-        items: what is asked.
-        films: where the videos are.
-    """
-    left = Left()
-    for item in items:
-        if item.video_id in films.lost:
-            left.known += len(cast.players)
-            continue
-        is_seen = game is not None and game.game.run_frames.has(films.videos[item.video_id].id)
-        seen = game if is_seen else None
-        held, calls = await _anchor_answer(seen, cast, item)
-        for player in cast.players:
-            mine = await _unknown_against(seen, cast, item, player, held)
-            left.known += not mine and held is not None
-            calls += mine
-        left.calls += calls
-        left.videos |= {item.video_id} if calls else set()
-    return left
-
-
-async def _anchor_answer(
-    game: AnchorGame | None, cast: BenchCast, item: Item
-) -> tuple[Said | None, Counter[str]]:
-    """Return what the anchor is known to answer, or the call that it takes."""
-    anchor = cast.anchor
-    if anchor is None:
-        raise RuntimeError("a plan against an anchor was made without one")
-    if game is not None:
-        with suppress(JournalMiss):
-            return await game.anchor_answer(item), Counter()
-    return None, Counter({anchor.name: 1} if anchor.model is not None else {})
-
-
-async def _unknown_against(
-    game: AnchorGame | None, cast: BenchCast, item: Item, player: Player, held: Said | None
-) -> Counter[str]:
-    """Return the calls of one question for one player that a repetition lacks."""
-    if held is not None and held.text is None:
-        return Counter()
-    both = REPAIR * len(SEATINGS)
-    calls = Counter({cast.judge: both})
-    said = None
-    if game is not None:
-        with suppress(JournalMiss):
-            said = await game.game.answer(item, player)
-    if said is None:
-        calls[player.name] += player.model is not None
-        return calls
-    if said.text is None:
-        return Counter()
-    if game is None or held is None:
-        return calls
-    calls = Counter[str]()
-    for seats in SEATINGS:
-        try:
-            await game.compared(item, player, seats, said, held)
-        except JournalMiss:
-            calls[cast.judge] += REPAIR
-    return calls

@@ -1,44 +1,53 @@
-"""One question of a bench for one model: an answer, asked once, and its judging by both references.
+"""One question of a bench for one model: an answer, asked once, and its judging.
 
+It is held against both references of the question, or against the answer of one model, the anchor.
 The contestant and the judge are those of a run, with the same prompts, fences and journal. Nothing
-is decided here that the journal does not tell again: to play a question twice costs nothing.
+is decided here that the journal does not say again: to play a question twice costs nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from functools import cached_property
+from typing import Generic, Literal, NamedTuple, TypeVar, cast
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.answer import answer
-from videoautoarena.agents.roles.judge import Case, Place, judge_once, plurality
+from videoautoarena.agents.roles.judge import (
+    Case,
+    Compared,
+    Place,
+    compare_once,
+    judge_once,
+    plurality,
+)
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
-from videoautoarena.memory.records.records import Judging, Seats
-from videoautoarena.runs.bench.format.results import REFERENCES, Against, Ruling, Vote
+from videoautoarena.memory.records.records import Frames, Judging, Seats
+from videoautoarena.runs.bench.format.points import DEGREES, LEADS
+from videoautoarena.runs.bench.format.results import (
+    ANCHOR,
+    REFERENCES,
+    Against,
+    Comparison,
+    Ruling,
+    Vote,
+)
 from videoautoarena.runs.bench.format.schema import Item, digest_of
+from videoautoarena.runs.bench.play.cast import BenchCast, Player
+from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.rundir.frames import RunFrames
 
-Swap = float | Literal["all"]
 NO_VIDEO = "no video"
 """How the reason begins of what is void since its video is lost."""
 _OTHER: dict[Seats, Seats] = {"ab": "ba", "ba": "ab"}
-
-
-@dataclass(frozen=True)
-class Player:
-    """Whose answers are judged."""
-
-    name: str
-    identity: str
-    """Digest of what it is, whatever it is called."""
-    model: Model | None = None
-    """None where its answers were handed in."""
-    given: Mapping[str, str] = field(default_factory=dict)
-    """Answers that were handed in, by qid."""
+Found = TypeVar("Found", Judging, Compared)
+"""What one judge says from one seating."""
+End = Literal["judged", "forfeit", "void"]
 
 
 class Said(NamedTuple):
@@ -50,120 +59,88 @@ class Said(NamedTuple):
     """It was never asked, so that it is not its fault."""
 
 
+class Answered(NamedTuple):
+    """An answer that can be judged."""
+
+    item: Item
+    player: Player
+    text: str
+    other: str
+    """The anchor's answer; empty where it is held against the references."""
+
+
 class Seating(NamedTuple):
     """One judging that a question asks for."""
 
-    against: Against
+    against: Against | Literal["anchor"]
     seats: Seats
-    is_audit: bool
+    is_audit: bool = False
     """It changes no ruling; it tells whether the judge minds the seats."""
-
-
-class Judged(NamedTuple):
-    """What all judges said from one seating."""
-
-    seating: Seating
-    judgings: tuple[Judging, ...]
-    """One a judge, in the order of the panel."""
-
-    @property
-    def verdict(self) -> Literal["win", "tie", "loss", "void"]:
-        """What it means for the candidate, who stands for `b`; who cannot tell does not vote."""
-        found = plurality([judging.verdict for judging in self.judgings])
-        if found is None:
-            return "void"
-        return "win" if found == "b" else "loss" if found == "a" else "tie"
-
-
-class Reasoned(Protocol):
-    """A ruling that may say why it is as it is."""
-
-    @property
-    def reason(self) -> str | None:
-        """Why it is void, or how it came to be."""
-
-
-class Settled(Protocol):
-    """What a question came to for one player, whatever the answer was held against."""
-
-    @property
-    def rulings(self) -> Sequence[Reasoned]:
-        """Every judging of it."""
-
-    @property
-    def end(self) -> Literal["judged", "forfeit", "void"]:
-        """How it ended."""
 
 
 class Outcome(NamedTuple):
     """What a question came to for one player."""
 
-    rulings: list[Ruling]
-    audits: list[bool]
-    """Of those judged from both seats as an audit, whether the judge said the same twice."""
-    end: Literal["judged", "forfeit", "void"]
+    rulings: Sequence[Ruling | Comparison]
+    same: Sequence[bool]
+    """Of what was judged from both seats, whether the judge said the same twice."""
+    end: End
 
 
 @dataclass(frozen=True)
-class BenchGame:
+class Game(ABC, Generic[Found]):
     """Plays questions through a prompter."""
 
+    cast: BenchCast
     prompter: Prompter
-    judges: tuple[Model, ...]
-    """Several are a panel, whose larger part decides."""
     run_frames: RunFrames
-    films: Mapping[str, str]
-    """Id of a video in the bench to that of the file that was found."""
-    lost: Mapping[str, str]
-    """Likewise to why there is none."""
-    seed: int
-    swap: Swap
+    films: BenchVideos
     on_failed: Callable[[str], None] = lambda _scope: None
     """Hears the scope of every call that failed for good."""
+    _asking: dict[str, asyncio.Lock] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def judges(self) -> tuple[Model, ...]:
+        """Several are a panel, whose larger part decides."""
+        return tuple(map(self.cast.config.model_of, self.cast.config.judges))
 
     async def play(self, item: Item, player: Player) -> Outcome:
-        """Return what a question came to: one call for the answer, one a judging of each judge.
+        """Return what a question came to: one call for an answer, one a judging of each judge.
 
         Raises:
             JournalMiss: the prompter only repeats what is known, and this is not.
         """
-        said = await self.answer(item, player)
-        if said.text is None:
-            return _unanswered(item, said)
-        seatings = list(seatings_of(item, seed=self.seed, swap=self.swap))
-        works = (
-            self.judging(item, player, said.text, seating, judge=judge)
-            for seating in seatings
-            for judge in self.judges
-        )
+        held = await self.held(item)
+        said = held if held.text is None else await self.answer(item, player)
+        if held.text is None or said.text is None:
+            return self.unanswered(item, said)
+        answered = Answered(item, player, said.text, held.text)
+        seatings, judges = list(seatings_of(self.cast, item)), self.judges
+        works = (self.judging(answered, seating, judge) for seating in seatings for judge in judges)
         # Every call is waited for even if one raises: its sibling's reply is paid and is kept.
         done = await asyncio.gather(*works, return_exceptions=True)
-        judgings = list[Judging]()
+        found = list[Found]()
         for outcome in done:
             if isinstance(outcome, BaseException):
                 raise outcome
-            judgings.append(outcome)
-        each = len(self.judges)
-        judged = [
-            Judged(seating, tuple(judgings[k * each : (k + 1) * each]))
-            for k, seating in enumerate(seatings)
-        ]
-        return _settled(item, said.text, judged)
+            found.append(outcome)
+        each = len(judges)
+        by_seating = [found[k : k + each] for k in range(0, len(found), each)]
+        return self.settled(answered, list(zip(seatings, by_seating, strict=True)))
 
     async def answer(self, item: Item, player: Player) -> Said:
         """Return what a player answers; what was handed in is not asked for."""
-        if (why := self.lost.get(item.video_id)) is not None:
+        if (why := self.films.lost.get(item.video_id)) is not None:
             return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
         if player.model is None:
-            told = player.given.get(item.qid, "")
-            return Said(told) if told.strip() else Said(None, "no answer was handed in")
+            given = player.given.get(item.qid, "")
+            return Said(given) if given.strip() else Said(None, "no answer was handed in")
         scope = scope_of(item)
         try:
-            frames = await self.run_frames.frames(self.films[item.video_id])
             said = await answer(
                 self.prompter,
                 player.model,
-                frames=frames,
+                frames=await self.frames(item),
                 question=item.question,
                 slot=scope,
                 seat=0,
@@ -175,27 +152,52 @@ class BenchGame:
             return Said(None, f"no answer: {failure}", is_ours=is_ours)
         return Said(said.text)
 
-    async def judging(
-        self, item: Item, player: Player, text: str, seating: Seating, *, judge: Model
-    ) -> Judging:
+    async def frames(self, item: Item) -> Frames:
+        """Return the frames of the video that a question is about."""
+        return await self.run_frames.frames(self.films.videos[item.video_id].id)
+
+    async def held(self, item: Item) -> Said:
+        """Return what the anchor answers; of all who want it one asks. The bench has references."""
+        if (anchor := self.cast.anchor) is None:
+            return Said("")
+        async with self._asking.setdefault(item.qid, asyncio.Lock()):
+            said = await self.answer(item, anchor)
+        if said.text is not None or said.is_ours:
+            return said
+        return Said(None, f"the anchor has no answer: {said.reason}", is_ours=True)
+
+    @abstractmethod
+    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Found:
+        """Return a judge's view from one seating; of a failed call, that it failed."""
+
+    @abstractmethod
+    def unanswered(self, item: Item, said: Said) -> Outcome:
+        """Return what a question comes to that cannot be judged."""
+
+    @abstractmethod
+    def settled(
+        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Found]]]
+    ) -> Outcome:
+        """Return what the judges' views of all seatings come to."""
+
+
+class ReferenceGame(Game[Judging]):
+    """Holds answers against both references of each question."""
+
+    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Judging:
         """Return a judge's view, "failed" where its call failed; `a` is the reference.
 
         Its place in the panel is no part of what it is asked, so that other panels know it, too.
         """
-        scope = f"{scope_of(item)}:{seating.against}:{player.identity[:12]}"
-        is_selected = seating.against == "selected"
-        case = Case(
-            persona=item.persona,
-            question=item.question,
-            answer_a=item.selected_answer if is_selected else item.rejected_answer,
-            answer_b=text,
-        )
+        item = answered.item
+        scope = f"{scope_of(item)}:{seating.against}:{answered.player.identity[:12]}"
+        reference = item.selected_answer if seating.against == "selected" else item.rejected_answer
         try:
             found = await judge_once(
                 self.prompter,
                 judge,
-                frames=await self.run_frames.frames(self.films[item.video_id]),
-                case=case,
+                frames=await self.frames(item),
+                case=Case(item.persona, item.question, reference, answered.text),
                 place=Place(scope, 0, seating.seats),
             )
         except UnusableVideo as why:
@@ -206,19 +208,88 @@ class BenchGame:
             self.on_failed(scope)
         return found
 
+    def unanswered(self, item: Item, said: Said) -> Outcome:
+        """Return two losses, or two voids where nobody was asked."""
+        verdict: Literal["void", "loss"] = "void" if said.is_ours else "loss"
+        rulings = [
+            Ruling(qid=item.qid, against=against, verdict=verdict, reason=said.reason)
+            for against in REFERENCES
+        ]
+        return Outcome(rulings, [], "void" if said.is_ours else "forfeit")
 
-def seatings_of(item: Item, *, seed: int, swap: Swap) -> Iterator[Seating]:
+    def settled(
+        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Judging]]]
+    ) -> Outcome:
+        """Return a ruling a seating that is no audit."""
+        rulings = [_ruling(answered, *one) for one in found if not one[0].is_audit]
+        said = {ruling.against: ruling.verdict for ruling in rulings}
+        audits = [
+            (verdict_of(judgings), said[cast("Against", seating.against)])
+            for seating, judgings in found
+            if seating.is_audit
+        ]
+        is_void = any(ruling.verdict == "void" for ruling in rulings)
+        same = [one == other for one, other in audits if "void" not in (one, other)]
+        return Outcome(rulings, same, "void" if is_void else "judged")
+
+
+class AnchorGame(Game[Compared]):
+    """Holds answers against those of an anchor, which is asked once, whoever is held against it."""
+
+    async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Compared:
+        """Return by how much the player's answer is better, from one seating."""
+        item, player, anchor = answered.item, answered.player, self.cast.anchor
+        if anchor is None:
+            raise RuntimeError("a bench was to be played against an anchor without one")
+        scope = f"{scope_of(item)}:anchor:{anchor.identity[:12]}:{player.identity[:12]}"
+        try:
+            found = await compare_once(
+                self.prompter,
+                judge,
+                frames=await self.frames(item),
+                case=Case(item.persona, item.question, answered.other, answered.text),
+                place=Place(scope, 0, seating.seats),
+            )
+        except UnusableVideo as why:
+            return Compared(None, None, str(why))
+        if found.is_failed:
+            self.on_failed(scope)
+        return found
+
+    def unanswered(self, item: Item, said: Said) -> Outcome:
+        """Return that it is much worse, or void where nobody was asked."""
+        verdict: Literal["void", "much_worse"] = "void" if said.is_ours else "much_worse"
+        ruling = Comparison(qid=item.qid, verdict=verdict, reason=said.reason)
+        return Outcome([ruling], [], "void" if said.is_ours else "forfeit")
+
+    def settled(
+        self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Compared]]]
+    ) -> Outcome:
+        """Return a ruling a seating."""
+        rulings = [_comparison(answered, seating, one) for seating, (one,) in found]
+        if any(ruling.verdict == "void" for ruling in rulings):
+            return Outcome(rulings, [], "void")
+        leads = [LEADS[ruling.verdict] for ruling in rulings]
+        same = len({(lead > 0) - (lead < 0) for lead in leads}) == 1
+        return Outcome(rulings, [same], "judged")
+
+
+def seatings_of(cast: BenchCast, item: Item) -> Iterator[Seating]:
     """Yield the judgings of a question; seats are the same for every player.
 
     What the judge's liking for a seat does to one player it does to all, so that differences
     between players hold less of it.
     """
+    if cast.anchor is not None:
+        yield from (Seating(ANCHOR, "ab"), Seating(ANCHOR, "ba"))
+        return
+    seed, swap = cast.config.seed, cast.config.swap
     for against in REFERENCES:
         u = unit_interval(seed, "bench seats", item.qid, against)
         first: Seats = "ab" if u < 0.5 else "ba"
-        yield Seating(against, first, is_audit=False)
+        yield Seating(against, first)
         if swap == "all":
-            yield Seating(against, _OTHER[first], is_audit=False)
+            yield Seating(against, _OTHER[first])
         elif unit_interval(seed, "bench swap", item.qid, against) < swap:
             yield Seating(against, _OTHER[first], is_audit=True)
 
@@ -228,44 +299,26 @@ def scope_of(item: Item) -> str:
     return f"bench-{digest_of(item.qid)[:16]}"
 
 
-def _unanswered(item: Item, said: Said) -> Outcome:
-    rulings = [
-        Ruling(
-            qid=item.qid,
-            against=against,
-            verdict="void" if said.is_ours else "loss",
-            reason=said.reason,
-        )
-        for against in REFERENCES
-    ]
-    return Outcome(rulings, [], "void" if said.is_ours else "forfeit")
+def verdict_of(judgings: Sequence[Judging]) -> Literal["win", "tie", "loss", "void"]:
+    """Return what a panel says of the candidate, who stands for `b`; an abstention is no vote."""
+    found = plurality([judging.verdict for judging in judgings])
+    if found is None:
+        return "void"
+    return "win" if found == "b" else "loss" if found == "a" else "tie"
 
 
-def _settled(item: Item, text: str, judged: Sequence[Judged]) -> Outcome:
-    rulings = [_ruling(item, text, one) for one in judged if not one.seating.is_audit]
-    said = {one.seating.against: one.verdict for one in judged if not one.seating.is_audit}
-    audits = [
-        one.verdict == said[one.seating.against]
-        for one in judged
-        if one.seating.is_audit and "void" not in (one.verdict, said[one.seating.against])
-    ]
-    is_void = any(ruling.verdict == "void" for ruling in rulings)
-    return Outcome(rulings, audits, "void" if is_void else "judged")
-
-
-def _ruling(item: Item, text: str, judged: Judged) -> Ruling:
-    seating, judgings, verdict = judged.seating, judged.judgings, judged.verdict
-    alone = len(judgings) == 1
+def _ruling(answered: Answered, seating: Seating, judgings: Sequence[Judging]) -> Ruling:
+    verdict, alone = verdict_of(judgings), len(judgings) == 1
     words = {one.judge: _words(one) for one in judgings if one.verdict != "failed"}
-    told: object = next(iter(words.values()), None) if alone else {"judges": words}
+    said: object = next(iter(words.values()), None) if alone else {"judges": words}
     why = "; ".join(f"{one.judge}: {one.reason}" for one in judgings)
     return Ruling(
-        qid=item.qid,
-        against=seating.against,
+        qid=answered.item.qid,
+        against=cast("Against", seating.against),
         verdict=verdict,
         seats=seating.seats,
-        response=text,
-        words=canonical_json(told) if words else None,
+        response=answered.text,
+        words=canonical_json(said) if words else None,
         reason=None if verdict != "void" else judgings[0].reason if alone else why,
         votes=None if alone else [_vote(one) for one in judgings],
     )
@@ -283,4 +336,16 @@ def _vote(judging: Judging) -> Vote:
         return Vote(judge=judging.judge, verdict=said)
     return Vote(
         judge=judging.judge, verdict="win" if said == "b" else "loss" if said == "a" else "tie"
+    )
+
+
+def _comparison(answered: Answered, seating: Seating, found: Compared) -> Comparison:
+    return Comparison(
+        qid=answered.item.qid,
+        verdict="void" if found.lead is None else DEGREES[found.lead],
+        seats=seating.seats,
+        response=answered.text,
+        anchor_response=answered.other,
+        words=canonical_json(found.reply.model_dump()) if found.reply else None,
+        reason=found.reason,
     )

@@ -6,9 +6,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.limits.budget import Caps
@@ -18,11 +18,9 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.anchor_results import Anchored, read_anchored
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.results import Result, read_results
+from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
 from videoautoarena.runs.bench.format.schema import Item
-from videoautoarena.runs.bench.play.anchor_question import AnchorGame, anchored_of
 from videoautoarena.runs.bench.play.calls import (
     Generations,
     begin_calls,
@@ -31,16 +29,10 @@ from videoautoarena.runs.bench.play.calls import (
     own_prompts,
     prompt_notes,
 )
-from videoautoarena.runs.bench.play.cast import BenchCast, Wanted, cast_against
-from videoautoarena.runs.bench.play.plan import (
-    BenchPlan,
-    Left,
-    look_ahead,
-    look_ahead_anchored,
-    plan_of,
-)
-from videoautoarena.runs.bench.play.question import BenchGame, Player, Settled
-from videoautoarena.runs.bench.play.tally import BenchTally, keep_results, results_of
+from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, cast_against
+from videoautoarena.runs.bench.play.plan import BenchPlan, Left, look_ahead, plan_of
+from videoautoarena.runs.bench.play.question import AnchorGame, Game, Outcome, ReferenceGame
+from videoautoarena.runs.bench.play.tally import BenchTally, Outcomes, keep_results, results_of
 from videoautoarena.runs.bench.play.videos import (
     BenchVideos,
     find_bench_videos,
@@ -66,8 +58,7 @@ from videoautoarena.video.workers.decoders import Decoders
 
 _AT_WORK = 2
 """Questions in hand for each call that may be under way: the next one is worded meanwhile."""
-End = TypeVar("End", bound=Settled)
-Way = Callable[[Item, Player], Awaitable[End]]
+Way = Callable[[Item, Player], Awaitable[Outcome]]
 """Plays one question for one player."""
 OnSettled = Callable[[BenchTally], None]
 """Hears, after every question of every model, how all of them went so far."""
@@ -96,7 +87,7 @@ class Ran(NamedTuple):
     tally: BenchTally
     judge: str
     players: tuple[str, ...]
-    results: tuple[Result, ...] | tuple[Anchored, ...]
+    results: tuple[Result | Anchored, ...]
     """None where not all was played."""
     files: tuple[Path, ...]
     """The results that were written."""
@@ -159,36 +150,17 @@ async def run_bench(folder: Path, asked: Asked, *, told: Listeners, on_settled: 
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
         tally = BenchTally(len(ready.items) * len(ready.cast.players))
-        results = await _played(ready, asked, tally=tally, told=told, on_settled=on_settled)
+        outcomes = await _play(ready, asked, tally=tally, told=told, on_settled=on_settled)
+        results = _results(ready, outcomes) if tally.settled == tally.total else ()
         files, kept = keep_results(ready.bench, results)
         names = tuple(player.name for player in ready.cast.players)
         anchor = ready.cast.anchor.name if ready.cast.anchor else None
         return Ran(tally, ready.cast.judge, names, results, files, kept, anchor)
 
 
-async def _played(
-    ready: _Ready, asked: Asked, *, tally: BenchTally, told: Listeners, on_settled: OnSettled
-) -> tuple[Result, ...] | tuple[Anchored, ...]:
-    """Play it, and return the results; none where not all was played."""
-    bench, cast, items = ready.bench, ready.cast, ready.items
-    if (anchor := cast.anchor) is not None:
-        held = await _play(
-            ready,
-            asked,
-            lambda game: AnchorGame(game, anchor).play,
-            tally=tally,
-            told=told,
-            on_settled=on_settled,
-        )
-        if tally.settled < tally.total:
-            return ()
-        return tuple(anchored_of(bench, cast, items, held, prompts=own_prompts(ready.store)))
-    outcomes = await _play(
-        ready, asked, lambda game: game.play, tally=tally, told=told, on_settled=on_settled
-    )
-    if tally.settled < tally.total:
-        return ()
-    return tuple(results_of(bench, cast, items, outcomes, prompts=own_prompts(ready.store)))
+def _results(ready: _Ready, outcomes: Outcomes) -> tuple[Result | Anchored, ...]:
+    prompts = own_prompts(ready.store)
+    return tuple(results_of(ready.bench, ready.cast, ready.items, outcomes, prompts=prompts))
 
 
 @asynccontextmanager
@@ -205,9 +177,8 @@ async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_R
         wanted = list(dict.fromkeys(item.video_id for item in items))
         films = find_bench_videos(bench, wanted, folder=asked.videos, store=store)
         refuse_strangers(bench, films)
-        used = ("contestant", "comparer" if cast.anchor else "judge")
         prompts = own_prompts(store, asked.prompts)
-        notes = [*prompt_notes(bench, prompts, used=used, typed=asked.prompts)]
+        notes = [*prompt_notes(bench, prompts, used=cast.roles, typed=asked.prompts)]
         if write:
             # Only what is not refused leaves a trace, which binds whatever plays this bench later.
             if store is None:
@@ -236,11 +207,12 @@ def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
 
 def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
     """Refuse to write over a result that was not made here."""
-    if (anchor := cast.anchor) is not None:
+    there: set[tuple[str, str]]
+    if (anchor := cast.anchor) is None:
+        there = {(one.model, one.judge) for one in read_results(bench) if one.how == "import"}
+    else:
         held = [one for one in read_anchored(bench) if one.anchor == anchor.name]
         there = {(one.model, one.judge) for one in held if one.how == "import"}
-    else:
-        there = {(r.model, r.judge) for r in read_results(bench) if r.how == "import"}
     for player in cast.players:
         if (player.name, cast.judge) in there:
             raise BadInput(
@@ -261,17 +233,13 @@ async def _look(
 ) -> Left:
     """Return what is left to be called, by repeating all that is known."""
     if store is None:
-        if cast.anchor is not None:
-            return await look_ahead_anchored(None, cast, items, films)
         return await look_ahead(None, cast, items, films)
     asker = Asker(store.journal, _no_bytes, is_replay=True)
     failed: set[str] = set()
     run_frames = _run_frames(cast, films, store, decoders=None)
-    game = _game(cast, films, store, run_frames=run_frames, asker=asker, on_failed=failed.add)
-    if cast.anchor is not None:
-        left = await look_ahead_anchored(AnchorGame(game, cast.anchor), cast, items, films)
-    else:
-        left = await look_ahead(game, cast, items, films)
+    game = game_of(cast, films, asker, store=store, run_frames=run_frames)
+    game = replace(game, on_failed=failed.add)
+    left = await look_ahead(game, cast, items, films)
     left.failed |= failed
     return left
 
@@ -288,38 +256,25 @@ def _run_frames(
     return RunFrames(store, decoders, files=files, sampling=cast.config.sampling, videos=videos)
 
 
-def _game(
-    cast: BenchCast,
-    films: BenchVideos,
-    store: Store,
-    *,
-    run_frames: RunFrames,
-    asker: Asker,
-    on_failed: Callable[[str], None] = lambda _scope: None,
-) -> BenchGame:
-    config = cast.config
-    prompter = Prompter(asker, own_prompts(store), config.seed, generations=Generations(store))
-    return BenchGame(
-        prompter=prompter,
-        judges=tuple(map(config.model_of, config.judges)),
-        run_frames=run_frames,
-        films={id_: video.id for id_, video in films.videos.items()},
-        lost=films.lost,
-        seed=config.seed,
-        swap=config.swap,
-        on_failed=on_failed,
-    )
+def game_of(
+    cast: BenchCast, films: BenchVideos, asker: Asker, *, store: Store, run_frames: RunFrames
+) -> Game[Any]:
+    """Return what plays questions as a cast is scored: against the references, or an anchor."""
+    generations, seed = Generations(store), cast.config.seed
+    prompter = Prompter(asker, own_prompts(store), seed, generations=generations)
+    if cast.anchor is None:
+        return ReferenceGame(cast, prompter, run_frames, films)
+    return AnchorGame(cast, prompter, run_frames, films)
 
 
 async def _play(
     ready: _Ready,
     asked: Asked,
-    way: Callable[[BenchGame], Way[End]],
     *,
     tally: BenchTally,
     told: Listeners,
     on_settled: OnSettled,
-) -> dict[tuple[str, str], End]:
+) -> Outcomes:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
     store, cast = ready.store, ready.cast
     if store is None:
@@ -344,9 +299,9 @@ async def _play(
             spend_cap=budget.spend_cap,
             estimates=budget.estimates,
         )
-        game = _game(cast, ready.films, store, run_frames=run_frames, asker=asker)
+        game = game_of(cast, ready.films, asker, store=store, run_frames=run_frames)
         jobs = [(item, player) for item in ready.items for player in cast.players]
-        line = Line(way(game), jobs, tally, on_settled)
+        line = Line(game.play, jobs, tally, on_settled)
         try:
             stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), told)
         finally:
@@ -357,17 +312,17 @@ async def _play(
     return line.outcomes
 
 
-class Line(Generic[End]):
+class Line:
     """Questions that are played in order, a few at a time."""
 
     def __init__(
         self,
-        way: Way[End],
+        way: Way,
         jobs: list[tuple[Item, Player]],
         tally: BenchTally,
         on_settled: OnSettled,
     ) -> None:
-        self.outcomes: dict[tuple[str, str], End] = {}
+        self.outcomes: dict[tuple[str, str], Outcome] = {}
         self._way, self._tally, self._on_settled = way, tally, on_settled
         self._jobs: Iterator[tuple[Item, Player]] = iter(jobs)
         self._is_broken = False

@@ -15,30 +15,32 @@ from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import Lost
 from videoautoarena.memory.store.journal import NOTHING_LOST
-from videoautoarena.runs.bench.format.anchor_results import (
-    Anchored,
-    compared,
-    read_one_anchored,
-    write_anchored,
-)
+from videoautoarena.runs.bench.format.points import decided
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
-    ANCHORED,
-    RESULT,
+    Anchored,
     Result,
-    decided,
-    file_of,
+    place_of,
     read_result,
     write_result,
 )
 from videoautoarena.runs.bench.format.schema import Item
-from videoautoarena.runs.bench.play.cast import BenchCast
-from videoautoarena.runs.bench.play.question import Outcome, Player, Settled
+from videoautoarena.runs.bench.play.cast import BenchCast, Player
+from videoautoarena.runs.bench.play.question import Outcome
 from videoautoarena.runs.rundir.failures import Forfeits
 from videoautoarena.runs.text.battle_table import quoted
 
 MOST_VOID = 0.05
 """Share of voids, or of one model's forfeits, above which the exit code says so, as in a run."""
+FACTS = (
+    "model", "max_frames", "judge", "seed", "swap", "questions", "forfeits", "voids", "audited",
+    "same_from_both_seats", "prompts", "contracts",
+)  # fmt: skip
+"""What a result says of how it came to be, in this order."""
+ANCHORED_FACTS = (
+    "model", "anchor", "max_frames", "judge", "prompts", "contracts", "seed", "questions",
+    "forfeits", "voids", "same_from_both_seats",
+)  # fmt: skip
 Outcomes = Mapping[tuple[str, str], Outcome]
 """By the player's name and the qid."""
 
@@ -65,7 +67,7 @@ class BenchTally:
     lost: Lost = NOTHING_LOST
     """What tries without a reply may have cost, of all processes that played the bench."""
 
-    def count(self, outcome: Settled, player: str) -> None:
+    def count(self, outcome: Outcome, player: str) -> None:
         """Count one more."""
         reason = next((ruling.reason for ruling in outcome.rulings if ruling.reason), None)
         verdict = "forfeit_a" if outcome.end == "forfeit" else outcome.end
@@ -98,12 +100,6 @@ class BenchTally:
         }
 
 
-def asked_of(bench: OpenBench, items: Sequence[Item]) -> list[str]:
-    """Return the qids of the items that are asked, in the order of the bench."""
-    asked = {item.qid for item in items}
-    return [item.qid for item in bench.items if item.qid in asked]
-
-
 def results_of(
     bench: OpenBench,
     cast: BenchCast,
@@ -111,50 +107,50 @@ def results_of(
     outcomes: Outcomes,
     *,
     prompts: PromptSet,
-) -> list[Result]:
+) -> list[Result | Anchored]:
     """Return the result of each player, its rulings in the order of the bench."""
-    ordered = asked_of(bench, items)
-    return [
-        _result(bench, cast, player, [outcomes[player.name, qid] for qid in ordered], prompts)
-        for player in cast.players
-    ]
+    asked = {item.qid for item in items}
+    ordered = [item.qid for item in bench.items if item.qid in asked]
+    found = list[Result | Anchored]()
+    for player in cast.players:
+        mine = [outcomes[player.name, qid] for qid in ordered]
+        known = _facts(cast, player, mine, prompts)
+        made: dict[str, Any] = {"bench": bench.bench, "model": player.name, "how": "run"}
+        made |= {"judge": cast.judge, "rulings": [one for each in mine for one in each.rulings]}
+        if cast.anchor is None:
+            found.append(Result(**made, facts={name: known[name] for name in FACTS}))
+        else:
+            facts = {name: known[name] for name in ANCHORED_FACTS}
+            found.append(Anchored(**made, anchor=cast.anchor.name, facts=facts))
+    return found
 
 
-def _result(
-    bench: OpenBench,
-    cast: BenchCast,
-    player: Player,
-    outcomes: Sequence[Outcome],
-    prompts: PromptSet,
-) -> Result:
-    audits = [is_same for outcome in outcomes for is_same in outcome.audits]
+def _facts(
+    cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
+) -> dict[str, JsonValue]:
+    same = [is_same for outcome in outcomes for is_same in outcome.same]
     ends = Counter(outcome.end for outcome in outcomes)
     judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
-    return Result(
-        bench=bench.bench,
-        model=player.name,
-        judge=cast.judge,
-        how="run",
-        rulings=[ruling for outcome in outcomes for ruling in outcome.rulings],
-        facts={
-            "model": player.model.resolved if player.model else None,
-            "max_frames": player.model.frame_limit("contestant") if player.model else None,
-            "judge": judges[0] if len(judges) == 1 else judges,
-            "seed": cast.config.seed,
-            "swap": cast.config.swap,
-            "questions": len(outcomes),
-            "forfeits": ends["forfeit"],
-            "voids": ends["void"],
-            "audited": len(audits),
-            "same_from_both_seats": sum(audits),
-            "prompts": {role: prompts.digests[role] for role in ("contestant", "judge")},
-            "contracts": prompts.contracts,
-        },
-    )
+    anchor = cast.anchor.model if cast.anchor else None
+    return {
+        "model": player.model.resolved if player.model else None,
+        "anchor": anchor.resolved if anchor else None,
+        "max_frames": player.model.frame_limit("contestant") if player.model else None,
+        "judge": judges[0] if len(judges) == 1 else judges,
+        "seed": cast.config.seed,
+        "swap": cast.config.swap,
+        "questions": len(outcomes),
+        "forfeits": ends["forfeit"],
+        "voids": ends["void"],
+        "audited": len(same),
+        "same_from_both_seats": sum(same),
+        "prompts": {role: prompts.digests[role] for role in cast.roles},
+        "contracts": prompts.contracts,
+    }
 
 
 def keep_results(
-    bench: OpenBench, results: tuple[Result, ...] | tuple[Anchored, ...]
+    bench: OpenBench, results: Sequence[Result | Anchored]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Write results where none is there that decides more; return the files, and why not others.
 
@@ -163,10 +159,10 @@ def keep_results(
     """
     files, kept = list[Path](), list[str]()
     for result in results:
-        file, mine = _place(bench, result), _decided(result)
-        before = _decided(_read(bench, file, like=result)) if file.is_file() else frozenset[str]()
+        file, mine = place_of(bench, result), decided(result)
+        before = decided(read_result(file, bench)) if file.is_file() else frozenset[str]()
         if before <= mine:
-            files.append(_write(bench, result))
+            files.append(write_result(bench, result, force=True))
         else:
             kept.append(
                 f"the result of {quoted(result.model)} by {quoted(result.judge)} in "
@@ -174,24 +170,3 @@ def keep_results(
                 f"{len(before)} it decides are not decided now; delete it to have it written anew"
             )
     return tuple(files), tuple(kept)
-
-
-def _place(bench: OpenBench, result: Result | Anchored) -> Path:
-    if isinstance(result, Anchored):
-        return file_of(bench, ANCHORED, result.model, result.judge, result.anchor)
-    return file_of(bench, RESULT, result.model, result.judge)
-
-
-def _read(bench: OpenBench, file: Path, *, like: Result | Anchored) -> Result | Anchored:
-    is_anchored = isinstance(like, Anchored)
-    return read_one_anchored(file, bench) if is_anchored else read_result(file, bench)
-
-
-def _decided(result: Result | Anchored) -> frozenset[str]:
-    return compared(result) if isinstance(result, Anchored) else decided(result)
-
-
-def _write(bench: OpenBench, result: Result | Anchored) -> Path:
-    if isinstance(result, Anchored):
-        return write_anchored(bench, result, force=True)
-    return write_result(bench, result, force=True)

@@ -17,21 +17,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.anchor_results import (
+from videoautoarena.runs.bench.format.points import (
     DEGREES,
     LEADS,
     WEIGHT,
-    Anchored,
-    Comparison,
     by_question,
     games_of,
     groups_of,
     is_read,
-    pick_anchored,
-    read_anchored,
     shares_of,
 )
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import Anchored, Comparison, read_anchored
 from videoautoarena.runs.bench.format.schema import Item, part_of
 from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS, PARTIAL, VOIDS, By, ordered
 from videoautoarena.runs.text.battle_table import quoted
@@ -97,7 +94,7 @@ def build_anchored(
             "weight": way.weight,
             "style": way.style,
             "intervals": way.intervals,
-            "stand_ins": all(_is_stand_in(one) for one in group),
+            "stand_ins": all(one.is_stand_in for one in group),
             **_board(bench.items, group, way),
         }
         if by is not None:
@@ -117,7 +114,7 @@ def anchored_by(
     results = read_anchored(bench)
     judge = judge and in_full(judge, (one.judge for one in results))
     anchor = anchor and in_full(anchor, (one.anchor for one in results))
-    found = pick_anchored(results, judge=judge, anchor=anchor)
+    found = [one for one in results if judge in (None, one.judge) and anchor in (None, one.anchor)]
     if anchor is not None and not found:
         there = ", ".join(f"{quoted(k[1])} by {quoted(k[0])}" for k, _ in groups_of(results))
         raise BadInput(
@@ -126,10 +123,6 @@ def anchored_by(
             + f" on {bench.folder}; there is {there or 'no anchor at all'}"
         )
     return found
-
-
-def _is_stand_in(result: Anchored) -> bool:
-    return str(result.facts.get("model")).startswith("offline:")
 
 
 def _slices(bench: OpenBench, group: Sequence[Anchored], way: Way, by: By) -> list[Board]:

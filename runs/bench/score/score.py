@@ -15,15 +15,9 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.points import WORTH, points_of
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import (
-    REFERENCES,
-    WORTH,
-    Against,
-    Result,
-    points_of,
-    read_results,
-)
+from videoautoarena.runs.bench.format.results import REFERENCES, Against, Result, read_results
 from videoautoarena.runs.bench.format.schema import UNKNOWN, Item, part_of
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.traits import BUCKET_NAMES
@@ -75,7 +69,7 @@ def build_scores(
         "items": len(bench.items),
         "videos": len({item.video_id for item in bench.items}),
         "of": of,
-        "stand_ins": bool(results) and all(_is_stand_in(result) for result in results),
+        "stand_ins": bool(results) and all(result.is_stand_in for result in results),
         **_board(bench.items, results, of),
     }
     if by is None:
@@ -93,11 +87,6 @@ def build_scores(
         for name in ordered(by, parts)
     ]
     return {**board, "by": by, "slices": slices}
-
-
-def _is_stand_in(result: Result) -> bool:
-    """Return whether a run says that its answers are those of an offline model."""
-    return str(result.facts.get("model")).startswith("offline:")
 
 
 def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:

@@ -19,16 +19,9 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.canaries import MOST_LEAKED
 from videoautoarena.runs.audit.evidence import above, finding, percent, unknown
 from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
+from videoautoarena.runs.bench.format.points import Points, judge_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.results import (
-    Points,
-    Result,
-    Vote,
-    judge_of,
-    points_of,
-    read_results,
-    videos_of,
-)
+from videoautoarena.runs.bench.format.results import Result, Vote, read_results
 from videoautoarena.runs.leaderboard.agreement import agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
 from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms

@@ -14,8 +14,8 @@ from tests.support.held import held
 from tests.support.judged import bench_of
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.anchor_results import read_anchored
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import read_anchored
 from videoautoarena.runs.bench.score.anchor_score import build_anchored
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.interop.arena_hard import import_arena_hard
@@ -48,7 +48,7 @@ def first(qid: str, *scores: Any) -> dict[str, Any]:
 
 def verdicts(bench: OpenBench) -> list[tuple[str, str | None]]:
     (result,) = read_anchored(bench)
-    return [(one.verdict, one.seats) for one in result.comparisons]
+    return [(one.verdict, one.seats) for one in result.rulings]
 
 
 def test_judgments_count_as_arena_hards_own_table_does(bench: OpenBench, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_first_version_is_read_with_its_answers(bench: OpenBench, tmp_path: 
         import_arena_hard(data, bench)
     assert import_arena_hard(data, bench, baseline="base").answers == 1
     (result,) = read_anchored(bench)
-    one = result.comparisons[0]
+    one = result.rulings[0]
     assert (one.response, one.anchor_response, one.words) == (
         "owl says",
         "base says",
@@ -208,7 +208,7 @@ def test_what_goes_out_comes_in_again_with_the_same_scores(tmp_path: Path) -> No
         for key in ("stand_ins", "seats"):
             board.pop(key)
     assert ours == theirs
-    kept = {result.model: result.comparisons[0].response for result in read_anchored(there)}
+    kept = {result.model: result.rulings[0].response for result in read_anchored(there)}
     assert (kept["../owl"], kept["MOLE"], kept["mole"]) == ("yes", "perhaps", "maybe")
 
 

@@ -13,9 +13,15 @@ from tests.support.held import held
 from tests.support.published_bench import published, write_published
 from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.small_benches import run_bench as run
-from videoautoarena.runs.bench.format.anchor_results import Anchored, read_anchored, write_anchored
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.results import Answers, read_results, write_answers
+from videoautoarena.runs.bench.format.results import (
+    Anchored,
+    Answers,
+    read_anchored,
+    read_results,
+    write_answers,
+    write_result,
+)
 from videoautoarena.runs.interop.videoautobench import import_videoautobench
 
 MOLE = ("--model", "offline:mole", "--limit", 3)
@@ -53,9 +59,9 @@ def test_the_ladder_of_the_cast_comes_out_of_an_anchor(ground: Path, bench: Path
     assert found["scores"]["anchor"] == "offline:terse"
     assert found["scores"]["seats"]["split"] == 0
     for result in results_of(bench).values():
-        lines = [(one.qid, one.seats) for one in result.comparisons]
+        lines = [(one.qid, one.seats) for one in result.rulings]
         assert lines == [(i.qid, seats) for i in open_bench(bench).items for seats in ("ab", "ba")]
-        assert all(one.anchor_response and one.response for one in result.comparisons)
+        assert all(one.anchor_response and one.response for one in result.rulings)
     assert read_results(open_bench(bench)) == []
 
 
@@ -96,7 +102,7 @@ def test_the_benchs_own_answers_can_be_the_anchor(ground: Path, bench: Path) -> 
     assert told.return_value == 0, told.output
     assert roles(bench) == {"contestant": 4, "comparer": 8}
     items = {item.qid: item for item in open_bench(bench).items}
-    for one in results_of(bench)["offline:hawk"].comparisons:
+    for one in results_of(bench)["offline:hawk"].rulings:
         assert one.anchor_response == items[one.qid].selected_answer
         if one.response == one.anchor_response:
             assert one.verdict == "same"
@@ -116,7 +122,7 @@ def test_what_was_handed_in_can_be_the_anchor_and_a_gap_in_it_is_void(
         "--allow-offline-judge",
     )  # fmt: skip
     assert told.return_value == (3 if len(opened.items) < 20 else 0)
-    void, *others = results_of(bench)["offline:mole"].comparisons
+    void, *others = results_of(bench)["offline:mole"].rulings
     assert (void.qid, void.verdict, void.seats) == (opened.items[0].qid, "void", None)
     assert void.reason == "the anchor has no answer: no answer was handed in"
     assert all(one.seats for one in others)
@@ -129,7 +135,7 @@ def test_a_model_without_an_answer_is_much_worse_unread(ground: Path, bench: Pat
         opened, Answers(bench=opened.bench, model="theirs", how="import", responses=texts)
     )
     run(bench, "--videos", ground / "videos", "--model", "theirs", *TERSE, "--allow-offline-judge")
-    lost = results_of(bench)["theirs"].comparisons[0]
+    lost = results_of(bench)["theirs"].rulings[0]
     assert (lost.verdict, lost.seats, lost.reason) == (
         "much_worse",
         None,
@@ -143,7 +149,7 @@ def test_a_lost_video_is_void_and_says_so(ground: Path, bench: Path, tmp_path: P
     (there / gone).unlink()
     told = run(bench, "--videos", there, *MOLE, *TERSE)
     assert told.return_value == 3
-    verdicts = Counter(one.verdict for one in results_of(bench)["offline:mole"].comparisons)
+    verdicts = Counter(one.verdict for one in results_of(bench)["offline:mole"].rulings)
     assert 0 < verdicts["void"] < verdicts.total()
     assert f"lost, {verdicts['void']}: no video" in told.stderr
     assert "--videos" in told.stderr
@@ -198,7 +204,7 @@ def test_an_imported_result_is_never_written_over(ground: Path, bench: Path) -> 
     opened = open_bench(bench)
     made = held(opened, "offline:mole", ["> >"], anchor="offline:terse", judge="offline:judge")
     held_in = made.model_copy(update={"how": "import"})
-    write_anchored(opened, held_in, force=True)
+    write_result(opened, held_in, force=True)
     told = run(bench, "--videos", ground / "videos", *MOLE, *TERSE)
     assert "has an imported result" in str(told.exception)
     assert results_of(bench)["offline:mole"] == held_in

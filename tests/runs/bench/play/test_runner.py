@@ -20,9 +20,17 @@ from tests.support.small_benches import run_bench as run
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.results import Answers, Ruling, write_answers
-from videoautoarena.runs.bench.format.results import Result as Played
-from videoautoarena.runs.bench.format.results import write_result as write_played
+from videoautoarena.runs.bench.format.results import (
+    Answers,
+    Ruling,
+    write_answers,
+)
+from videoautoarena.runs.bench.format.results import (
+    Result as Played,
+)
+from videoautoarena.runs.bench.format.results import (
+    write_result as write_played,
+)
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.cli.main import arena, guarded
 

@@ -18,17 +18,12 @@ from tests.support.held import LABELS, held
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.anchor_results import (
-    LEADS,
-    Anchored,
-    read_anchored,
-    shares_of,
-    write_anchored,
-)
+from videoautoarena.runs.bench.format.points import LEADS, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import Anchored, read_anchored, write_result
 from videoautoarena.runs.bench.score.anchor_score import Way, build_anchored
 from videoautoarena.runs.bench.score.anchor_text import notes, pasted_anchored
-from videoautoarena.runs.bench.score.compare import anchored_lines, compare_any
+from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
 
@@ -152,9 +147,9 @@ def test_style_takes_out_what_length_alone_has_won(tmp_path: Path) -> None:
     result = held(bench, "long", [">> >>" if k % 4 else "< <" for k in range(40)], write=False)
     lines = [
         one.model_copy(update={"response": "so " * (30 if one.verdict == "much_better" else 1)})
-        for one in result.comparisons
+        for one in result.rulings
     ]
-    told = result.model_copy(update={"comparisons": lines})
+    told = result.model_copy(update={"rulings": lines})
     plain, controlled = (board(bench, told, style=style) for style in (False, True))
     assert controlled["models"][0]["score"] < plain["models"][0]["score"] - 10
     assert controlled["style_worth"]["length"] > 100
@@ -172,23 +167,23 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     made = held(bench, "../owl\x1b[31m", ["> =", "<<", "? >>"])
     assert read_anchored(bench) == [made]
     with pytest.raises(BadInput, match='against "base" already; pass --force'):
-        write_anchored(bench, made)
+        write_result(bench, made)
     assert [file.parent for file in bench.results.iterdir()] == [bench.results]
 
 
 @pytest.mark.parametrize(
     ("said", "wrong"),
     [
-        (["> >", "> >"], "compares twice"),
-        (["<<", "> >"], "compares twice"),
-        (["<<", "<<"], "compares twice"),
+        (["> >", "> >"], "rules twice"),
+        (["<<", "> >"], "rules twice"),
+        (["<<", "<<"], "rules twice"),
     ],
 )
 def test_a_question_is_compared_once_a_seating(tmp_path: Path, said: list[str], wrong: str) -> None:
     bench = bench_of(tmp_path, 2)
     made = held(bench, "owl", said, write=False)
-    same = [one.model_copy(update={"qid": bench.items[0].qid}) for one in made.comparisons]
-    write_anchored(bench, made.model_copy(update={"comparisons": same}))
+    same = [one.model_copy(update={"qid": bench.items[0].qid}) for one in made.rulings]
+    write_result(bench, made.model_copy(update={"rulings": same}))
     with pytest.raises(BadInput, match=wrong):
         read_anchored(bench)
 
@@ -221,7 +216,7 @@ def test_a_lead_is_said_to_be_another_figure_than_the_scores(tmp_path: Path) -> 
 def test_stand_ins_alone_against_an_anchor_are_said_to_be_some(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 2)
     made = held(bench, "owl", ["> >"] * 2, write=False)
-    write_anchored(bench, made.model_copy(update={"facts": {"model": "offline:owl"}}))
+    write_result(bench, made.model_copy(update={"facts": {"model": "offline:owl"}}))
     found = json.loads(invoke("bench", "score", bench.folder, "--anchor", "base", "--json").stdout)
     assert [found["stand_ins"], found["anchored"][0]["stand_ins"]] == [True, True]
 
@@ -255,19 +250,19 @@ def test_two_models_are_compared_question_by_question(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 12)
     held(bench, "owl", ["> >"] * 12)
     held(bench, "mole", ["> <"] * 11 + ["? <"])
-    report = compare_any(bench.folder, "owl", "mole")
-    assert report["anchor"] == "base"
-    assert (report["questions"], report["items"]["a_higher"]) == (11, 11)
-    assert report["difference"]["average"]["value"] == pytest.approx(50.0)
-    assert report["better"] > 0.999
-    told = anchored_lines(report)
+    report = compare(bench.folder, "owl", "mole")
+    assert report.anchor == "base"
+    assert (report.questions, report.items["a_higher"]) == (11, 11)
+    assert report.difference["average"].value == pytest.approx(50.0)
+    assert report.better > 0.999
+    told = report.as_lines()
     assert (
         told[0]
         == "owl: won 100.0 % of a question's games on average, against base, judged by judge"
     )
     assert told[-2].startswith("note: only 11 videos")
-    turned = compare_any(bench.folder, "mole", "owl")
-    assert turned["sentence"] == report["sentence"]
+    turned = compare(bench.folder, "mole", "owl")
+    assert turned.sentence == report.sentence
 
 
 def test_the_references_count_where_both_were_held_against_them(tmp_path: Path) -> None:
@@ -275,8 +270,8 @@ def test_the_references_count_where_both_were_held_against_them(tmp_path: Path) 
     for model, word in (("owl", ">"), ("mole", "<")):
         judged(bench, model, ["win"] * 12, ["win"] * 12)
         held(bench, model, [f"{word} {word}"] * 12)
-    assert "anchor" not in compare_any(bench.folder, "owl", "mole")
-    assert compare_any(bench.folder, "owl", "mole", anchor="base")["anchor"] == "base"
+    assert compare(bench.folder, "owl", "mole").anchor is None
+    assert compare(bench.folder, "owl", "mole", anchor="base").anchor == "base"
 
 
 def test_several_anchors_must_be_told_apart(tmp_path: Path) -> None:
@@ -284,10 +279,10 @@ def test_several_anchors_must_be_told_apart(tmp_path: Path) -> None:
     for model, anchor in (("owl", "base"), ("mole", "base"), ("owl", "other"), ("mole", "other")):
         held(bench, model, ["> >"] * 3, anchor=anchor)
     with pytest.raises(BadInput, match="pick one with --anchor"):
-        compare_any(bench.folder, "owl", "mole")
-    assert compare_any(bench.folder, "owl", "mole", anchor="other")["anchor"] == "other"
+        compare(bench.folder, "owl", "mole")
+    assert compare(bench.folder, "owl", "mole", anchor="other").anchor == "other"
     with pytest.raises(BadInput, match='"hawk" has no result against an anchor'):
-        compare_any(bench.folder, "owl", "hawk", anchor="base")
+        compare(bench.folder, "owl", "hawk", anchor="base")
 
 
 def test_a_share_is_of_the_weighted_games(bench: OpenBench) -> None:

@@ -10,8 +10,8 @@ import pytest
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.results import Points, points_of
-from videoautoarena.runs.bench.score.compare import as_lines, compare
+from videoautoarena.runs.bench.format.points import Points, points_of
+from videoautoarena.runs.bench.score.compare import compare
 
 
 def test_a_question_is_worth_what_the_published_rule_says(tmp_path: Path) -> None:
@@ -45,11 +45,11 @@ def test_who_wins_everywhere_is_better_for_sure(tmp_path: Path) -> None:
     judged(bench, "owl", ["win"] * 12, ["win"] * 12)
     judged(bench, "mole", ["loss"] * 12, ["loss"] * 12)
     report = compare(bench.folder, "owl", "mole")
-    assert report["difference"]["average"]["value"] == 100.0
-    assert report["better"] > 0.999
-    assert report["items"] == {"a_higher": 12, "level": 0, "b_higher": 0}
-    assert report["sentence"].startswith("owl is better than mole, by 100.0 points")
-    assert "P(better) over 99.9 %" in report["sentence"]
+    assert report.difference["average"].value == 100.0
+    assert report.better > 0.999
+    assert report.items == {"a_higher": 12, "level": 0, "b_higher": 0}
+    assert report.sentence.startswith("owl is better than mole, by 100.0 points")
+    assert "P(better) over 99.9 %" in report.sentence
 
 
 def test_the_order_of_the_names_turns_the_figures_and_not_the_sentence(tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_the_order_of_the_names_turns_the_figures_and_not_the_sentence(tmp_path:
     judged(bench, "owl", ["win"] * 9 + ["tie"] * 3, ["win"] * 12)
     judged(bench, "mole", ["tie"] * 9 + ["win"] * 3, ["win"] * 12)
     there, back = (compare(bench.folder, *names) for names in (("owl", "mole"), ("mole", "owl")))
-    assert there["sentence"] == back["sentence"]
-    assert there["difference"]["selected"]["value"] == -back["difference"]["selected"]["value"]
-    assert there["better"] == pytest.approx(1 - back["better"])
-    assert "which is not sure" in there["sentence"]
+    assert there.sentence == back.sentence
+    assert there.difference["selected"].value == -back.difference["selected"].value
+    assert there.better == pytest.approx(1 - back.better)
+    assert "which is not sure" in there.sentence
 
 
 def test_equal_results_tell_nobody_apart(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_equal_results_tell_nobody_apart(tmp_path: Path) -> None:
     for name in ("owl", "mole"):
         judged(bench, name, ["win"] * 4, ["tie"] * 4)
     report = compare(bench.folder, "owl", "mole")
-    assert report["better"] == 0.5
-    assert report["difference"]["average"]["low"] < 0 < report["difference"]["average"]["high"]
-    assert "have the same score" in report["sentence"]
+    assert report.better == 0.5
+    assert report.difference["average"].low < 0 < report.difference["average"].high
+    assert "have the same score" in report.sentence
 
 
 def test_one_video_tells_nobody_apart(tmp_path: Path) -> None:
@@ -78,9 +78,9 @@ def test_one_video_tells_nobody_apart(tmp_path: Path) -> None:
     judged(bench, "owl", ["win"] * 3, ["win"] * 3)
     judged(bench, "mole", ["loss"] * 3, ["loss"] * 3)
     report = compare(bench.folder, "owl", "mole")
-    assert report["better"] is None
-    assert "too few to speak for others" in report["warnings"][0]
-    assert as_lines(report)
+    assert report.better is None
+    assert "too few to speak for others" in report.warnings[0]
+    assert report.as_lines()
 
 
 def test_only_questions_that_both_have_count_and_that_is_said(tmp_path: Path) -> None:
@@ -88,9 +88,9 @@ def test_only_questions_that_both_have_count_and_that_is_said(tmp_path: Path) ->
     judged(bench, "owl", ["win", "void", "win"], ["win"] * 3)
     judged(bench, "mole", ["win"] * 4, ["loss"] * 4)
     report = compare(bench.folder, "owl", "mole")
-    assert report["questions"] == 2
-    assert report["models"][0]["average"] == 100.0
-    assert "2 of 4 questions left out" in report["warnings"][-1]
+    assert report.questions == 2
+    assert report.models[0].average == 100.0
+    assert "2 of 4 questions left out" in report.warnings[-1]
 
 
 def test_several_judges_have_to_be_told_apart(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_several_judges_have_to_be_told_apart(tmp_path: Path) -> None:
         judged(bench, "mole", ["tie"] * 2, ["win"] * 2, judge=judge)
     with pytest.raises(BadInput, match=r'several judges .*"one", "two"'):
         compare(bench.folder, "owl", "mole")
-    gaps = [compare(bench.folder, "owl", "mole", judge=j)["items"] for j in ("one", "two")]
+    gaps = [compare(bench.folder, "owl", "mole", judge=j).items for j in ("one", "two")]
     assert [gap["a_higher"] for gap in gaps] == [2, 0]
 
 

@@ -25,7 +25,7 @@ from videoautoarena.runs.bench.format.results import read_results
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play import calls
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.bench.play.question import Judged, Seating
+from videoautoarena.runs.bench.play.question import verdict_of
 from videoautoarena.runs.bench.score.validity import check
 from videoautoarena.runs.cli.main import arena
 from videoautoarena.runs.interop.inspect_bench import export_results
@@ -103,7 +103,7 @@ def test_the_larger_part_of_those_who_can_tell_decides(said: str, verdict: str) 
         Judging.model_validate({"judge": f"j{k}", "seats": "ba", "verdict": words[one]})
         for k, one in enumerate(said)
     )
-    assert Judged(Seating("selected", "ba", is_audit=False), judgings).verdict == verdict
+    assert verdict_of(judgings) == verdict
 
 
 def test_every_judge_is_asked_once_a_seating_and_its_vote_is_kept(ground: Path) -> None:

@@ -180,9 +180,9 @@ def test_a_difference_is_that_of_a_comparison(bench: OpenBench, tmp_path: Path) 
         write_result(bench, result(bench, verdicts, outcomes(wins, 0), model=model), force=True)
     board = build_scores(bench, read_results(bench))
     (found,) = board["differences"]
-    told = compare(bench.folder, "one", "other")["difference"]["average"]
+    lead = compare(bench.folder, "one", "other").difference["average"]
     for mine, theirs in (("difference", "value"), ("low", "low"), ("high", "high")):
-        assert found[mine] == pytest.approx(told[theirs], abs=0.01)
+        assert found[mine] == pytest.approx(getattr(lead, theirs), abs=0.01)
 
 
 def test_what_is_hard_for_both_widens_no_difference(bench: OpenBench) -> None:

@@ -1,0 +1,159 @@
+"""What rulings bring, question by question: points of references, shares of games with an anchor.
+
+Against the references it is the rule of VideoAutoBench, against an anchor that of arena-hard.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import Against, Anchored, Comparison, Result
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.scoring.fitting.counts import Ints
+
+WORTH: dict[Against, dict[str, float]] = {
+    "selected": {"win": 1.0, "tie": 0.5, "loss": 0.0},
+    "rejected": {"win": 1.0, "tie": 0.0, "loss": 0.0},
+}
+"""To tie with the answer that lost is no better than to lose to it."""
+Degree = Literal["much_better", "better", "same", "worse", "much_worse"]
+DEGREES: dict[int, Degree] = {
+    2: "much_better",
+    1: "better",
+    0: "same",
+    -1: "worse",
+    -2: "much_worse",
+}
+"""By how far the candidate is ahead."""
+LEADS: dict[str, int] = {degree: lead for lead, degree in DEGREES.items()}
+LABELS: dict[int, str] = {-2: "A>>B", -1: "A>B", 0: "A=B", 1: "B>A", 2: "B>>A"}
+"""As a judge says it who read the anchor as A."""
+WEIGHT = 3.0
+"""Games that a verdict of much better counts as, by arena-hard's rule."""
+
+
+class Points(NamedTuple):
+    """Of one question, 0 to 1."""
+
+    selected: float
+    rejected: float
+
+    @property
+    def average(self) -> float:
+        """What counts."""
+        return (self.selected + self.rejected) / 2.0
+
+
+def points_of(result: Result) -> dict[str, Points]:
+    """Return the points of a model by qid, where both references have a ruling.
+
+    Where a reference was judged from both seats its points are the mean of both.
+    """
+    found = defaultdict[str, dict[Against, list[float]]](lambda: {"selected": [], "rejected": []})
+    for ruling in result.rulings:
+        worth = WORTH[ruling.against].get(ruling.verdict)
+        if worth is not None:
+            found[ruling.qid][ruling.against].append(worth)
+    return {
+        qid: Points(*(sum(given[k]) / len(given[k]) for k in ("selected", "rejected")))
+        for qid, given in found.items()
+        if all(given.values())
+    }
+
+
+class Game(NamedTuple):
+    """One comparison with an anchor as it counts."""
+
+    points: float
+    """Of the candidate: 1, 0.5 or 0."""
+    weight: float
+
+
+def by_question(result: Anchored) -> dict[str, list[Comparison]]:
+    """Return the comparisons of each question."""
+    found = defaultdict[str, list[Comparison]](list)
+    for one in result.rulings:
+        found[one.qid].append(one)
+    return dict(found)
+
+
+def is_read(comparisons: Sequence[Comparison]) -> bool:
+    """Return whether a question counts: no comparison of it void, and none lacking.
+
+    With one seating alone, what a judge likes of a seat would go into the score.
+    """
+    seats = {one.seats for one in comparisons}
+    whole = seats == {None} or seats == {"ab", "ba"}
+    return whole and all(one.verdict != "void" for one in comparisons)
+
+
+def games_of(comparisons: Sequence[Comparison], *, weight: float = WEIGHT) -> list[Game]:
+    """Return the games of a question that counts, two of them; unread ones stand for both."""
+    games = []
+    for one in comparisons:
+        lead = LEADS[one.verdict]
+        points = 0.5 if lead == 0 else float(lead > 0)
+        game = Game(points, weight if abs(lead) == 2 else 1.0)
+        games += [game] * (2 if one.seats is None else 1)
+    return games
+
+
+def shares_of(result: Anchored, *, weight: float = WEIGHT) -> dict[str, float]:
+    """Return what share of its games a model won of each question that counts, by qid."""
+    found = {}
+    for qid, comparisons in by_question(result).items():
+        if is_read(comparisons):
+            games = games_of(comparisons, weight=weight)
+            total = sum(game.weight for game in games)
+            found[qid] = sum(game.points * game.weight for game in games) / total
+    return found
+
+
+def decided(result: Result | Anchored) -> frozenset[str]:
+    """Return what a result decides: questions, of references each on its own, without a void."""
+    if isinstance(result, Anchored):
+        return frozenset(qid for qid, said in by_question(result).items() if is_read(said))
+    void = {(one.qid, one.against) for one in result.rulings if one.verdict == "void"}
+    ruled = {(one.qid, one.against) for one in result.rulings}
+    return frozenset(f"{against} {qid}" for qid, against in ruled - void)
+
+
+def groups_of(results: Sequence[Anchored]) -> Iterator[tuple[tuple[str, str], list[Anchored]]]:
+    """Yield the results of each judge and anchor, which alone can be compared."""
+    groups: Mapping[tuple[str, str], list[Anchored]] = defaultdict(list)
+    for one in results:
+        groups[one.judge, one.anchor].append(one)
+    yield from groups.items()
+
+
+def videos_of(bench: OpenBench, qids: Sequence[str]) -> Ints:
+    """Return for each question a number that stands for its video."""
+    video = {item.qid: item.video_id for item in bench.items}
+    places = {name: k for k, name in enumerate(dict.fromkeys(video[qid] for qid in qids))}
+    return np.array([places[video[qid]] for qid in qids], dtype=np.int64)
+
+
+def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> str:
+    """Return by whom results are looked at: the one who was named, else the only one.
+
+    Raises:
+        BadInput: no result, none by that judge, or several judges and none named.
+    """
+    judges = list(dict.fromkeys(result.judge for result in results))
+    if not judges:
+        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
+    if judge is None and len(judges) == 1:
+        return judges[0]
+    there = ", ".join(map(quoted, judges))
+    if judge is None:
+        raise BadInput(f"several judges ruled on {bench.folder}: {there}; pick one with --judge")
+    if (named := in_full(judge, judges)) not in judges:
+        raise BadInput(f"{quoted(judge)} ruled nothing on {bench.folder}; there is {there}")
+    return named
