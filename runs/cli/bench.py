@@ -126,9 +126,9 @@ def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> Non
     from videoautoarena.runs.text.terminal import say, tell
 
     if form == "videoautobench" and given["judge"] is not None:
-        raise click.UsageError("--judge is for --format inspect and arena-hard")
+        raise click.UsageError("--judge needs --format inspect or arena-hard")
     if form != "inspect" and given["frames"]:
-        raise click.UsageError("--frames is for --format inspect")
+        raise click.UsageError("--frames needs --format inspect")
     opened = open_bench(bench)
     if form not in (known := scoring_of(opened).exports):
         raise click.UsageError(
@@ -252,7 +252,7 @@ def _show(scores: Scores, form: str) -> None:
     if anchored and (form != "csv" or not parts):
         parts.append(pasted_anchored(anchored, form))
     elif anchored:
-        say("what was held against an anchor is left out of the CSV; pass --anchor for that alone")
+        say("results against an anchor are left out of the CSV; print them with --anchor")
     click.echo("\n\n".join(parts))
 
 

@@ -244,31 +244,31 @@ def _ending(ran: Ran) -> int:
         say(line)
     left = tally.total - tally.settled
     if tally.hopeless:
-        say(safe(f"nothing more is asked, since {tally.hopeless[:300]}"))
-        say(f"{told(tally)}, {left} left; mend that, then type the same with --retry-failed")
+        say(safe(f"stopped, because {tally.hopeless[:300]}"))
+        say(f"{told(tally)}, {left} left; fix this, then repeat the command with --retry-failed")
         return EXIT_VOIDS
     if tally.is_capped:
-        say(f"the cap is reached: {told(tally)}, {left} left; nothing is lost")
-        say("to go on: type the same again with a higher --max-usd or --max-tokens")
+        say(f"budget cap reached: {told(tally)}, {left} left; nothing is lost")
+        say("to continue: repeat the command with a higher --max-usd or --max-tokens")
         if tally.complete:
-            say(f"to score what everybody has played: the same with --limit {tally.complete}")
+            say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
         return EXIT_CAP
     if tally.gone is not None:
         say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
-        say("to go on, type the same command again")
+        say("to continue, repeat the command")
         return EXIT_GONE
     if tally.is_interrupted:
-        say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
+        say(f"interrupted: {told(tally)}, {left} left; to continue, repeat the command")
         return EXIT_INTERRUPTED
     faulty = tally.of_players.faulty(MOST_VOID)
     for one in faulty:
         say(one.told(MOST_VOID, to="questions"))
     if tally.voids > MOST_VOID * max(1, tally.settled):
         lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
-        again = "to ask again what failed: type the same with --retry-failed"
+        again = "to repeat what failed: add --retry-failed"
         find = "pass the folder that holds the videos with --videos"
         say(f"{told(tally)}; {find if lost >= tally.voids else again}")
         return EXIT_VOIDS
     if faulty:
-        say("to ask again what failed: type the same with --retry-failed")
+        say("to repeat what failed: add --retry-failed")
     return EXIT_VOIDS if faulty else 0

@@ -104,7 +104,7 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
             text=True,
         )
         assert again.returncode == 4
-        assert "it holds until another is given" in again.stderr
+        assert "it stays in force until changed" in again.stderr
         run("arena", "resume", out, "--max-usd", "6")
         server.after(2 * int(cost["calls"]))
         keys_sent = [row["key"] for row in server.events("sent")[int(cost["calls"]) :]]
@@ -163,6 +163,6 @@ def test_a_model_without_a_price_is_named_and_nothing_starts(tmp_path: Path) -> 
     )
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
-    assert "nobody knows the price of hawk, owl, mole, examiner, judge" in refused.stderr
+    assert "no price is known for hawk, owl, mole, examiner, judge" in refused.stderr
     assert "price = { input_usd" in refused.stderr
     assert not out.exists()

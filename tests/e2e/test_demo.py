@@ -83,7 +83,7 @@ def test_it_says_where_the_run_lies_and_what_to_type_next(demo: tuple[Path, str]
 
 
 def test_a_replay_of_it_comes_out_the_same(demo: tuple[Path, str]) -> None:
-    assert "108 battles came out the same, 0 did not" in arena(demo[0], "replay", "arena-out/demo")
+    assert "108 battles are identical, 0 differ" in arena(demo[0], "replay", "arena-out/demo")
 
 
 def test_a_second_demo_finds_everything_done(demo: tuple[Path, str]) -> None:

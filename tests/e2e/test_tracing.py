@@ -88,6 +88,6 @@ def test_who_turns_it_on_gets_traces_and_is_told_so_first(tmp_path: Path, name: 
         settings = {"LANGSMITH_API_KEY": "planted", "LANGSMITH_ENDPOINT": address, name: "true"}
         done = play(tmp_path, **settings)
     assert any("/runs" in path for path, _ in heard), done.stderr
-    told = "LangSmith tracing is on: all that is sent and said also goes to 127.0.0.1"
+    told = "LangSmith tracing is on: all requests and replies also go to 127.0.0.1"
     assert told in done.stderr
     assert "planted" not in done.stdout + done.stderr

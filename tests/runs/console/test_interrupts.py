@@ -98,13 +98,13 @@ def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
     ):
         life.until(lambda: len(arrived(server)) >= 6)
         life.interrupt(number)
-        life.until(life.has_said("stopping: calls under way are being finished"))
+        life.until(life.has_said("stopping: finishing "))
         stopping_at = arrived(server)[-1]["at"]
         assert life.end() == 130
         assert last_before_answers(server, stopping_at)
         assert committed_keys(tmp_path / "out") == {row["key"] for row in arrived(server)}
         assert told_calls(tmp_path / "trace") == len(arrived(server))
-    assert f"to go on: arena resume {tmp_path / 'out'}" in life.last_line
+    assert f"to continue: arena resume {tmp_path / 'out'}" in life.last_line
     assert (life.noise, life.children) == ([], [])
 
 
@@ -225,7 +225,7 @@ def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_
         life.interrupt(number)
         assert life.end() == 130
     assert life.said.strip() == (
-        "arena: interrupted; nothing is lost: to go on, type the same command again"
+        "arena: interrupted, and nothing is lost; to continue, repeat the command"
     )
     assert not (tmp_path / "out").exists()
 
@@ -249,6 +249,6 @@ def test_samples_not_yet_begun_are_called_off(tmp_path: Path) -> None:
         # A terminal sends it to the workers, too.
         os.killpg(life.process.pid, signal.SIGINT)
         assert life.end() == 130
-    assert "to go on, type the same command again" in life.last_line
+    assert "to continue, repeat the command" in life.last_line
     assert len(list((tmp_path / "clips").iterdir())) < 12
     assert (life.noise, life.children) == ([], [])

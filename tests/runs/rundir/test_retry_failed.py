@@ -322,7 +322,7 @@ def test_a_status_says_how_much_can_be_played_again(
     house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
     house.play(rounds=1, broken=outage("judge"))
     told = terminal.arena("status", house.out).out
-    assert f"3 battles failed for a call; to play again: arena resume {house.out}" in told
+    assert f"3 battles failed because of a call; to repeat: arena resume {house.out}" in told
     house.play("--retry-failed", rounds=1)
     assert json.loads(terminal.arena("status", house.out, "--json").out)["failed"] == 0
 

@@ -39,7 +39,7 @@ from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.console.follow import follow
 from videoautoarena.runs.text.terminal import Chatter, Results, ResultsLost, is_chatter_unread
 
-FULL = "standard output cannot be written: No space left on device; make room or send it elsewhere"
+FULL = "standard output cannot be written: No space left on device; free some space or redirect it"
 GONE = "| true; exit ${PIPESTATUS[0]}"
 """A reader that is not there by the time anything is written, and the writer's own exit code."""
 
