@@ -185,7 +185,7 @@ class Slices(Board):
 
 
 class Pairs(Board):
-    """What each two models of a run took from each other.
+    """Head-to-head results of the models of a run.
 
     A row holds `model` and `rival`, `share` of points from 0 to 1 with its 95 % interval, what the
     ratings of the whole run `expected`, and `battles`.

@@ -50,7 +50,7 @@ def show_labels(run: Run) -> dict[str, Any]:
             "decided": len(decided),
         },
         "labellers": _labellers(spoken),
-        "findings": [finding.as_json() for finding in raise_alarms(said)],
+        "findings": [finding.to_json() for finding in raise_alarms(said)],
         "calibration": calibrate(run.battles, spoken) if spoken else [],
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +19,7 @@ from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, aud
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
 from videoautoarena.runs.rating.finding import Finding, is_usual, raise_alarms
+from videoautoarena.runs.rating.method import Totals
 from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.rundir.reader import (
     STAND_INS,
@@ -49,7 +50,6 @@ def _labels(given: AuditInput) -> list[Finding]:
     return audit_labels(given)
 
 
-Report = dict[str, Any]
 SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
     audit_frames,
     audit_seats,
@@ -65,28 +65,56 @@ SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
 """In the order in which they are shown; the key of a finding begins with its section's name."""
 
 
-def audit(folder: Path) -> Report:
-    """Return what the run in `folder` tells of its judges, as JSON-ready values.
+@dataclass(frozen=True)
+class AuditReport:
+    """What a run says of its judges."""
+
+    judges: Mapping[str, str]
+    """Names of all who judged, each with the `provider:model` that it stands for."""
+    totals: Totals
+    rates_stand_ins: bool
+    """The run's models are offline ones."""
+    warnings: Sequence[str]
+    findings: Sequence[Finding]
+    """Section by section; their alarms are those that they raise together."""
+
+    @property
+    def alarms(self) -> list[Finding]:
+        """Return the findings that a reader must know before believing the ranking."""
+        return [found for found in self.findings if found.is_alarm]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return {
+            "schema": SCHEMA,
+            "judges": dict(self.judges),
+            "totals": self.totals.to_json(),
+            "stand_ins": self.rates_stand_ins,
+            "warnings": list(self.warnings),
+            "findings": [found.to_json() for found in self.findings],
+        }
+
+
+def audit(folder: Path) -> AuditReport:
+    """Return what the run in `folder` says of its judges.
 
     Raises:
         BadInput: no such folder, or no run in it.
     """
     with open_run(folder) as run:
         given = read_input(run)
-        findings = find_all(given)
-        return {
-            "schema": SCHEMA,
-            "judges": {judge: given.model_of(judge) for judge in given.judges},
-            "totals": count_verdicts(Counter(battle.verdict for battle in given.battles)),
-            "stand_ins": rates_stand_ins(run.manifest),
-            "warnings": warnings_of(run),
-            "findings": [found.as_json() for found in findings],
-        }
+        return AuditReport(
+            {judge: given.model_of(judge) for judge in given.judges},
+            count_verdicts(Counter(battle.verdict for battle in given.battles)),
+            rates_stand_ins(run.manifest),
+            warnings_of(run),
+            find_all(given),
+        )
 
 
 def brief(run: Run) -> list[dict[str, Any]]:
     """Return the findings that stand under a leaderboard, as JSON-ready values."""
-    return [found.as_json() for found in chosen(find_all(read_input(run, is_brief=True)))]
+    return [found.to_json() for found in chosen(find_all(read_input(run, is_brief=True)))]
 
 
 def chosen(found: Sequence[Finding]) -> list[Finding]:
@@ -145,39 +173,36 @@ TITLES = {
 """Of the sections, by what the keys of their findings begin with."""
 
 
-def render(report: Report) -> RenderableType:
+def render(report: AuditReport) -> RenderableType:
     """Return the alarms, then every section; each figure in one sentence.
 
     Sentences hold names and reasons of a run, already made safe by whoever wrote them.
     """
-    findings = report["findings"]
     lines: list[RenderableType] = [Text(_heading(report))]
-    if report["stand_ins"]:
+    if report.rates_stand_ins:
         lines.append(Text(f"note: {STAND_INS}"))
-    lines += [Text(f"note: {safe(warning)}") for warning in report["warnings"]]
-    lines += [Text(""), *_block("Alarms", [f for f in findings if f["alarm"]] or [_NO_ALARM])]
-    for name, found in groupby(findings, lambda f: f["key"].partition(".")[0]):
-        lines += [Text(""), *_block(TITLES.get(name, name), list(found))]
+    lines += [Text(f"note: {safe(warning)}") for warning in report.warnings]
+    alarms = [_Item(f.sentence, is_alarm=True) for f in report.alarms]
+    lines += [Text(""), Text("Alarms", style="bold"), *(alarms or [_Item(_NO_ALARM)])]
+    for name, found in groupby(report.findings, lambda f: f.key.partition(".")[0]):
+        items = [_Item(f.sentence, f.is_alarm) for f in found]
+        lines += [Text(""), Text(TITLES.get(name, name), style="bold"), *items]
     return Group(*lines)
 
 
-_NO_ALARM = {"sentence": "None of the figures below passes its threshold for sure.", "alarm": False}
+_NO_ALARM = "No alarm: no figure exceeds its threshold at 95 % confidence."
 
 
-def _heading(report: Report) -> str:
-    totals = report["totals"]
+def _heading(report: AuditReport) -> str:
+    totals = report.totals
     judges = ", ".join(
         safe(name if name == model else f"{name} ({model})")
-        for name, model in report["judges"].items()
+        for name, model in report.judges.items()
     )
     return (
-        f"Judged by {judges or 'nobody'}: {counted(totals['battles'], 'battle')}, "
-        f"{totals['decided']} decided. Intervals hold 95 % and know which battles share a video."
+        f"Judged by {judges or 'nobody'}: {counted(totals.battles, 'battle')}, "
+        f"{totals.decided} decided. Intervals hold 95 % and know which battles share a video."
     )
-
-
-def _block(title: str, findings: Sequence[dict[str, Any]]) -> list[RenderableType]:
-    return [Text(title, style="bold"), *(_Item(f["sentence"], f["alarm"]) for f in findings)]
 
 
 @dataclass(frozen=True)
@@ -185,7 +210,7 @@ class _Item:
     """A sentence behind a dash, broken between words; no line of it begins with a `%`."""
 
     sentence: str
-    is_alarm: bool
+    is_alarm: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         mark = "  ALARM: " if self.is_alarm else "  - "

@@ -114,7 +114,7 @@ def _show(out: Path, *, as_json: bool) -> None:
 
     report = audit(out)
     if as_json:
-        click.echo(json.dumps(report, indent=2))
+        click.echo(json.dumps(report.to_json(), indent=2))
         return
     from videoautoarena.runs.audit.report import render
 

@@ -72,6 +72,7 @@ def leaderboard_command(
     form: str | None,
     as_json: bool,
     details: bool,
+    notes: bool,
     labels: bool,
     assume_random: bool,
     picture: Path | None,
@@ -91,9 +92,9 @@ def leaderboard_command(
     how = read_method(method)
     if labels:
         board = _on_labels(out, how, assume_random=assume_random)
-        print_board(board, chosen, details=details)
     else:
-        board = show_leaderboard(out, form=chosen, by=by, method=how, details=details)
+        board = rate_run(out, by=by, method=how)
+    print_board(board, chosen, details=details, notes=notes)
     draw_picture(board, picture)
 
 
@@ -103,22 +104,20 @@ def _on_labels(folder: Path, method: Method, *, assume_random: bool) -> dict[str
     return labelled_board_of(folder, method, assume_random=assume_random)
 
 
-def show_leaderboard(
-    folder: Path,
-    *,
-    form: str = "table",
-    by: str | None = None,
-    method: Method | None = None,
-    details: bool = False,
+def show_leaderboard(folder: Path) -> None:
+    """Print the leaderboard of the run in `folder`."""
+    print_board(rate_run(folder), "table")
+
+
+def rate_run(
+    folder: Path, *, by: str | None = None, method: Method | None = None
 ) -> dict[str, Any]:
-    """Print the leaderboard of the run in `folder`, or those of its slices; return it."""
+    """Return the leaderboard of the run in `folder`, or those of its slices."""
     from videoautoarena.runs.leaderboard.board import board_of, slices_of
     from videoautoarena.runs.rating.method import USUAL
 
     how = method or USUAL
-    board = board_of(folder, how) if by is None else slices_of(folder, cast("By", by), how)
-    print_board(board, form, details=details)
-    return board
+    return board_of(folder, how) if by is None else slices_of(folder, cast("By", by), how)
 
 
 @click.command("rate", epilog="Example: arena rate battles.csv --json")
@@ -126,7 +125,13 @@ def show_leaderboard(
 @picture_options
 @rating_options
 def rate_command(
-    file: Path, form: str | None, as_json: bool, picture: Path | None, force: bool, **method: Any
+    file: Path,
+    form: str | None,
+    notes: bool,
+    as_json: bool,
+    picture: Path | None,
+    force: bool,
+    **method: Any,
 ) -> None:
     """Rate the battles in FILE: CSV, JSON lines or Parquet with model_a, model_b and winner."""
     from videoautoarena.runs.rating.rate import rate_file
@@ -134,5 +139,5 @@ def rate_command(
     chosen = chosen_form(form, as_json=as_json)
     check_picture(picture, force=force)
     table = rate_file(file, read_method(method))
-    print_board(table, chosen)
+    print_board(table, chosen, notes=notes)
     draw_picture(table, picture)

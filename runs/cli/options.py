@@ -150,12 +150,13 @@ _RATING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
                  help="Seed of the bootstrap and of the battle order in online Elo."),
     click.option("--format", "form", type=click.Choice(_FORMS),
                  help="Output format.  [default: table]"),
+    click.option("--notes", is_flag=True, help="Print all notes, not only three lines."),
     click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
 )  # fmt: skip
 
 
 def rating_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of `read_method`, and `form` and `as_json`."""
+    """Give a command the options of `read_method`, and `form`, `notes` and `as_json`."""
     for option in reversed(_RATING_OPTIONS):
         command = option(command)
     return command
@@ -177,30 +178,32 @@ def chosen_form(form: str | None, *, as_json: bool) -> str:
     return "json" if as_json else form or "table"
 
 
-def print_board(table: dict[str, Any], form: str, *, details: bool = False) -> None:
+def print_board(
+    table: dict[str, Any], form: str, *, details: bool = False, notes: bool = False
+) -> None:
     """Print a leaderboard, or those of slices, in one of the forms."""
     import json
 
     if form == "json":
         click.echo(json.dumps(table, indent=2))
     elif form == "table":
-        _print(table, details)
+        _print(table, details=details, notes=notes)
     else:
-        click.echo(_pasted(table, form, details))
+        click.echo(_pasted(table, form, details=details, notes=notes))
 
 
-def _pasted(table: dict[str, Any], form: Any, details: bool) -> str:
+def _pasted(table: dict[str, Any], form: Any, *, details: bool, notes: bool) -> str:
     if table.get("by") == "pair":
         from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
 
-        return pasted_pairs(table, form)
+        return pasted_pairs(table, form, notes=notes)
     if "slices" in table:
         from videoautoarena.runs.leaderboard.slices_text import pasted_slices
 
-        return pasted_slices(table, form)
+        return pasted_slices(table, form, notes=notes)
     from videoautoarena.runs.leaderboard.markup import pasted
 
-    return pasted(table, form, details=details)
+    return pasted(table, form, details=details, notes=notes)
 
 
 def results() -> Console:
@@ -215,17 +218,17 @@ def results() -> Console:
     return console
 
 
-def _print(table: dict[str, Any], details: bool) -> None:
+def _print(table: dict[str, Any], *, details: bool, notes: bool) -> None:
     console = results()
     if table.get("by") == "pair":
         from videoautoarena.runs.leaderboard.head_to_head import render_pairs
 
-        console.print(render_pairs(table))
+        console.print(render_pairs(table, notes=notes))
     elif "slices" in table:
         from videoautoarena.runs.leaderboard.slices_text import render_slices
 
-        console.print(render_slices(table, console.width, details=details))
+        console.print(render_slices(table, console.width, details=details, notes=notes))
     else:
         from videoautoarena.runs.leaderboard.text import render
 
-        console.print(render(table, details=details))
+        console.print(render(table, details=details, notes=notes))

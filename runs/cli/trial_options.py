@@ -162,7 +162,7 @@ def _ending(tally: Tally) -> int:
         say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
         say("to go on, type the same command again")
         return EXIT_GONE
-    if tally.interrupted:
+    if tally.is_interrupted:
         say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
         return EXIT_INTERRUPTED
     if tally.failed > MOST_FAILED * max(1, tally.held):

@@ -74,7 +74,7 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> Report:
         "models": _models(shared, a, b),
         "only_a": only[0],
         "only_b": only[1],
-        "figures": [found.as_json() for found in _findings(compare_boards(*boards), len(shared))],
+        "figures": [found.to_json() for found in _findings(compare_boards(*boards), len(shared))],
         "turned": [
             {"above_on_a": shared[i], "above_on_b": shared[j]} for i, j in find_turned(*boards)
         ],

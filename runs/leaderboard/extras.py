@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.rating.method import SOLID_BATTLES
+from videoautoarena.runs.rating.method import SOLID_BATTLES, TOO_FEW, too_few
 from videoautoarena.runs.text.terminal import safe
 
 FIGURES = {
@@ -72,6 +73,31 @@ def behaviour_notes(rows: list[dict[str, Any]]) -> list[str]:
     return told
 
 
+def closing_line(warnings: Sequence[str], *, lines: int, alarms: int = 0) -> list[str]:
+    """Return the last line under a short table: cautions that no table lacks, and what is left out.
+
+    Args:
+        warnings: of the whole table; those that no table lacks are chosen from them.
+        lines: how many lines are left out, the chosen ones among them.
+        alarms: how many of those are alarms.
+    """
+    chosen = [safe(one) for one in warnings if any(word in one for word in _ALWAYS)]
+    parts = [f"note: {'; '.join(chosen)}"] if chosen else []
+    notes = lines - len(chosen) - alarms
+    rest = [_several(alarms, "more alarm"), _several(notes, "more note")]
+    if shown := " and ".join(one for one in rest if one):
+        parts.append(f"{shown}: --notes")
+    return [f"{'. '.join(parts)}."] if parts else []
+
+
+_ALWAYS = ("rates stand-ins", TOO_FEW, too_few("battle"), "are on the scale of")
+"""Words of the warnings without which a table would mislead."""
+
+
+def _several(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number > 1)}" if number else ""
+
+
 def extra_lines(table: dict[str, Any]) -> list[str]:
     """Return a sentence for each thing beyond the usual that a table holds."""
     settings, told = table["settings"], []
@@ -81,7 +107,7 @@ def extra_lines(table: dict[str, Any]) -> list[str]:
     if settings["interval"].startswith("percentiles"):
         told.append(f"Intervals are {settings['interval']}.")
     if settings.get("simultaneous"):
-        told.append("The ranges of ranks hold all at once.")
+        told.append("Confidence ranges for ranks are simultaneous.")
     told += [line for found in settings.get("terms", [])[:1] for line in _terms(found)]
     if "elo" in settings and table["components"]:
         told.append(_elo(table))
@@ -113,7 +139,7 @@ def _reweighted(settings: dict[str, Any]) -> str:
 def _terms(found: dict[str, Any]) -> list[str]:
     told = []
     if "seat" in found:
-        told.append(f"To be read first is worth {_worth(found['seat'])} points.")
+        told.append(f"Being read first is worth {_worth(found['seat'])} points.")
     if "style" in found:
         worth = [f"{safe(name)} {_worth(of)}" for name, of in found["style"].items()]
         told.append(f"Style, points for one deviation more of it: {', '.join(worth)}.")

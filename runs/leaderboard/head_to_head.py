@@ -17,7 +17,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
-from videoautoarena.runs.leaderboard.extras import extra_lines
+from videoautoarena.runs.leaderboard.extras import closing_line, extra_lines
 from videoautoarena.runs.leaderboard.markup import Form
 from videoautoarena.runs.leaderboard.text import totals_text
 from videoautoarena.runs.rating.finding import tell_figure, tell_share
@@ -133,7 +133,7 @@ _LEAST_NAME = 8
 _NOTHING = "No two models met in a decided battle yet."
 
 
-def render_pairs(table: Table) -> RenderableType:
+def render_pairs(table: Table, *, notes: bool = False) -> RenderableType:
     """Return a row for every pair that met, its marks below."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for title in TITLES:
@@ -142,11 +142,11 @@ def render_pairs(table: Table) -> RenderableType:
                         overflow="fold", min_width=_LEAST_NAME if is_text else None)  # fmt: skip
     for pair in table["pairs"]:
         grid.add_row(*(Text(safe(cell)) for cell in _cells(pair)))
-    told = (Text(note) for note in notes(table))
+    told = (Text(line) for line in lines_of(table, notes=notes))
     return Group(*([grid] if table["pairs"] else []), *told)
 
 
-def pasted_pairs(table: Table, form: Form) -> str:
+def pasted_pairs(table: Table, form: Form, *, notes: bool = False) -> str:
     """Return the pairs for pasting: `markdown`, `latex`, `html` or `csv`."""
     if form == "csv":
         rows = [
@@ -163,22 +163,30 @@ def pasted_pairs(table: Table, form: Form) -> str:
         columns=(*TITLES[:-1], "marks"),
         numbers=frozenset(range(2, len(TITLES) - 1)),
         rows=[_cells(pair) for pair in table["pairs"]],
-        notes=notes(table),
-        caption="What each two models took from each other",
+        notes=lines_of(table, notes=notes),
+        caption="Head-to-head results",
         label="pairs",
     )
     return mark_up(sheet, form)
 
 
-def notes(table: Table) -> list[str]:
-    """Return what has to be read with the pairs."""
+def lines_of(table: Table, *, notes: bool) -> list[str]:
+    """Return what is said under the pairs: at most three lines, or with `notes` all.
+
+    The three are what the shares mean, the marks, and cautions.
+    """
     flags = {flag for pair in table["pairs"] for flag in pair["flags"]}
-    marks = [f"{mark} {meaning}." for flag, (mark, meaning) in MARKS.items() if flag in flags]
-    settings = table["settings"]
-    told = [*marks, *([MEANING] if table["pairs"] else [_NOTHING]), totals_text(settings)]
+    marks = [f"{mark} {meaning}" for flag, (mark, meaning) in MARKS.items() if flag in flags]
+    settings, meaning = table["settings"], MEANING if table["pairs"] else _NOTHING
     plain = {key: settings[key] for key in settings if key not in ("elo", "terms", "anchor")}
-    told += extra_lines({**table, "pairs": None, "models": [], "settings": plain})
-    return told + [f"note: {safe(note)}." for note in settings["warnings"]]
+    extras = extra_lines({**table, "pairs": None, "models": [], "settings": plain})
+    if notes:
+        cautions = [f"note: {safe(note)}." for note in settings["warnings"]]
+        told = [*(f"{mark}." for mark in marks), meaning, totals_text(settings)]
+        return [*told, *extras, *cautions]
+    legend = [f"{'; '.join(marks)}."] if marks else []
+    lines = 1 + len(settings["warnings"])
+    return [*extras, meaning, *legend, *closing_line(settings["warnings"], lines=lines)]
 
 
 def _cells(pair: dict[str, Any]) -> list[str]:

@@ -13,8 +13,7 @@ from videoautoarena.runs.leaderboard.extras import (
     knows_behaviour,
     shown,
 )
-from videoautoarena.runs.leaderboard.text import interval_text, rank_text, summarize, totals_text
-from videoautoarena.runs.rating.finding import audit_lines
+from videoautoarena.runs.leaderboard.text import board_lines, interval_text, rank_text
 from videoautoarena.runs.rating.method import Table
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up
@@ -37,14 +36,14 @@ COLUMNS = (
 """Of the CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
 
 
-def pasted(table: Table, form: Form, *, details: bool = False) -> str:
+def pasted(table: Table, form: Form, *, details: bool = False, notes: bool = False) -> str:
     """Return a leaderboard in a form for pasting: `markdown`, `latex`, `html` or `csv`.
 
     With `details` the first three also say how each model behaved; CSV always does where known.
     """
     if form == "csv":
         return comma_separated(COLUMNS, csv_rows(table))
-    sheet = _sheet(table, details=details and knows_behaviour(table["models"]))
+    sheet = _sheet(table, details=details and knows_behaviour(table["models"]), notes=notes)
     return mark_up(sheet, form)
 
 
@@ -63,17 +62,15 @@ def csv_rows(board: dict[str, Any]) -> list[list[Cell]]:
     ]
 
 
-def _sheet(table: Table, *, details: bool) -> Sheet:
-    settings = table["settings"]
-    notes = [totals_text(settings), *extra_lines(table), *audit_lines(table)]
-    notes += [f"Note: {note}." for note in settings["warnings"]]
+def _sheet(table: Table, *, details: bool, notes: bool) -> Sheet:
     figures = list(FIGURES) if details else []
-    notes += behaviour_notes(table["models"]) if details else []
+    lines = behaviour_notes(table["models"]) if details else []
+    lines += [*extra_lines(table), *board_lines(table, notes=notes)]
     return Sheet(
         columns=(*_COLUMNS, *(FIGURES[name] for name in figures), "flags"),
         numbers=frozenset({*range(2, len(_COLUMNS) + len(figures))}),
         rows=[_row(row, figures) for row in table["models"]],
-        notes=[*notes, summarize(table)],
+        notes=lines,
         caption=f"Ratings of {counted(len(table['models']), 'model')}, with 95 % intervals",
         label="leaderboard",
     )

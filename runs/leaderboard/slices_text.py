@@ -11,10 +11,16 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.leaderboard.extras import FIGURES, MEANING, knows_behaviour, shown
+from videoautoarena.runs.leaderboard.extras import (
+    FIGURES,
+    MEANING,
+    closing_line,
+    knows_behaviour,
+    shown,
+)
 from videoautoarena.runs.leaderboard.markup import COLUMNS, Form, csv_rows
 from videoautoarena.runs.leaderboard.slices import AIMED
-from videoautoarena.runs.rating.finding import audit_lines
+from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW, Table
 from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up
@@ -27,7 +33,7 @@ MARKS = {
     APART: ("~", "not comparable with the others: they never met"),
 }
 """Flag to the mark a cell carries and what it means."""
-SCALES = "Each slice has a scale of its own, mean 1000: across slices compare gaps, not ratings."
+SCALES = "Each slice has its own scale (mean 1000): compare gaps, not ratings."
 AIMED_AT = (
     "aimed at ..: the battles of evolved once more, by how many of its players' faults the "
     "question was made from."
@@ -37,7 +43,9 @@ _GAP, _MOST_NAME = 2, 32
 Slice = dict[str, Any]
 
 
-def render_slices(table: Table, width: int, *, details: bool = False) -> RenderableType:
+def render_slices(
+    table: Table, width: int, *, details: bool = False, notes: bool = False
+) -> RenderableType:
     """Return the cross table, in as many parts as `width` columns call for, its marks below it.
 
     With `details` more of them follow, one for each figure of how models behaved.
@@ -45,7 +53,7 @@ def render_slices(table: Table, width: int, *, details: bool = False) -> Rendera
     parts: list[RenderableType] = []
     for page in _pages(table, width):
         parts += [_grid(table, page), Text("")]
-    told = [Text(note) for note in notes(table)]
+    told = [Text(line) for line in lines_of(table, notes=notes)]
     if details and all(knows_behaviour(part["models"]) for part in table["slices"]):
         for figure, title in FIGURES.items():
             for page in _pages(table, width):
@@ -54,7 +62,7 @@ def render_slices(table: Table, width: int, *, details: bool = False) -> Rendera
     return Group(*parts, *told)
 
 
-def pasted_slices(table: Table, form: Form) -> str:
+def pasted_slices(table: Table, form: Form, *, notes: bool = False) -> str:
     """Return slices for pasting: the cross table, or as CSV a row a model and slice."""
     if form == "csv":
         share = _share(table)
@@ -64,23 +72,30 @@ def pasted_slices(table: Table, form: Form) -> str:
             for row in csv_rows(part)
         ]
         return comma_separated(("slice", f"slice_{share}", *COLUMNS), rows)
-    sheet = _sheet(table)
+    sheet = _sheet(table, lines_of(table, notes=notes))
     return mark_up(sheet, form)
 
 
-def notes(table: Table) -> list[str]:
-    """Return what has to be read with the cross table: marks, scales, what holds of the run."""
+def lines_of(table: Table, *, notes: bool) -> list[str]:
+    """Return what is said under the cross table: at most three lines, or with `notes` all.
+
+    The three are the first alarm, or else how to compare slices; the marks; and cautions.
+    """
     flags = {flag for part in table["slices"] for row in _rated(part) for flag in row["flags"]}
-    told = [f"{mark} {meaning}." for flag, (mark, meaning) in MARKS.items() if flag in flags]
-    warnings = [part["settings"]["warnings"] for part in table["slices"]]
-    told += [
-        f"note: {line}." for line in next(iter(warnings), []) if all(line in w for w in warnings)
-    ]
-    aimed = any(part["slice"] in AIMED for part in table["slices"])
-    told += [AIMED_AT] if aimed else []
-    told += [AS_OVERALL] if table["by"] == "standard" and table["slices"] else []
-    whole = audit_lines(table, of="of the whole run, ")
-    return [*told, SCALES if table["slices"] else _NOTHING, *whole]
+    marks = [f"{mark} {meaning}" for flag, (mark, meaning) in MARKS.items() if flag in flags]
+    every = [part["settings"]["warnings"] for part in table["slices"]]
+    warnings = [line for line in next(iter(every), []) if all(line in one for one in every)]
+    rest = [AIMED_AT] if any(part["slice"] in AIMED for part in table["slices"]) else []
+    rest += [AS_OVERALL] if table["by"] == "standard" and table["slices"] else []
+    rest += share_lines(table, of="of the whole run, ")
+    alarms, scales = alarm_lines(table), SCALES if table["slices"] else _NOTHING
+    if notes:
+        cautions = [f"note: {safe(line)}." for line in warnings]
+        return [*(f"{mark}." for mark in marks), *cautions, scales, *alarms, *rest]
+    lines = len(alarms) + len(warnings) + len(rest)
+    closing = closing_line(warnings, lines=lines, alarms=max(len(alarms) - 1, 0))
+    legend = [f"{'; '.join(marks)}."] if marks else []
+    return [*(alarms[:1] or [scales]), *legend, *closing]
 
 
 _NOTHING = "No battle is settled yet."
@@ -184,14 +199,14 @@ def _figures(table: Table, parts: Sequence[Slice], figure: str, *, title: str) -
     return grid
 
 
-def _sheet(table: Table) -> Sheet:
+def _sheet(table: Table, lines: Sequence[str]) -> Sheet:
     columns = [_column(table, part) for part in table["slices"]]
     names = [*_models(table), *_feet(table)]
     return Sheet(
         columns=("model", *(column[0] for column in columns)),
         numbers=frozenset(range(1, len(columns) + 1)),
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
-        notes=notes(table),
+        notes=lines,
         caption=f"Ratings by {table['by']}, with the number of battles",
         label=f"by-{table['by']}",
     )

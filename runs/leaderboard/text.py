@@ -17,10 +17,11 @@ from rich.text import Text
 from videoautoarena.runs.leaderboard.extras import (
     behaviour_grid,
     behaviour_notes,
+    closing_line,
     extra_lines,
     knows_behaviour,
 )
-from videoautoarena.runs.rating.finding import audit_lines
+from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, Table, too_few
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats
@@ -35,8 +36,8 @@ _WIDE = 2.5
 _UNKNOWN = "-"
 
 
-def render(table: Table, *, details: bool = False) -> RenderableType:
-    """Return the table for a console of 80 columns or more, warnings and summary below it.
+def render(table: Table, *, details: bool = False, notes: bool = False) -> RenderableType:
+    """Return the table for a console of 80 columns or more, `board_lines` below it.
 
     With `details` a second one says how each model behaved, where the table knows.
 
@@ -52,19 +53,32 @@ def render(table: Table, *, details: bool = False) -> RenderableType:
             grid.add_section()
         own = ", ".join(flag for flag in row["flags"] if flag not in shared)
         grid.add_row(*_cells(row, edges), *([own] if len(grid.columns) == 8 else []))
-    notes = [Text(f"note: {safe(note)}") for note in table["settings"]["warnings"]]
-    extras = [Text(line) for line in extra_lines(table)]
-    totals = Text(totals_text(table["settings"]))
+    lines = [*extra_lines(table), *board_lines(table, notes=notes)]
     conduct: list[RenderableType] = []
     if details and knows_behaviour(rows):
         told = [Text(line) for line in behaviour_notes(rows)]
         conduct = [Text(""), behaviour_grid(rows), *told, Text("")]
-    audit = [Text(line) for line in audit_lines(table)]
-    return Group(grid, totals, *conduct, *extras, *audit, *notes, Text(summarize(table)))
+    return Group(grid, *conduct, *map(Text, lines))
+
+
+def board_lines(table: Table, *, notes: bool) -> list[str]:
+    """Return what is said under every table: at most three lines, or with `notes` all there are.
+
+    The three are the first alarm, or else what was counted; who leads; and cautions.
+    """
+    alarms, summary = alarm_lines(table), summarize(table)
+    totals, warnings = totals_text(table["settings"]), table["settings"]["warnings"]
+    shares = share_lines(table)
+    if notes:
+        cautions = [f"note: {safe(warning)}" for warning in warnings]
+        return [totals, *alarms, *shares, *cautions, summary]
+    lines = len(alarms) + len(shares) + len(warnings)
+    closing = closing_line(warnings, lines=lines, alarms=max(len(alarms) - 1, 0))
+    return [*(alarms[:1] or [totals]), summary, *closing]
 
 
 def summarize(table: Table) -> str:
-    """Return who leads, who cannot be told apart from it, and how many more videos would tell."""
+    """Return who leads, who may be as good, and how many more videos would separate them."""
     if not table["components"]:
         return _nobody_rated(table["settings"]["totals"])
     group = table["models"][: len(table["components"][0])]
@@ -75,7 +89,7 @@ def summarize(table: Table) -> str:
         return f"{lead}, on one {unit}, which tells nothing of others: there are no intervals yet."
     if len(level) > 1:
         unit = evidence(table["settings"])[1]
-        return f"{lead}; no number of {unit}s is sure to part them."
+        return f"{lead}; no number of {unit}s is sure to separate them."
     if table["settings"].get("simultaneous"):
         return f"{lead}, {_at_once(group)}"
     rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
@@ -91,8 +105,8 @@ def summarize(table: Table) -> str:
 def _at_once(group: list[dict[str, Any]]) -> str:
     rivals = [safe(row["model"]) for row in group if row["rank"] != 1 and row["rank_best"] == 1]
     if not rivals:
-        return "and all comparisons at once leave it the first place."
-    return f"but all comparisons at once do not part {_listed(rivals)} from it."
+        return "and stays first in all comparisons at once."
+    return f"but all comparisons at once do not separate {_listed(rivals)} from it."
 
 
 def _opening(table: Table, level: list[str]) -> str:
@@ -116,11 +130,11 @@ def _videos_to_part(leader: dict[str, Any], rival: dict[str, Any], videos: int) 
 
 
 def _outlook(more: int | None, rivals: int, unit: str) -> str:
-    whom = "the nearest of them" if rivals > 1 else "it"
+    whom = "the nearest two" if rivals > 1 else "them"
     if more is None:
-        return f"no number of {unit}s within reach would part {whom} from the leader."
+        return f"no number of {unit}s within reach would separate {whom}."
     videos = f"one more {unit}" if more == 1 else f"{_roughly(more)} more {unit}s"
-    return f"roughly {videos} would part {whom} from the leader, if today's gap is the true one."
+    return f"about {videos} would separate {whom} at the current gap."
 
 
 def _roughly(number: int) -> int:

@@ -45,7 +45,7 @@ class Finding:
     is_even: bool = False
     """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
         figures = {name: tell_figure(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
@@ -105,13 +105,18 @@ def is_usual(key: str) -> bool:
     return key in _USUAL or key.startswith(_KNOWN)
 
 
-def audit_lines(table: dict[str, Any], *, of: str = "") -> list[str]:
-    """Return the alarms in a leaderboard, or in those of slices, a line each, and one of shares.
+def alarm_lines(table: dict[str, Any]) -> list[str]:
+    """Return the alarms in a leaderboard, or in those of slices, a line each."""
+    found = table.get("audit", ())
+    return [f"AUDIT ALARM: {one['sentence']}" for one in found if one["alarm"]]
+
+
+def share_lines(table: dict[str, Any], *, of: str = "") -> list[str]:
+    """Return a line of the usual shares in a leaderboard's audit, or none.
 
     `of` says what the shares are of, where that is not what stands above them.
     """
     findings = {found["key"]: found for found in table.get("audit", ())}
-    told = [f"AUDIT ALARM: {found['sentence']}" for found in findings.values() if found["alarm"]]
     usual = [
         f"{_USUAL[key]} {_share(findings[key])}"
         if key in _USUAL
@@ -119,7 +124,7 @@ def audit_lines(table: dict[str, Any], *, of: str = "") -> list[str]:
         for key in (*_USUAL, *(key for key in findings if key.startswith(_KNOWN)))
         if key in findings
     ]
-    return [*told, f"audit: {of}{'; '.join(usual)}. More: arena audit OUT."] if usual else told
+    return [f"audit: {of}{'; '.join(usual)}. More: arena audit OUT."] if usual else []
 
 
 def _share(found: dict[str, Any]) -> str:

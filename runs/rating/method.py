@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from videoautoarena.graph.state import base_of
@@ -88,6 +88,23 @@ class Method:
 
 
 USUAL = Method()
+
+
+@dataclass(frozen=True)
+class Totals:
+    """How many battles ended in which way."""
+
+    battles: int
+    decided: int
+    ties: int
+    """Of the decided ones, as `splits`, which are ties, too."""
+    splits: int
+    forfeits: int
+    voids: int
+
+    def to_json(self) -> dict[str, int]:
+        """Return them as JSON-ready values."""
+        return asdict(self)
 
 
 def too_few(unit: str) -> str:

@@ -21,7 +21,7 @@ from videoautoarena.runs.rating.fit import (
     row_of,
     settings_of,
 )
-from videoautoarena.runs.rating.method import USUAL, Method, Rated, Table
+from videoautoarena.runs.rating.method import USUAL, Method, Rated, Table, Totals
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
 from videoautoarena.runs.text.traits import is_refusal
 
@@ -85,7 +85,7 @@ def build(
     return table
 
 
-def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: dict[str, int]) -> Table:
+def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) -> Table:
     """Return ratings as a table, the best model first, the unrated last."""
     ratings, names = rated.ratings, rated.bouts.names
     groups = [best_first(ratings, group) for group in ratings.components]
@@ -99,21 +99,21 @@ def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: dict[str
         ],
         "components": [[names[k] for k in group] for group in groups],
         "settings": settings_of(rated)
-        | {"totals": totals, **extras_of(rated), "warnings": complaints(rated)},
+        | {"totals": totals.to_json(), **extras_of(rated), "warnings": complaints(rated)},
         **findings_of(rated),
     }
 
 
-def count_verdicts(verdicts: Mapping[str, int]) -> dict[str, int]:
+def count_verdicts(verdicts: Mapping[str, int]) -> Totals:
     """Return how many battles ended in which way, from how often each verdict fell."""
-    return {
-        "battles": sum(verdicts.values()),
-        "decided": sum(verdicts.get(v, 0) for v in DECIDED),
-        "ties": sum(verdicts.get(v, 0) for v in TIES),
-        "splits": verdicts.get("split", 0),
-        "forfeits": verdicts.get("forfeit_a", 0) + verdicts.get("forfeit_b", 0),
-        "voids": verdicts.get("void", 0),
-    }
+    return Totals(
+        battles=sum(verdicts.values()),
+        decided=sum(verdicts.get(v, 0) for v in DECIDED),
+        ties=sum(verdicts.get(v, 0) for v in TIES),
+        splits=verdicts.get("split", 0),
+        forfeits=verdicts.get("forfeit_a", 0) + verdicts.get("forfeit_b", 0),
+        voids=verdicts.get("void", 0),
+    )
 
 
 def _seen(battles: Iterable[Rated]) -> list[str]:

@@ -17,7 +17,8 @@ from tests.support.lives import Life
 from tests.support.loopback import ask_offline, serving
 from tests.support.manners import Manners
 from tests.support.played import invoke
-from tests.support.whole_runs import battles, command, committed_keys, environment, run
+from tests.support.typed import run
+from tests.support.whole_runs import battles, command, committed_keys, environment
 from videoautoarena.agents.offline import KINDS
 
 FRAME = 250
@@ -133,6 +134,7 @@ def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path)
             before = len(server.events("sent"))
             with Life(line) as life:
                 life.until(lambda so_far=before: len(server.events("sent")) >= so_far + 3)
+                life.until(lambda: len(server.events("arrived")) > len(server.events("sent")))
                 life.interrupt(signal.SIGKILL)
         at_last = subprocess.run(line, env=environment(), capture_output=True, text=True)
         assert at_last.returncode == 4, at_last.stderr[-2000:]

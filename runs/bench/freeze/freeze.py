@@ -209,7 +209,7 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
         with_videos=extras.with_videos,
         count=len(items),
     )
-    told = Told(draft, items, [found.as_json() for found in find_all(given)])
+    told = Told(draft, items, [found.to_json() for found in find_all(given)])
     files = _files(told, with_parquet=extras.parquet)
     seals = {name: sealed_file(content) for name, content in files.items()}
     manifest = sealed(draft.model_copy(update={"files": seals}))

@@ -96,12 +96,15 @@ def test_json_holds_a_sentence_for_every_figure(out: Path) -> None:
 
 
 def test_a_run_without_alarms_says_so(tmp_path: Path) -> None:
-    assert "passes its threshold" in invoke("audit", play(tmp_path / "o", lineage(video()))).output
+    assert (
+        "No alarm: no figure exceeds its threshold"
+        in invoke("audit", play(tmp_path / "o", lineage(video()))).output
+    )
 
 
 def test_an_empty_run_is_audited(tmp_path: Path) -> None:
     out = play(tmp_path / "out", [], slots=[slot(video(), 0)])
-    found = audit(out)
+    found = audit(out).to_json()
     assert all(finding["value"] is None for finding in found["findings"])
     assert "the run is not finished: 1 of 1 slots to go" in found["warnings"]
     assert invoke("audit", out).exit_code == invoke("leaderboard", out).exit_code == 0
@@ -109,14 +112,14 @@ def test_an_empty_run_is_audited(tmp_path: Path) -> None:
 
 def test_a_run_of_nothing_but_voids_is_audited(tmp_path: Path) -> None:
     lost = battle(slot(video(), 0), verdict="void", reason="no frame", answer_a=None, verdicts=())
-    found = {f["key"]: f for f in audit(play(tmp_path / "out", [lost]))["findings"]}
+    found = {f["key"]: f for f in audit(play(tmp_path / "out", [lost])).to_json()["findings"]}
     assert found["verdicts.voids"]["value"] == 1
 
 
 def test_a_superseded_battle_is_not_audited(tmp_path: Path) -> None:
     places = [slot(video(), 0), slot(video(), 0, ordinal=1, generation=1)]
     out = play(tmp_path / "out", [battle(place) for place in places], slots=places)
-    assert audit(out)["totals"]["battles"] == 1
+    assert audit(out).totals.battles == 1
 
 
 def test_a_folder_without_a_run_is_the_users_error(tmp_path: Path) -> None:
@@ -136,8 +139,14 @@ def test_a_leaderboard_carries_the_alarms_and_what_always_stands_there(out: Path
 def test_in_every_form_a_leaderboard_says_what_its_judges_are_worth(
     out: Path, form: str, by: tuple[str, ...]
 ) -> None:
-    shown = " ".join(invoke("leaderboard", out, *by, "--format", form, width=200).output.split())
+    few, shown = (
+        " ".join(
+            invoke("leaderboard", out, *by, "--format", form, *notes, width=200).output.split()
+        )
+        for notes in ((), ("--notes",))
+    )
     assert "AUDIT ALARM: Read the other way round, 100.0" in shown
+    assert (few.count("AUDIT ALARM: "), "more alarms and" in few) == (1, True)
     of = "of the whole run, " if by else ""
     assert f"audit: {of}verdicts that change with the seats 100.0" in shown
 
@@ -148,7 +157,7 @@ def test_an_alarm_of_one_judge_is_left_out_where_all_raise_it(tmp_path: Path) ->
     films = [video(bytes([k])) for k in range(30)]
     settings = manifest(judges=["judge", "two"])
     out = play(tmp_path / "out", battles, videos=films, settings=settings)
-    assert "swap.flips.two" in {f["key"] for f in audit(out)["findings"] if f["alarm"]}
+    assert "swap.flips.two" in {f["key"] for f in audit(out).to_json()["findings"] if f["alarm"]}
     assert "swap.flips" in {f["key"] for f in told(out)["audit"]}
     assert "swap.flips.two" not in {f["key"] for f in told(out)["audit"]}
 
@@ -163,4 +172,4 @@ def test_the_order_of_battles_changes_no_figure() -> None:
         for k, words in enumerate(said * 5)
     ]
     one, two = (find_all(audited(order, cast=CAST)) for order in (battles, battles[::-1]))
-    assert [f.as_json() for f in one] == [f.as_json() for f in two]
+    assert [f.to_json() for f in one] == [f.to_json() for f in two]

@@ -58,8 +58,8 @@ def test_the_seats_do_not_matter(rows: list[tuple[str, int, int]]) -> None:
     turned = {"a": "b", "b": "a"}
     here = [written(k, v, "x" * m, "x" * n) for k, (v, m, n) in enumerate(rows)]
     there = [written(k, turned[v], "x" * n, "x" * m) for k, (v, m, n) in enumerate(rows)]
-    assert [f.as_json() for f in audit_length(audited(here))] == [
-        f.as_json() for f in audit_length(audited(there))
+    assert [f.to_json() for f in audit_length(audited(here))] == [
+        f.to_json() for f in audit_length(audited(there))
     ]
 
 

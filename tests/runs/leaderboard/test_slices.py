@@ -76,9 +76,9 @@ def test_evolved_battles_are_told_apart_by_whom_the_question_was_aimed_at() -> N
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_slices_that_overlap_say_so(tmp_path: Path, form: str) -> None:
     out = play(tmp_path / "out", lineage(video()))
-    told = invoke("leaderboard", out, "--by", "origin", "--format", form).output
+    told = invoke("leaderboard", out, "--by", "origin", "--format", form, "--notes").output
     assert "aimed at ..: the battles of evolved once more" in told.replace("\\", "")
-    told = invoke("leaderboard", out, "--by", "round", "--format", form).output
+    told = invoke("leaderboard", out, "--by", "round", "--format", form, "--notes").output
     assert "once more" not in told
 
 
@@ -282,7 +282,7 @@ def test_a_run_whose_judge_was_not_asked_by_standard_says_so() -> None:
 def test_by_standard_is_shown_with_the_agreement_in_the_place_of_both_bad() -> None:
     table = build_slices(by_standards("a", "b", "a"), CAST, by="standard")
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(render_slices(table, 100))
+    console.print(render_slices(table, 100, notes=True))
     told = console.export_text()
     assert "as overall %" in told
     assert "both bad" not in told

@@ -83,7 +83,7 @@ def test_being_first_is_worth_what_the_battles_say() -> None:
     table = board(Method(seats=True))
     (terms,) = table["settings"]["terms"]
     assert terms["seat"]["low"] < 70 < terms["seat"]["high"]
-    assert "To be read first is worth +" in shown(table)
+    assert "Being read first is worth +" in shown(table)
 
 
 def test_a_long_answer_is_worth_more_than_a_bold_word() -> None:
@@ -160,14 +160,16 @@ def test_intervals_of_battles_carry_a_warning() -> None:
 def test_ranges_that_hold_at_once_say_so() -> None:
     table = board(Method(simultaneous=True))
     assert table["settings"]["simultaneous"] is True
-    assert "hold all at once" in shown(table)
-    assert summarize(table) == "hawk leads, and all comparisons at once leave it the first place."
+    assert "ranks are simultaneous" in shown(table)
+    assert summarize(table) == "hawk leads, and stays first in all comparisons at once."
 
 
 def test_the_last_sentence_says_the_same_as_ranges_that_hold_at_once() -> None:
     table = board(Method(simultaneous=True), videos=12)
     assert table["models"][1]["rank_best"] == 1
-    assert summarize(table) == "hawk leads, but all comparisons at once do not part owl from it."
+    assert (
+        summarize(table) == "hawk leads, but all comparisons at once do not separate owl from it."
+    )
 
 
 def test_elo_stands_in_every_row_and_below_the_table() -> None:
@@ -259,7 +261,7 @@ def test_plain_maximum_likelihood_refuses_what_it_has_no_finite_rating_of() -> N
 
 
 def test_further_lines_travel_into_markdown() -> None:
-    assert "To be read first is worth" in pasted(board(Method(seats=True)), "markdown")
+    assert "Being read first is worth" in pasted(board(Method(seats=True)), "markdown")
 
 
 def test_an_answers_looks_are_counted_outside_its_code() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.leaderboard.text import Bar, render, summarize
+from videoautoarena.runs.leaderboard.text import Bar, board_lines, render, summarize
 from videoautoarena.runs.rating.method import Method, Table
 from videoautoarena.runs.rating.table import build
 
@@ -66,10 +67,11 @@ def row(table: Table, model: str) -> dict[str, Any]:
     return found
 
 
-def shown(table: Table, *, width: int = 80, encoding: str = "utf-8") -> str:
+def shown(table: Table, *, width: int = 80, encoding: str = "utf-8", notes: bool = False) -> str:
     """The table as a pipe gets it."""
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    Console(file=stream, width=width, highlight=False, soft_wrap=True).print(render(table))
+    console = Console(file=stream, width=width, highlight=False, soft_wrap=True)
+    console.print(render(table, notes=notes))
     stream.flush()
     return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined,no-any-return]
 
@@ -181,14 +183,32 @@ def test_groups_that_never_met_stand_apart() -> None:
     assert row(table, "x")["flags"] == ["not comparable"]
     assert row(table, "x")["rank"] == 1
     assert summarize(table).startswith("hawk leads the largest of 2 groups that never met")
-    assert "2 groups of models never met" in shown(table)
+    assert "2 groups of models never met" in shown(table, notes=True)
 
 
 def test_a_run_of_stand_ins_says_so_and_passes_on_other_warnings() -> None:
     table = build(season(60), CAST, stand_ins=True, warnings=["the judge also competes"])
     assert table["settings"]["stand_ins"] is True
     assert "rates stand-ins" in shown(table)
-    assert "note: the judge also competes" in shown(table)
+    assert "note: the judge also competes" in shown(table, notes=True)
+
+
+@pytest.mark.parametrize("alarms", [0, 1, 3])
+@pytest.mark.parametrize("warnings", [[], ["one"], ["one", "two"]])
+@pytest.mark.parametrize("stand_ins", [False, True])
+def test_three_lines_stand_under_a_table_and_say_how_many_more_there_are(
+    alarms: int, warnings: list[str], stand_ins: bool
+) -> None:
+    raised = [{"key": f"k{k}", "sentence": f"Bad {k}.", "alarm": True} for k in range(alarms)]
+    table = build(season(9), CAST, stand_ins=stand_ins, warnings=warnings) | {"audit": raised}
+    few, every = board_lines(table, notes=False), board_lines(table, notes=True)
+    assert len(few) == 3
+    assert summarize(table) in few
+    assert few[0] == (every[1] if alarms else every[0])
+    assert ("rates stand-ins" in few[2]) == stand_ins
+    assert "too few videos to rank" in few[2]
+    hidden = sum(map(int, re.findall(r"(\d+) more (?:note|alarm)", few[2])))
+    assert len(every) == 2 + stand_ins + 1 + hidden
 
 
 def test_a_leader_who_stands_apart_is_named_alone() -> None:
@@ -205,15 +225,15 @@ def test_a_close_race_says_how_many_more_videos_would_tell() -> None:
     needed = 30 * (widths / gap) ** 2 - 30
     assert 86 < needed < 87
     assert summarize(table) == (
-        "hawk leads, but owl cannot be told apart from it; roughly 87 more videos would part it "
-        "from the leader, if today's gap is the true one."
+        "hawk leads, but owl cannot be told apart from it; about 87 more videos would separate "
+        "them at the current gap."
     )
 
 
 def test_equals_share_the_first_place() -> None:
     fights = [battle(v, "tie", a, b) for v in range(12) for a, b in (CAST[:2], CAST[1:])]
     assert summarize(build(fights, CAST)) == (
-        "hawk, owl and mole share the first place; no number of videos is sure to part them."
+        "hawk, owl and mole share the first place; no number of videos is sure to separate them."
     )
 
 
@@ -221,7 +241,7 @@ def test_a_hair_between_two_is_out_of_reach() -> None:
     fights = [battle(v, "ab"[v % 2]) for v in range(400)] + [battle(401, "a")]
     assert summarize(build(fights, CAST[:2])) == (
         "hawk leads, but owl cannot be told apart from it; "
-        "no number of videos within reach would part it from the leader."
+        "no number of videos within reach would separate them."
     )
 
 

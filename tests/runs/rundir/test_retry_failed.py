@@ -117,8 +117,13 @@ def undisturbed(terminal: Terminal, ground: Path) -> dict[str, str]:
     return current(place / "out")
 
 
-@pytest.mark.parametrize("concurrency", [1, 16])
-@pytest.mark.parametrize("who", ["judge", "mole", "examiner"])
+@pytest.mark.parametrize(
+    ("who", "concurrency"),
+    [
+        *(("judge", 1), ("judge", 16), ("mole", 16), ("examiner", 16)),
+        *(pytest.param(who, 1, marks=pytest.mark.slow) for who in ("mole", "examiner")),
+    ],
+)
 def test_after_an_outage_a_run_ends_as_if_there_had_been_none(
     terminal: Terminal,
     ground: Path,
