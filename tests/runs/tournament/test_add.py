@@ -218,7 +218,7 @@ def test_a_bench_asks_each_question_once(run: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        ("offline:hawk", "plays in this run already"),
+        ("offline:hawk", "already a contestant of this run"),
         ("offline:judge", "examines or judges and cannot compete"),
         ("openai:gpt-4o", "understands offline contestants alone"),
         ("offline:nobody", "nobody"),
