@@ -89,7 +89,7 @@ class Reading(NamedTuple):
             )
             return f"intervals {width}, {self.rule.size:g} required"
         if self.pair is None or self.ratio is None or self.bound is None:
-            return "smallest gap not known yet, because some models cannot be compared"
+            return "smallest gap not yet known, because some models cannot be compared"
         pair = " and ".join(map(safe, self.pair))
         return f"smallest gap {self.ratio:.1f} of {self.bound:.1f}, {pair}"
 

@@ -45,7 +45,7 @@ def test_all_calls_after_the_first_could_read_all_but_their_own_text() -> None:
     found = added_up([row(0, scope="v1", role="examiner"), row(900), row(450)])
     assert found == CacheShare(1800, 1350, 0)
     assert found.share == 0.75
-    assert found.as_line().endswith("1,350 of about 1,800 tokens that could be (75%)")
+    assert found.as_line().endswith("1,350 of about 1,800 reusable input tokens read (75%)")
 
 
 def test_more_than_was_foreseen_is_told_without_a_share_of_it() -> None:

@@ -247,6 +247,6 @@ def test_a_server_that_is_gone_is_named_at_the_end() -> None:
     stands = standing_of_nothing()
     stands.hear(Outage("far", "given-up", 900.0, "refused"))
     stands.hear(Draining(2, gone="far"))
-    assert any("far is gone: 0 calls to finish" in line for line in lines(stands, 80, 20))
+    assert any("far is unreachable: 0 calls to finish" in line for line in lines(stands, 80, 20))
     stands.hear(Ended(True, gone="far"))
     assert any("stopped: far is unreachable" in line for line in lines(stands, 80, 20))

@@ -187,7 +187,7 @@ def test_what_can_never_be_asked_for_is_a_wrong_argument(
 
 def test_a_run_names_what_it_has(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "there are clip.mp4" in refusal(capsys, "other.mp4", "--run", out)
-    assert f"there are {HAWK}, {MOLE}" in refusal(
+    assert f"choose from {HAWK}, {MOLE}" in refusal(
         capsys, "clip.mp4", "--run", out, "--model", "nobody"
     )
 

@@ -160,7 +160,7 @@ def test_nothing_is_met_while_some_model_cannot_be_compared(rule: str) -> None:
     reading = read_rule(CONFIG, game.waves, game.rule, 5)
     assert (reading.is_met, reading.pair, reading.ratio, reading.width) == (False, None, None, None)
     assert reading.battles == 36
-    assert "not known" in reading.told
+    assert "not yet known" in reading.told
 
 
 def test_how_near_a_rule_is_is_told_in_its_own_terms() -> None:

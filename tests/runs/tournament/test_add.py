@@ -98,7 +98,9 @@ def test_a_newcomer_meets_at_most_what_is_there_and_each_answer_once(run: Path) 
     added(run, said=said)
     sources = [b.borrowed.battle for b in guests(run) if b.borrowed]
     assert len(sources) == len(set(sources)) == decided
-    assert f"the run has {decided} battles to draw from: each of them once" in " ".join(said)
+    assert f"the run has only {decided} battles to draw from, and each is used once" in " ".join(
+        said
+    )
 
 
 def test_a_second_time_only_what_is_missing_is_added(run: Path) -> None:
@@ -218,7 +220,7 @@ def test_a_bench_asks_each_question_once(run: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "why"),
     [
-        ("offline:hawk", "plays in this run already"),
+        ("offline:hawk", "already a contestant of this run"),
         ("offline:judge", "examines or judges and cannot compete"),
         ("openai:gpt-4o", "understands offline contestants alone"),
         ("offline:nobody", "nobody"),

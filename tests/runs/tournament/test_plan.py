@@ -98,7 +98,7 @@ def test_expectations_are_measured_as_soon_as_there_is_something(config: RunConf
     (judge,) = (line for line in plan.lines if line.role == "judge")
     assert judge.is_measured
     assert judge.input_tokens == pytest.approx(judge.calls * 500)
-    assert any("as they were in this run" in note for note in plan.notes)
+    assert any("as measured in this run" in note for note in plan.notes)
 
 
 def test_a_call_is_expected_to_take_what_its_empty_replies_took_as_well(config: RunConfig) -> None:
@@ -127,7 +127,7 @@ def test_an_unknown_price_makes_the_sum_unknown_and_is_named(tmp_path: Path) -> 
     assert "prices of a, e: arena.toml\n" in told
     (line,) = (line for line in told.splitlines() if line.startswith("b "))
     assert line.split()[-2:] == ["unknown", "unknown"]
-    assert next(money_notice(plan)).startswith("what this costs is unknown")
+    assert next(money_notice(plan)).startswith("cost unknown")
 
 
 @pytest.mark.parametrize("columns", [80, 120])

@@ -165,7 +165,7 @@ def test_a_failed_judging_is_a_record_with_a_reason_and_can_be_had_again(
         typed = ("repeat", "--cases", 2, *_stranger(tmp_path, server))
         told = hold(out, *typed)
         assert told.return_value == 3
-        assert "type the same with --retry-failed" in told.stderr
+        assert "add --retry-failed" in told.stderr
         (failed,) = [t for t in trials_of(out) if t.judging.verdict == "failed"]
         assert "400" in (failed.judging.reason or "")
         assert "failed 1 times" in unfolded(told.stdout)
