@@ -136,7 +136,7 @@ def test_only_the_videos_that_are_named_go(cache: FrameCache, terminal: Terminal
     ("words", "reason"),
     [
         ([], "would remove all frames: 5 files"),
-        (["--older-than", "soon", "--yes"], "is not an age"),
+        (["--older-than", "soon", "--yes"], "not an age"),
         (["../../etc", "--yes"], "not a video id"),
         (["abc", "--yes"], "not a video id"),
         (["0000000000", "--yes"], "has no frames of 0000000000"),
