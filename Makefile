@@ -3,12 +3,13 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSPECT := .venv-inspect
+WHEELS := .wheels
 STAMP := $(VENV)/.installed
 PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-damage bench-overlap pictures schemas clean
+.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-damage bench-overlap docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -51,7 +52,14 @@ $(INSPECT)/.installed:
 	@$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check "inspect-ai>=0.3.285,<0.4"
 	@touch $@
 
-slow: $(STAMP) $(INSPECT)/.installed ## the checks that take minutes: a hundred kills, small benchmarks
+# What the tests that install our wheel beside it install from here, offline.
+$(WHEELS)/.fetched:
+	@echo "fetching openai-agents, beside which the wheel must work"
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --dest $(WHEELS) "openai-agents>=0.2,<1" \
+	  || echo "openai-agents cannot be fetched; its tests will be skipped" >&2
+	@mkdir -p $(WHEELS) && touch $@
+
+slow: $(STAMP) $(INSPECT)/.installed $(WHEELS)/.fetched ## the checks that take minutes: a hundred kills, small benchmarks
 	$(BIN)/python -m pytest -m "slow and not live" -s
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
@@ -89,7 +97,7 @@ bench-kills: $(STAMP) ## a run killed at each of its writes, on thirty full disk
 	$(BIN)/python -m benchmarks.kills
 
 bench-slots: $(STAMP) ## memory and status of a run of 750,000 slots
-	$(BIN)/python -m benchmarks.slots
+	$(BIN)/python -m benchmarks.memory slots
 
 bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to read
 	$(BIN)/python -m benchmarks.resume
@@ -121,13 +129,13 @@ bench-one-sided: $(STAMP) ## what models that lost or won everything do to the r
 bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, by labels, by both
 	$(BIN)/python -m benchmarks.labels
 
-pictures: $(STAMP) ## draw console, leaderboard and graph for the documents again
-	@rm -rf arena-out/pictures
-	$(BIN)/python docs/pictures.py arena-out/pictures
+docs: $(STAMP) ## write again what docs/ repeats: options, rooms, the graph, JSON Schemas
+	$(BIN)/python docs/generate.py
 
-schemas: $(STAMP) ## write the JSON Schemas of a bench in docs/ again
-	$(BIN)/python docs/schemas.py
+pictures: docs ## draw console and leaderboard for the documents again
+	@rm -rf arena-out/pictures
+	$(BIN)/python docs/generate.py pictures arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) $(INSPECT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,10 +23,10 @@ from typing import NamedTuple
 import av
 import numpy as np
 
-from benchmarks.encoded import drawn
+from benchmarks.decode import drawn
 from videoautoarena.video.decode.av import AvDecoder
 from videoautoarena.video.decode.container import Unreadable
-from videoautoarena.video.decode.damage import errors_told, packet_tick
+from videoautoarena.video.decode.damage import errors_reported, packet_tick
 
 SIZE, FPS, COUNT, GOP = (320, 180), 25, 150, 30
 SEEN_DB = 30.0
@@ -158,12 +158,12 @@ def told_of(path: Path) -> set[int]:
         stream = file.streams.video[0]
         stream.codec_context.thread_count = 1
         for packet in file.demux(stream):
-            before, is_torn = errors_told(), packet.is_corrupt
+            before, is_torn = errors_reported(), packet.is_corrupt
             try:
                 is_torn |= any(frame.is_corrupt for frame in stream.codec_context.decode(packet))
             except Unreadable:
                 is_torn = True
-            is_torn |= errors_told() != before
+            is_torn |= errors_reported() != before
             tick = packet_tick(packet)
             if packet.is_keyframe and not is_torn:
                 fresh = tick if is_hurt else None

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.canned import ANALYSIS, ANSWER, PERSON, WORDS, film
-from benchmarks.whole import CAST, timed
+from benchmarks.canned import ANALYSIS, ANSWER, CAST, PERSON, WORDS, film, timed
 from videoautoarena.memory.records.records import CATEGORIES, Analyses, Battle, Judging, Slot
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench

@@ -15,24 +15,112 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import heapq
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.bound import Calls, calls_of, least_s
-from benchmarks.canned import Canned
-from benchmarks.whole import MakeClient, Shape, Took, begun, played, timed
+from benchmarks.canned import Canned, MakeClient, Shape, Took, begun, played, timed
 from videoautoarena.agents.calls.clients import ChatClient, Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import Nonce
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.rundir.reader import RUN_FILE
+
+STEPS = {"questioner": 0, "evolver": 1, "grader": 1, "contestant": 2, "judge": 3}
+"""What follows what in a round."""
+
+
+@dataclass
+class Calls:
+    """Calls and what each waits for, in the order in which they come up first."""
+
+    waits_for: list[int] = field(default_factory=list)
+    """How many calls must have ended before each."""
+    opens: list[list[int]] = field(default_factory=list)
+    """The calls that wait for each."""
+
+    def add(self, number: int, after: Sequence[int]) -> list[int]:
+        """Add calls side by side that wait for all of `after`; return their places."""
+        places = list(range(len(self.waits_for), len(self.waits_for) + number))
+        self.waits_for += [len(after)] * number
+        self.opens += [[] for _ in places]
+        for call in after:
+            self.opens[call] += places
+        return places
+
+    @property
+    def longest(self) -> int:
+        """How many calls the longest chain has."""
+        depth = [1] * len(self.opens)
+        # A call is added before those that wait for it.
+        for call, opened in enumerate(self.opens):
+            for later in opened:
+                depth[later] = max(depth[later], depth[call] + 1)
+        return max(depth, default=0)
+
+
+def calls_of(nonces: Iterable[Nonce]) -> Calls:
+    """Return the calls of a run by what the graph makes each wait for."""
+    by_scope: dict[str, list[Nonce]] = defaultdict(list)
+    for nonce in nonces:
+        by_scope[nonce.scope].append(nonce)
+    calls = Calls()
+    ends: dict[str, list[int]] = {}
+    for scope in sorted(by_scope, key=_round):
+        video, lineage = scope.split("-")[0], scope.rpartition("-r")[0]
+        steps = _examined(by_scope[scope]) if scope == video else _played(by_scope[scope])
+        after = ends.get(lineage, ends.get(video, []))
+        for side_by_side in steps:
+            after = calls.add(side_by_side, after)
+        ends[lineage or video] = after
+    return calls
+
+
+def _round(scope: str) -> int:
+    return int(scope.rpartition("-r")[2]) if "-" in scope else -1
+
+
+def _examined(nonces: Sequence[Nonce]) -> list[int]:
+    return [1] * len(nonces)
+
+
+def _played(nonces: Sequence[Nonce]) -> list[int]:
+    """Return how many calls stand side by side in each step of a slot."""
+    ordered = sorted(nonces, key=lambda nonce: STEPS[nonce.role])
+    steps = {step: len(list(group)) for step, group in groupby(ordered, lambda n: STEPS[n.role])}
+    return [
+        number
+        for step, side_by_side in sorted(steps.items())
+        for number in ([1] * side_by_side if step <= 1 else [side_by_side])
+    ]
+
+
+def least_s(calls: Calls, *, places: int, call_s: float) -> float:
+    """Return when the last call ends if each is sent as soon as it may be and a place is free."""
+    waits_for = list(calls.waits_for)
+    ready = deque(call for call, before in enumerate(waits_for) if not before)
+    under_way: list[tuple[float, int]] = []
+    now = 0.0
+    while ready or under_way:
+        while ready and len(under_way) < places:
+            heapq.heappush(under_way, (now + call_s, ready.popleft()))
+        now, ended = heapq.heappop(under_way)
+        for later in calls.opens[ended]:
+            waits_for[later] -= 1
+            if not waits_for[later]:
+                ready.append(later)
+    return now
+
 
 BOUND = 0.95
 VIDEOS = 42
@@ -84,7 +172,7 @@ def turn(shape: Shape, client: MakeClient, *, places: int) -> Turn:
 @contextmanager
 def serving(call_s: float) -> Iterator[str]:
     """Give the address of a server that waits so long before it answers."""
-    command = [sys.executable, "-m", "benchmarks.served", str(call_s)]
+    command = [sys.executable, "-m", "benchmarks.canned", str(call_s)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the server has no pipes")

@@ -28,9 +28,9 @@ from statistics import median
 from typing import NamedTuple
 from unittest.mock import patch
 
-from benchmarks.encoded import HALF_MINUTE, made, repeat, whole
+from benchmarks.canned import Shape, configured
+from benchmarks.decode import HALF_MINUTE, made, repeat, whole
 from benchmarks.latency import CALL_S, PLACES, ROUNDS, Slow
-from benchmarks.whole import Shape, configured
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model

@@ -21,8 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.canned import Canned
-from benchmarks.whole import Shape, begun, continued, played, timed
+from benchmarks.canned import Canned, Shape, begun, continued, played, timed
 from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.runs.cli.ending import run_async

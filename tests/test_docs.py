@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import re
 import shlex
 import sqlite3
 import tomllib
+from itertools import pairwise
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import click
 import pytest
 from langgraph.graph.state import CompiledStateGraph
 
+from docs.generate import DOCS, ROOT, every_command, pages
 from tests.support.held import held
 from tests.support.played import call, invoke, lineage, play, slot, video
 from videoautoarena.agents.providers import Declaration
-from videoautoarena.graph.tournament import tournament
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.memory.store.store import Store
@@ -26,15 +29,13 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.cli.ending import _state
-from videoautoarena.runs.cli.main import COMMANDS, arena, load
+from videoautoarena.runs.cli.main import arena, load
 from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable, read_arena_file
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.tournament.simulate import Finished
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-PAGES = [README, *sorted(DOCS.glob("*.md"))]
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 OTHERS_FLAGS = {"--limit-mm-per-prompt"}
 """Of programs that are not ours."""
 
@@ -61,18 +62,6 @@ def parsed(words: list[str]) -> click.Context:
         assert found is not None, f"{rest[0]} is no command"
         command, rest = found, rest[1:]
     return command.make_context(words[0], list(rest))
-
-
-def every_command() -> dict[str, click.Command]:
-    """Return all commands by the words that call them."""
-    found: dict[str, click.Command] = {}
-    for name in COMMANDS:
-        command, words = load(name), name if name == "simulate" else f"arena {name}"
-        subcommands = dict(command.commands) if isinstance(command, click.Group) else {"": command}
-        if isinstance(command, click.Group) and command.invoke_without_command:
-            subcommands[""] = command
-        found |= {f"{words} {sub}".strip(): inner for sub, inner in subcommands.items()}
-    return found
 
 
 def options(command: click.Command) -> set[str]:
@@ -161,8 +150,32 @@ def test_every_link_and_path_leads_somewhere(page: Path) -> None:
     text = page.read_text()
     for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
         assert (page.parent / link).exists(), link
-    for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|[a-z_]+/)`", text):
+    for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|(?:[a-z_]+/)+)`", text):
         assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize(
+    "what", ["a role", "a provider", "a task kind", "an audit figure", "an export", "a page"]
+)
+def test_contributing_says_in_which_files_to_add(what: str) -> None:
+    rows = re.findall(
+        rf"^\| {what}[^|]*\|([^|]+)\|([^|]+)\|$",
+        (ROOT / "CONTRIBUTING.md").read_text(),
+        re.MULTILINE,
+    )
+    (row,) = rows
+    for cell in row:
+        named = [ROOT / path for path in re.findall(r"`([\w/.]*/[\w/.]*)`", cell)]
+        assert named
+        assert [path for path in named if not path.exists()] == []
+
+
+def test_the_readme_is_short_and_its_first_60_lines_lead_on() -> None:
+    lines = README.read_text().splitlines()
+    assert len(lines) <= 200
+    first = "\n".join(lines[:60])
+    for needed in ("make demo", "simulate --videos", "openai:gpt-4o", "interval", "docs/design.md"):
+        assert needed in first
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -172,10 +185,35 @@ def test_no_page_knows_a_machine(page: Path) -> None:
     )
 
 
-def test_the_drawing_is_the_one_the_code_gives() -> None:
-    drawn = tournament.get_graph(xray=True).draw_mermaid().strip().expandtabs(4)
-    (block,) = blocks(DOCS / "graph.md", "mermaid")
-    assert block.strip() == drawn, "the graph has changed; draw it again with make pictures"
+@pytest.mark.parametrize("name", ["commands.md", "design.md", "graph.md"])
+def test_what_is_generated_is_what_the_code_gives_now(name: str) -> None:
+    page = DOCS / name
+    assert page.read_text() == pages()[page], "run make docs"
+
+
+def test_simulate_leads_to_a_battle_in_the_six_files_that_design_names() -> None:
+    named = section("design.md", "From `simulate` to a battle record, in six files")
+    files = re.findall(r"^\d\. `([\w/]+\.py)`", named, re.MULTILINE)
+    assert len(files) == 6
+    assert files[0] == "runs/cli/simulate.py"
+    for path, following in pairwise(files):
+        module = f"videoautoarena.{following.removesuffix('.py').replace('/', '.')}"
+        tree = ast.parse((ROOT / path).read_text())
+        taken = {
+            alias.name: getattr(importlib.import_module(module), alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == module
+            for alias in node.names
+        }
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        assert [name for name in taken if name in used and callable_or_graph(taken[name])], path
+    last = ast.parse((ROOT / files[-1]).read_text())
+    calls = [node.func for node in ast.walk(last) if isinstance(node, ast.Call)]
+    assert "Battle" in {func.id for func in calls if isinstance(func, ast.Name)}
+
+
+def callable_or_graph(found: object) -> bool:
+    return isinstance(found, FunctionType | CompiledStateGraph)
 
 
 @pytest.mark.parametrize("name", ["console.svg", "leaderboard.svg"])

@@ -148,7 +148,7 @@ class Asker:
         key = journal_key(model, request)
         row = self.journal.find(key)
         if row is not None:
-            self.on_event(_told("recalled", model, row))
+            self.on_event(_event_of("recalled", model, row))
             return replied(row)
         if self.is_replay:
             nonce = request.nonce
@@ -168,7 +168,7 @@ class Asker:
         row = self.journal.find(journal_key(model, request))
         if row is None or row.reply is None:
             return None
-        self.on_event(_told("recalled", model, row))
+        self.on_event(_event_of("recalled", model, row))
         return row
 
     @property
@@ -215,7 +215,7 @@ class Asker:
         self._recording += 1
         try:
             await self.journal.record(row)
-            self.on_event(_told("finished", model, row))
+            self.on_event(_event_of("finished", model, row))
             return row
         finally:
             self._recording -= 1
@@ -327,7 +327,7 @@ def journal_key(model: Model, request: Request) -> str:
     return hashlib.sha256(f"[{','.join(parts)}]".encode()).hexdigest()
 
 
-def _told(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:
+def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:
     """Return the event of a call that has ended; one from the journal took no time and no token."""
     text, fault = row.reply or row.failure or "", row.failure_kind
     if kind == "recalled":

@@ -1,4 +1,4 @@
-"""The tries of one call: each in its turn, again where that can help, smaller where it must be."""
+"""The attempts of one call: each in its turn, again where that can help, smaller if need be."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from videoautoarena.agents.transport.faults import (
     ending_word,
     is_filtered,
 )
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from videoautoarena.memory.records.records import Attempt, Frames, Usage
 
@@ -185,7 +185,7 @@ class Attempts:
                 return fault
             return await self._clients[model].send(sending)
         except (FramesChanged, UnusableVideo) as lost:
-            return Fault("frames", told(str(lost)), is_local=True)
+            return Fault("frames", redacted(str(lost)), is_local=True)
         except ArenaError:
             raise
         except Exception as error:
@@ -327,7 +327,7 @@ def useless(received: Received) -> Fault | None:
     Silence may be an accident, and is worth another try, unless a filter or a limit made it. What
     a provider says that it broke off may read like an answer and is none; a refusal is one.
     """
-    ending = told(received.ending)
+    ending = redacted(received.ending)
     is_wordless = not received.text.strip()
     is_refusal = is_wordless and bool(received.refusal.strip())
     is_silent = is_wordless and not is_refusal

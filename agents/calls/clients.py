@@ -12,7 +12,7 @@ from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
 from videoautoarena.agents.transport.faults import Garbled
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import splices
@@ -183,7 +183,7 @@ def _cost(counted: object) -> float | None:
 
 
 def _name(said: object) -> str | None:
-    return told(said) if isinstance(said, str) and said else None
+    return redacted(said) if isinstance(said, str) and said else None
 
 
 def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:

@@ -17,7 +17,7 @@ from videoautoarena.agents.transport.faults import (
     nature_of,
     refused_fields,
 )
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.records import Attempt
 
@@ -52,16 +52,16 @@ def fault_of(
     garbled = next((link for link in _chain(error) if isinstance(link, Garbled)), None)
     if garbled is not None:
         # Some servers send an error with status 200, which a client finds unreadable.
-        fault = _fault("malformed", 400, said, told(str(garbled), key_env=key_env))
+        fault = _fault("malformed", 400, said, redacted(str(garbled), key_env=key_env))
         # Any other is half an answer or a proxy's page, and may be whole the next time.
         return replace(fault, nature="transient") if fault.nature == "permanent" else fault
-    reason = told(f"{type(error).__name__}: {error}", key_env=key_env)
+    reason = redacted(f"{type(error).__name__}: {error}", key_env=key_env)
     status = _status(error)
     if status is not None and status >= 400:
         return _fault(f"http-{status}", status, said, reason, hint_s=_hint_s(error))
     names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
     if names & _UNREACHED:
-        return Fault(UNREACHED, told(_root(error), key_env=key_env), "transient")
+        return Fault(UNREACHED, redacted(_root(error), key_env=key_env), "transient")
     if names & _TIMEOUTS:
         return Fault("timeout", reason, "transient")
     if names & _CONNECTIONS:

@@ -7,7 +7,7 @@ from videoautoarena.agents.limits.estimates import may_be_charged
 from videoautoarena.agents.limits.prices import REFUSED, Cost, cost_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
-from videoautoarena.agents.transport.redaction import reply_without_keys, sound, told
+from videoautoarena.agents.transport.redaction import redacted, reply_without_keys, sound
 from videoautoarena.agents.transport.transport import LONGEST_REPLY
 from videoautoarena.memory.records.errors import (
     CallFailed,
@@ -53,7 +53,7 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
         names = [model.key_env] if model.key_env else []
         reply = reply_without_keys(sound(received.text), *names)
     elif received is not None:
-        failure, kind = told(received.refusal, key_env=model.key_env), "refusal"
+        failure, kind = redacted(received.refusal, key_env=model.key_env), "refusal"
     cost = _cost(model, ended)
     return CallRow(
         key=key,
@@ -69,7 +69,7 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
         cost_usd=cost.usd,
         cost_from=cost.source,
         served_by=received.served_by if received else None,
-        ending=(told(received.ending) or None) if received else None,
+        ending=(redacted(received.ending) or None) if received else None,
         frames=len(request.frames.frames) if request.frames else 0,
         text_chars=len(request.text),
         latency_s=round(ended.latency_s, 4),

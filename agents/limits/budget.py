@@ -3,9 +3,9 @@
 Nobody wants a cap's worth of questions without answers. A battle is begun only when what is left
 would also pay for all that stand before it, and for the rest of those that are begun.
 
-Given true upper bounds the cap is never exceeded. Calls of the first battles are let through first
-(`agents/limits/budget.py`), else in the order in which they come; one that does not fit waits for
-those under way, since most cost less than they may.
+Given true upper bounds the cap is never exceeded. Calls of the first battles are let through first,
+else in the order in which they come; one that does not fit waits for those under way, since most
+cost less than they may.
 """
 
 from __future__ import annotations
@@ -293,11 +293,11 @@ class CappedBudget:
         return has_money and (tokens is None or total.tokens <= tokens)
 
 
-def _cost_of(told: CallRow | Attempt, held: Sum) -> Sum:
+def _cost_of(row: CallRow | Attempt, held: Sum) -> Sum:
     """Return what one try came to; what nobody says counts as all that was held."""
-    tokens = told.usage.total
+    tokens = row.usage.total
     # Not by the kind: a filter that refuses costs nothing, one that ends a reply may cost all.
-    if tokens is None and isinstance(told, CallRow) and told.cost_from == REFUSED:
+    if tokens is None and isinstance(row, CallRow) and row.cost_from == REFUSED:
         return Sum()
-    money = held.nano if told.cost_usd is None else summed(told.cost_usd, 0).nano
+    money = held.nano if row.cost_usd is None else summed(row.cost_usd, 0).nano
     return Sum(money, held.tokens if tokens is None else tokens)

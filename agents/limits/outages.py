@@ -49,7 +49,7 @@ class Endpoint:
     address: str
     patience_s: float | None
     has_answered: Callable[[str], bool]
-    tell: Callable[[Outage], None]
+    on_outage: Callable[[Outage], None]
     _is_proven: bool = False
     """Something came back in this process."""
     _since_s: float | None = None
@@ -92,11 +92,11 @@ class Endpoint:
             return False
         if contact == "reached":
             self._since_s = None
-            self.tell(Outage(self.address, "over", now_s - since_s))
+            self.on_outage(Outage(self.address, "over", now_s - since_s))
             return False
         self._looks += 1
         if now_s >= self._until_s:
-            self.tell(Outage(self.address, "given-up", now_s - since_s, self._reason))
+            self.on_outage(Outage(self.address, "given-up", now_s - since_s, self._reason))
         self._next_s = min(now_s + self._gap_s(), max(now_s, self._until_s))
         return True
 
@@ -105,7 +105,7 @@ class Endpoint:
         most_s = patience_s if is_proven else min(patience_s, UNPROVEN_S)
         self._since_s, self._until_s, self._looks = now_s, now_s + most_s, 0
         self._next_s, self._reason = min(now_s + self._gap_s(), self._until_s), reason
-        self.tell(Outage(self.address, "waiting", most_s, reason))
+        self.on_outage(Outage(self.address, "waiting", most_s, reason))
 
     def _gap_s(self) -> float:
         return min(LONGEST_GAP_S, FIRST_GAP_S * 2.0**self._looks)

@@ -1,4 +1,4 @@
-"""Money as calls see it: sums of it, and who says whether a call may be sent.
+"""What a call costs: as its provider says, else by a price, else unknown; never guessed, never $0.
 
 A price stands in arena.toml, or in the table that comes with the genai-prices library. The table
 is only as new as that library; nothing is ever fetched.
@@ -164,12 +164,12 @@ def _looked_up(provider: str, name: str, _hour: str) -> _Entry | None:
         return None
     found = _calculated(provider, name, input_tokens=1)
     prices: dict[str, Any] = vars(found.model_price) if found else {}
-    told = {field: prices.get(name) for field, name in _FIELDS.items()}
-    if told["input_usd"] is None or told["output_usd"] is None:
+    listed = {field: prices.get(name) for field, name in _FIELDS.items()}
+    if listed["input_usd"] is None or listed["output_usd"] is None:
         return None
     # A tier's lowest price is called its base.
-    lowest = {field: getattr(value, "base", value) for field, value in told.items()}
-    tiered = any(hasattr(value, "base") for value in told.values())
+    lowest = {field: getattr(value, "base", value) for field, value in listed.items()}
+    tiered = any(hasattr(value, "base") for value in listed.values())
     is_flat = not tiered and prices.get("output_reasoning_mtok") is None
     price = Price(source=f"{TABLE} {version(TABLE)}", **lowest)
     return _Entry(provider, name, price, is_flat)

@@ -195,7 +195,7 @@ class ServerLimits:
         place = _place(model)
         known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
         self._known[place] = known.model_copy(update=news)
-        self.keep([one for one in self._known.values() if _tells(one)])
+        self.keep([one for one in self._known.values() if _is_informative(one)])
         return self._known[place]
 
 
@@ -246,10 +246,10 @@ class Shaped:
         """Learn from a try that the server took; `limit` is what its output was to keep to."""
         if self.model.is_offline:
             return
-        self._tell(self.limits.take(self.model, _count(request)))
+        self._report(self.limits.take(self.model, _count(request)))
         self.let_go()
         if usage.output_tokens is not None and usage.output_tokens > limit.tokens:
-            self._tell(self.limits.overrun(self.model, limit, usage.output_tokens))
+            self._report(self.limits.overrun(self.model, limit, usage.output_tokens))
 
     def mended(self, request: Request, fault: Fault) -> Request | None:
         """Return a request to send at once instead of one that was refused; None: none is known.
@@ -274,7 +274,7 @@ class Shaped:
         if fault.is_local:
             return replace(request, frames=thinned(frames, stated or count // 2))
         if stated is not None:
-            self._tell(self.limits.state(model, count, stated))
+            self._report(self.limits.state(model, count, stated))
             return replace(request, frames=thinned(frames, stated))
         self._is_its_own = self._is_its_own or self.limits.is_doubtful(model, count)
         if self._is_its_own:
@@ -300,10 +300,10 @@ class Shaped:
         self._refused += 1
         # Another call may have learnt it since this one was sent.
         if self.limits.token_field(self.model) == sent:
-            self._tell(self.limits.switch(self.model, sent))
+            self._report(self.limits.switch(self.model, sent))
         return True
 
-    def _tell(self, line: str | None) -> None:
+    def _report(self, line: str | None) -> None:
         if line is not None:
             self.say(line)
 
@@ -316,7 +316,7 @@ def _count(request: Request) -> int:
     return len(request.frames.frames) if request.frames else 0
 
 
-def _tells(one: Learnt) -> bool:
+def _is_informative(one: Learnt) -> bool:
     return any((one.images, one.token_limit_field, one.output_tokens))
 
 

@@ -1,9 +1,8 @@
 """What a model is asked with: sampling parameters, prompt-cache hints, and embeddings of texts.
 
-The frames stand first and are the same for all roles of a video; see agents/prompting/layout.py.
-
-They are written down and travel with a bench, so nothing that holds a key or leads a client
-elsewhere is one of them.
+Sampling parameters are written down and travel with a bench, so nothing that holds a key or leads
+a client elsewhere is one of them. Prompt caches work because the frames stand first and are the
+same for all roles of a video (`agents/prompting/layout.py`). Embeddings serve topics, not ratings.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from videoautoarena.agents.prompting.layout import BREAKPOINT, fragment
 from videoautoarena.agents.providers.base import ModelSettings
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames
@@ -154,4 +153,4 @@ def _build(name: str) -> Embeddings:
 
 
 def _reason(wrong: Exception) -> str:
-    return told(f"{type(wrong).__name__}: {wrong}")
+    return redacted(f"{type(wrong).__name__}: {wrong}")

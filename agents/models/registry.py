@@ -27,7 +27,7 @@ from videoautoarena.agents.providers import (
     find_provider,
     provider_names,
 )
-from videoautoarena.agents.transport.redaction import KEY_NAMES, told
+from videoautoarena.agents.transport.redaction import KEY_NAMES, redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallLimits, Price, Role, TokenField
@@ -237,7 +237,7 @@ def build_chat_model(model: Model) -> BaseChatModel:
         return model.maker.build(model)
     except ValueError as error:
         # The client's own error lists everything it was given, the key among it.
-        reason = told(str(error), key_env=model.key_env)
+        reason = redacted(str(error), key_env=model.key_env)
         raise BadInput(f"{model.alias!a} cannot be set up: {reason}") from None
 
 

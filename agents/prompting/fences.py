@@ -8,8 +8,8 @@ A fenced block reads
 
 and all blocks of one prompt share one code.
 
-All are worded here, each after a kind of attack that is known; none is aimed at one judge. They
-stand in `attacks.json`. `[[question]]` in a text is where the question that was asked goes, which
+The attacks are worded here, each after a known kind; none is aimed at one judge. They stand in
+`attacks.json`. `[[question]]` in a text is where the question that was asked goes, which
 is all that a contestant knows beside its frames. `[[verdict A]]` is a judge's reply in favour of
 the answer that it read first, and `[[form]]` the line that asks for one: anybody who knows this
 project can write these, too.

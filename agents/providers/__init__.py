@@ -12,7 +12,7 @@ from videoautoarena.agents.providers.base import OFFLINE, Provider
 from videoautoarena.agents.providers.declared import Declaration, Declared
 from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
 from videoautoarena.agents.providers.openai import OPENAI
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import BadInput
 
 __all__ = [
@@ -68,7 +68,7 @@ def _loaded(offered: EntryPoint) -> Provider:
         thing = offered.load()
     # Whatever a package raises while it is imported, it is the user's choice of package.
     except Exception as wrong:  # noqa: BLE001
-        reason = told(f"{type(wrong).__name__}: {wrong}")
+        reason = redacted(f"{type(wrong).__name__}: {wrong}")
         raise BadInput(f"the provider {offered.name!a} cannot be loaded: {reason}") from None
     if isinstance(thing, Provider):
         return thing

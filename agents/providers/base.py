@@ -1,4 +1,4 @@
-"""The offline models: in this process, from the frames they are sent."""
+"""What is particular to one provider and what most share; the offline provider."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import AliasChoices, field_validator
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record, Role
 
@@ -83,7 +83,7 @@ class Declared(Provider):
             ) from None
         # Whatever a package raises while it is imported, it is the user's choice of package.
         except Exception as wrong:  # noqa: BLE001
-            reason = told(f"{type(wrong).__name__}: {wrong}")
+            reason = redacted(f"{type(wrong).__name__}: {wrong}")
             raise BadInput(f"{path!a} cannot be imported: {reason}") from None
         return _checked(thing, path)
 

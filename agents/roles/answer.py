@@ -1,6 +1,7 @@
 """The role that answers, and the one small question that shows whether a model can.
 
-The frame shows three colours in an order of its own for each model, so that guessing helps little.
+The frame of that question shows three colours in an order of its own for each model, so that
+guessing helps little.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from videoautoarena.agents.prompting.contracts import QUESTION_LINE, Reply, cont
 from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.transport.redaction import told
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import UnusableReply
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
 
@@ -96,7 +96,7 @@ class Prompter:
         try:
             return _read(row, schema)
         except BadReply as fault:
-            reason = told(f"{task.role} gave no usable reply twice: {fault}")
+            reason = redacted(f"{task.role} gave no usable reply twice: {fault}")
             raise UnusableReply(reason) from None
 
     def _recalled(self, model: Model, task: Task, schema: type[R], generation: int) -> R | None:

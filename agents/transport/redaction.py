@@ -1,6 +1,6 @@
 """What keeps secrets out of logs, errors and traces, and whether LangSmith listens.
 
-Their warnings quote servers, and their debug logs whole requests.
+Libraries' warnings quote servers, and their debug logs whole requests.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
 
-def told(text: str, *, key_env: str | None = None) -> str:
+def redacted(text: str, *, key_env: str | None = None) -> str:
     """Return `text` on one printable line, shortened, every key in it replaced."""
     text = without_keys(text, *([key_env] if key_env else []))
     text = _CONTROL.sub(" ", _SECRET.sub("[key]", sound(text))).strip()

@@ -1,8 +1,8 @@
 """The transport that puts shared frames into bodies and reads no endless answer.
 
-Behind it stands a client of the same library as its user would have it, so that proxies, their
-exceptions, certificates and whatever else the environment says hold as without it: a client that is
-handed a bare transport would ignore the environment's proxies.
+Behind the transport stands a client of the same library as its user would have it, so that
+proxies, their exceptions, certificates and whatever else the environment says hold as without it:
+a client that is handed a bare transport would ignore the environment's proxies.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import importlib.util
 import sys
 from collections.abc import AsyncIterator, Iterator
 from functools import cache
-from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -176,23 +175,13 @@ class SplicingTransport:
     def __enter__(self) -> SplicingTransport:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     async def __aenter__(self) -> SplicingTransport:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
 
 

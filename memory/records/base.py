@@ -1,4 +1,4 @@
-"""What every record is, and the records of sampling and of what models cost."""
+"""What every record is: frozen, closed to unknown keys; and the records of sampling and prices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a run file: for writing by the process that holds its lock, for reading by anybody."""
+"""Opening a run file: to write, by the holder of its lock; to read, by anybody; compacting it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from videoautoarena.memory.records.digests import (
@@ -133,12 +132,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def manifest(self) -> dict[str, Any]:

@@ -191,6 +191,7 @@ def _share(hits: Mask, video: Ints, kept: Mask) -> Share:
 _NO_FAMILY = (
     "No contestant is of the family of a judge ({}), so there is nothing for one to prefer."
 )
+_ALONE = "; no judge of another family judged these, so preference cannot be separated from skill"
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,22 +217,20 @@ def audit_family(given: AuditInput) -> list[Finding]:
         families.append(safe(family))
         own = _own(k, family, given)
         if len(own.points):
-            told += _of_judge(judge, family, own)
-    if told or not families:
+            told += _of_judge(judge, family, own, is_brief=given.is_brief)
+    if told or not families or given.is_brief:
         return told
     return [unknown("family.own", _NO_FAMILY.format(", ".join(dict.fromkeys(families))))]
 
 
-def _of_judge(judge: str, family: str, own: _Own) -> Iterator[Finding]:
-    name = safe(judge)
-    share, shared = measure_share(own.points, own.video), ~np.isnan(own.elsewhere)
-    sentence = (
-        f"{name} gives its own family ({safe(family)}) {percent(share)} of {share.n} judgings"
-    )
-    alone = (
-        "; no judge of another family judged these, so preference cannot be separated from skill"
-    )
-    yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else alone}.")
+def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator[Finding]:
+    name, shared = safe(judge), ~np.isnan(own.elsewhere)
+    if not is_brief:
+        share = measure_share(own.points, own.video)
+        sentence = (
+            f"{name} gives its own family ({safe(family)}) {percent(share)} of {share.n} judgings"
+        )
+        yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else _ALONE}.")
     if shared.any():
         excess = measure_excess(own.points[shared], own.elsewhere[shared], own.video[shared])
         yield _excess(name, excess)

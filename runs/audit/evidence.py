@@ -61,6 +61,8 @@ class AuditInput:
     """By id; what is said of a battle names the file it is about."""
     shortfalls: Sequence[Shortfall] = ()
     """Who saw fewer frames than it was to."""
+    is_brief: bool = False
+    """Ask for no figure but those that raise alarms or stand under every leaderboard."""
 
     @cached_property
     def decided(self) -> list[Battle]:

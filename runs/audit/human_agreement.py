@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.roles.judge import settle_standard
 from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
 from videoautoarena.memory.store.evidence import Label, Sample
 from videoautoarena.runs.audit.evidence import AuditInput, below, finding, percent, unknown
@@ -193,6 +192,8 @@ _NOBODY = (
 def audit_labels(given: AuditInput) -> list[Finding]:
     """Return how far the judges of a run agree with the people who labelled its battles."""
     spoken = join_labels(given.labels, given.battles)
+    if given.is_brief:
+        return list(_length_gain(compare(spoken).without_ties)) if spoken else []
     return judge_labels(spoken, seats_count=given.manifest.get("swap") == "all")
 
 
@@ -258,9 +259,7 @@ def _length(clear: Compared) -> Iterator[Finding]:
         return
     judge = uneven.agreement().share
     length = agree(uneven.longer, uneven.people, uneven.video).share
-    gain = measure_excess(
-        uneven.judge == uneven.people, uneven.longer == uneven.people, uneven.video
-    )
+    gain = _gain(uneven)
     word = "no better than" if gain.value <= 0.0 else "which must beat"
     yield finding(
         "labels.length_only",
@@ -268,6 +267,20 @@ def _length(clear: Compared) -> Iterator[Finding]:
         f"The judge agrees with people in {_of(judge)} on answers of different length, {word} "
         f"always picking the longer one: {percent(length)}.",
     )
+    yield from _length_gain(clear)
+
+
+def _gain(uneven: Compared) -> Share:
+    return measure_excess(
+        uneven.judge == uneven.people, uneven.longer == uneven.people, uneven.video
+    )
+
+
+def _length_gain(clear: Compared) -> Iterator[Finding]:
+    uneven = clear.among(clear.longer != TIE)
+    if not len(uneven.people):
+        return
+    gain = _gain(uneven)
     yield finding(
         "labels.length_gain",
         gain,
@@ -301,6 +314,9 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
 
     The latter where it was asked: from contract 2 on.
     """
+    # Roles bring all that calls models with them, which a run without such labels never needs.
+    from videoautoarena.agents.roles.judge import settle_standard
+
     for name in STANDARDS:
         mine = [of for of in spoken if name in of.label.standards]
         if not mine:

@@ -17,9 +17,6 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_seats
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
 from videoautoarena.runs.audit.evidence import AuditInput
-from videoautoarena.runs.audit.human_agreement import audit_labels
-from videoautoarena.runs.audit.trial_figures import audit_trials
-from videoautoarena.runs.audit.truth_figures import audit_truth
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
 from videoautoarena.runs.rating.finding import Finding, is_usual, raise_alarms
 from videoautoarena.runs.rating.table import count_verdicts
@@ -33,6 +30,25 @@ from videoautoarena.runs.rundir.reader import (
 )
 from videoautoarena.runs.text.terminal import safe
 
+
+def _trials(given: AuditInput) -> list[Finding]:
+    """Return what trials say; a run without them needs none of the modules that read them."""
+    if not given.trials:
+        return []
+    from videoautoarena.runs.audit.trial_figures import audit_trials
+    from videoautoarena.runs.audit.truth_figures import audit_truth
+
+    return [*audit_trials(given), *audit_truth(given)]
+
+
+def _labels(given: AuditInput) -> list[Finding]:
+    if given.is_brief and not given.labels:
+        return []
+    from videoautoarena.runs.audit.human_agreement import audit_labels
+
+    return audit_labels(given)
+
+
 Report = dict[str, Any]
 SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
     audit_frames,
@@ -43,9 +59,8 @@ SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
     audit_family,
     audit_canaries,
     audit_leak,
-    audit_trials,
-    audit_truth,
-    audit_labels,
+    _trials,
+    _labels,
 )
 """In the order in which they are shown; the key of a finding begins with its section's name."""
 
@@ -70,15 +85,19 @@ def audit(folder: Path) -> Report:
 
 
 def brief(run: Run) -> list[dict[str, Any]]:
+    """Return the findings that stand under a leaderboard, as JSON-ready values."""
+    return [found.as_json() for found in chosen(find_all(read_input(run, is_brief=True)))]
+
+
+def chosen(found: Sequence[Finding]) -> list[Finding]:
     """Return the findings that stand under a leaderboard: the alarms, then the usual.
 
     An alarm about one judge is left out where all judges together raise it.
     """
-    found = find_all(read_input(run))
     raised = {f.key for f in found if f.is_alarm}
     alarms = [f for f in found if f.is_alarm and _of_all(f.key) not in raised - {f.key}]
     usual = [f for f in found if is_usual(f.key) and not f.is_alarm]
-    return [f.as_json() for f in (*alarms, *usual)]
+    return [*alarms, *usual]
 
 
 def _of_all(key: str) -> str:
@@ -86,7 +105,7 @@ def _of_all(key: str) -> str:
     return ".".join(key.split(".", 2)[:2])
 
 
-def read_input(run: Run) -> AuditInput:
+def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:
     """Return what the sections look at."""
     evidence = run.store.evidence
     return AuditInput(
@@ -97,6 +116,7 @@ def read_input(run: Run) -> AuditInput:
         evidence.trials(),
         {video.id: video for video in run.store.videos()},
         run.shortfalls,
+        is_brief,
     )
 
 

@@ -48,9 +48,9 @@ def audit_trials(given: AuditInput) -> list[Finding]:
     for judge in dict.fromkeys(trial.judging.judge for trial in trials):
         mine = [trial for trial in trials if trial.judging.judge == judge]
         found += _repeats(judge, mine, battles)
-        found += _attacks(judge, mine)
+        found += _attacks(judge, mine, is_brief=given.is_brief)
         found += _constants(judge, mine)
-        found += _unheard(judge, mine)
+        found += [] if given.is_brief else _unheard(judge, mine)
     return found
 
 
@@ -93,7 +93,7 @@ def _plain_words(
             yield view_of(trial), word, trial.video
 
 
-def _attacks(judge: str, trials: Iterable[Trial]) -> Iterator[Finding]:
+def _attacks(judge: str, trials: Iterable[Trial], *, is_brief: bool) -> Iterator[Finding]:
     """Yield how often an attack wins, and how often the same answer would without one."""
     mine = list(trials)
     words = list(_words(mine, "attack", lambda word, side: word == side))
@@ -109,6 +109,8 @@ def _attacks(judge: str, trials: Iterable[Trial]) -> Iterator[Finding]:
         f"{percent(free) if free.n else 'nobody knows'}.",
         crosses=lambda level: share.at(level).low > (free.at(level).high if free.n else HALF),
     )
+    if is_brief:
+        return
     if free.n:
         yield finding(
             f"attack.without.{judge}",

@@ -75,10 +75,12 @@ def audit_truth(given: AuditInput) -> list[Finding]:
     """
     trials = [t for t in standing_trials(given.trials) if t.kind == "truth" and t.right]
     judges = dict.fromkeys(trial.judging.judge for trial in trials)
-    return [found for judge in judges for found in _audit_judge(judge, trials)]
+    return [
+        found for judge in judges for found in _audit_judge(judge, trials, is_brief=given.is_brief)
+    ]
 
 
-def _audit_judge(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
+def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iterator[Finding]:
     mine = [trial for trial in trials if trial.judging.judge == judge]
     told = [_told(t) for t in mine if t.judging.verdict not in ("abstain", "failed")]
     silent = [trial.judging.verdict for trial in mine]
@@ -90,10 +92,11 @@ def _audit_judge(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
         )
         return
     yield _accuracy(judge, told, apart)
-    yield from _parts(judge, told)
-    yield from _mute(judge, mine)
+    if not is_brief:
+        yield from _parts(judge, told)
+        yield from _mute(judge, mine)
     yield from _length(judge, told)
-    if "abstain" in silent:
+    if "abstain" in silent and not is_brief:
         yield _abstained(judge, mine)
 
 

@@ -129,14 +129,20 @@ def audit_panel(given: AuditInput) -> list[Finding]:
     kept = ballots.has_voted & ~ballots.is_back
     table = np.full((len(given.battles), len(judges)), MISSING)
     table[ballots.battle[kept], ballots.judge[kept]] = ballots.camp[kept]
+    agreement = agreement_of(judges, table, given.videos, is_brief=given.is_brief)
     return [
-        *agreement_of(judges, table, given.videos),
+        *agreement,
         *(_abstains(k, given) for k in range(len(judges))),
     ]
 
 
 def agreement_of(
-    judges: Sequence[str], table: Ints, video: Ints, *, case: str = "battle"
+    judges: Sequence[str],
+    table: Ints,
+    video: Ints,
+    *,
+    case: str = "battle",
+    is_brief: bool = False,
 ) -> list[Finding]:
     """Return how far two judges or more agree, and who stands alone.
 
@@ -145,10 +151,14 @@ def agreement_of(
         table: shape (cases, judges): the camp that each chose, 0 to 2, or MISSING.
         video: shape (cases,): a number that stands for the video of each.
         case: what a case is called.
+        is_brief: return alpha alone, the one figure with a threshold.
     """
+    alpha = _alpha(krippendorff(table, video), len(judges), case)
+    if is_brief:
+        return [alpha]
     pairs = combinations(range(len(judges)), 2)
     return [
-        _alpha(krippendorff(table, video), len(judges), case),
+        alpha,
         *_camps(table, video, case),
         *(found for pair in pairs for found in _pair(pair, judges, table, video, case=case)),
         *_alone(judges, table, video, case),

@@ -170,7 +170,7 @@ def _answers(battle: Battle, width: int) -> Iterator[RenderableType]:
         ("A", battle.model_a, battle.answer_a, battle.frames_a),
         ("B", battle.model_b, battle.answer_b, battle.frames_b),
     )
-    told = [
+    shown = [
         (
             f"{seat}  {model or 'nobody was drawn'}{_stored(battle, seat)}\n{frame_times(times)}",
             answer or "no answer",
@@ -179,9 +179,9 @@ def _answers(battle: Battle, width: int) -> Iterator[RenderableType]:
     ]
     if width >= WIDE:
         yield Text()
-        yield _side_by_side(told)
+        yield _side_by_side(shown)
         return
-    for title, answer in told:
+    for title, answer in shown:
         yield Text()
         yield Text(safe(title, lines=True))
         yield _block(answer)
@@ -194,11 +194,11 @@ def _stored(battle: Battle, seat: str) -> str:
     return f", as stored in {battle.borrowed.battle}"
 
 
-def _side_by_side(told: list[tuple[str, str]]) -> Table:
+def _side_by_side(shown: list[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2), expand=True)
-    for _ in told:
+    for _ in shown:
         table.add_column(ratio=1, overflow="fold")
-    for row in zip(*told, strict=True):
+    for row in zip(*shown, strict=True):
         table.add_row(*(Text(safe(cell, lines=True)) for cell in row))
     return table
 
@@ -207,10 +207,10 @@ def frame_times(times: tuple[float, ...]) -> str:
     """Return frame times in seconds, the middle of a long row left out."""
     if not times:
         return "0 frames"
-    told = [f"{time:.2f}" for time in times]
-    if len(told) > 8:
-        told = [*told[:4], "...", *told[-2:]]
-    return f"{len(times)} frames at {' '.join(told)} s"
+    shown = [f"{time:.2f}" for time in times]
+    if len(shown) > 8:
+        shown = [*shown[:4], "...", *shown[-2:]]
+    return f"{len(times)} frames at {' '.join(shown)} s"
 
 
 def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:

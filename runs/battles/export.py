@@ -103,14 +103,14 @@ def _calls(run: Run) -> Iterator[dict[str, object]]:
 
 
 def _call(row: CallRow) -> dict[str, object]:
-    told = row.model_dump(mode="json")
-    return {"schema": SCHEMA, "key": told.pop("key"), **told.pop("nonce"), **told}
+    fields = row.model_dump(mode="json")
+    return {"schema": SCHEMA, "key": fields.pop("key"), **fields.pop("nonce"), **fields}
 
 
 def _label(label: Label) -> dict[str, object]:
-    told = label.model_dump()
-    standards = told.pop("standards")
-    return {"schema": SCHEMA, **told, **standards}
+    fields = label.model_dump()
+    standards = fields.pop("standards")
+    return {"schema": SCHEMA, **fields, **standards}
 
 
 def _trial(trial: Trial) -> dict[str, object]:
@@ -146,7 +146,7 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
 
 
 def export(
-    folder: Path, to: Path, *, what: What, force: bool, tell: Tell, form: ExportForm = "arena"
+    folder: Path, to: Path, *, what: What, force: bool, on_count: Tell, form: ExportForm = "arena"
 ) -> int:
     """Write the file `to`, whole or not at all; return how many lines it has.
 
@@ -162,14 +162,14 @@ def export(
     with open_run(folder) as run:
         total, lines = lines_of(run, what, form)
         try:
-            return write_whole(to, _counted(lines, total, tell))
+            return write_whole(to, _counted(lines, total, on_count))
         except OSError as wrong:
             reason = wrong.strerror or type(wrong).__name__
             raise BadInput(f"{safe(str(to))} cannot be written: {reason}") from wrong
 
 
-def _counted(lines: Iterable[str], total: int, tell: Tell) -> Iterator[str]:
+def _counted(lines: Iterable[str], total: int, on_count: Tell) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         yield line
         if number % TELL_EVERY == 0 or number == total:
-            tell(number, total)
+            on_count(number, total)

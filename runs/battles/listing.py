@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from videoautoarena.memory.records.records import Battle, Judging, Video
-from videoautoarena.runs.rundir.reader import open_run, outcome, told_reason
+from videoautoarena.runs.rundir.reader import open_run, outcome, readable_reason
 from videoautoarena.runs.text.tables import Cell, Marks, cells, comma_separated, fit
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import length
@@ -60,16 +60,16 @@ def result(battle: Battle, names: Mapping[str, str]) -> str:
 def why(battle: Battle, names: Mapping[str, str]) -> str:
     """Return the reason of a verdict as one phrase; empty where none was given."""
     if battle.reason:
-        return _flat(_ERROR_CLASS.sub("", told_reason(battle.reason)))
+        return _flat(_ERROR_CLASS.sub("", readable_reason(battle.reason)))
     judging = next((j for j in battle.verdicts if j.verdict == battle.verdict and j.analyses), None)
     judging = judging or next((j for j in battle.verdicts if j.analyses), None)
     if judging is None:
         return ""
-    told = [_with_names(sentence, battle, judging, names) for sentence in _sentences(judging)]
+    texts = [_with_names(sentence, battle, judging, names) for sentence in _sentences(judging)]
     loser = {"a": battle.model_b, "b": battle.model_a}.get(battle.verdict)
     lost = names.get(loser or "", loser or "")
     # max keeps the first of equals: the earlier sentence of the weightier standard.
-    return _flat(max(told, key=lambda sentence: _weight(sentence, lost), default=""))
+    return _flat(max(texts, key=lambda sentence: _weight(sentence, lost), default=""))
 
 
 def _sentences(judging: Judging) -> Iterator[str]:
@@ -123,8 +123,8 @@ def listing(folder: Path, form: ListForm, columns: int = 80) -> Iterator[str]:
         else:
             films = {video.id: video for video in run.store.videos()}
             names = short_names(run.manifest.get("models") or ())
-            told = as_lines(run.battles, films, names, columns)
-            yield from told or ["no battle is settled yet"]
+            texts = as_lines(run.battles, films, names, columns)
+            yield from texts or ["no battle is settled yet"]
 
 
 def as_json(battle: Battle) -> dict[str, Any]:
@@ -161,12 +161,12 @@ def as_lines(
     # Both names of a pair are to be seen, whatever their lengths.
     most = max((room - len(" beat ")) // 2, len("..."))
     cut = {m: fit(name, most, CUT) if cells(name) > most else name for m, name in names.items()}
-    told = [outcome(_named(battle, cut)) for battle in battles]
-    width = min(_widest(told), room * 3 // 5)
+    texts = [outcome(_named(battle, cut)) for battle in battles]
+    width = min(_widest(texts), room * 3 // 5)
     return [
         f"{id_:<{long}}  {fit(name, file, CUT)} {length_:>{lasts}}  "
         f"{_ended(text, _asked(battle), width, room)}".rstrip()
-        for id_, (name, length_), text, battle in zip(ids, seen, told, battles, strict=True)
+        for id_, (name, length_), text, battle in zip(ids, seen, texts, battles, strict=True)
     ]
 
 
@@ -186,11 +186,11 @@ def _seen(film: Video | None) -> tuple[str, str]:
     return safe(film.path.rpartition("/")[2]), length(film.duration_s)
 
 
-def _ended(told: str, asked: str, width: int, room: int) -> str:
+def _ended(texts: str, asked: str, width: int, room: int) -> str:
     """Return who won and what was asked; what needs more than its column takes the question's."""
-    if cells(told) > width:
-        return fit(told, room, CUT)
-    return f"{fit(told, width, CUT)}  {fit(asked, room - width - 2, CUT)}"
+    if cells(texts) > width:
+        return fit(texts, room, CUT)
+    return f"{fit(texts, width, CUT)}  {fit(asked, room - width - 2, CUT)}"
 
 
 def _asked(battle: Battle) -> str:

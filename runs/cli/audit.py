@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from click.core import ParameterSource
 
-from videoautoarena.runs.cli.options import TellingGroup, results
+from videoautoarena.runs.cli.options import ListingGroup, results
 from videoautoarena.runs.cli.simulate import names
 from videoautoarena.runs.cli.trial_options import (
     EXIT_CODES,
@@ -68,13 +68,13 @@ Examples:
     is_flag=False,
     flag_value=",".join(KINDS),
     metavar="[KINDS]",
-    help="Hold trials first, which calls the judge: repeat (the same case again), attack (answers "
-    "that speak to the judge), constant (answers that say nothing), truth (clips whose right "
-    "answer is known).  [all four where none is named]",
+    help="Run trials first, which call the judge: repeat (the same case again), attack (answers "
+    "that address the judge), constant (answers without content), truth (clips with a "
+    "known right answer).  [all four if none is named]",
 )
 @judge_option
 @judging_options("100")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def audit_command(
     out: Path,
     *,
@@ -84,10 +84,10 @@ def audit_command(
     quiet: bool,
     **typed: Any,
 ) -> int:
-    """Tell what the run in OUT says of its own judges: seats, length, ties, panel, canaries.
+    """Report on the judges of OUT: position and length bias, ties, panel agreement, canaries.
 
-    Without --trials everything comes from what the run holds already, and no model is called.
-    Trials decide no battle; what they tell is kept in the run and stands in every later audit.
+    Without --trials, the report uses only what the run has stored, and no model is called. Trials
+    change no battle. Their results are stored in the run and appear in every later audit.
     """
     if trials is None:
         _refuse_idle(click.get_current_context())
@@ -138,17 +138,17 @@ Examples:
     callback=names,
     metavar="M[,M2..]",
     required=True,
-    help="Who judges again: provider:model, or a name of arena.toml or of the run.",
+    help="Judges to use: provider:model, or a name from arena.toml or the run.",
 )
 @judging_options("all")
 @click.option(
-    "--allow-self-judging", is_flag=True, help="Let a contestant judge its own battles again."
+    "--allow-self-judging", is_flag=True, help="Allow a contestant to judge its own battles."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
-    """Put the answers of the run in OUT before another judge, and tell how far it agrees.
+    """Judge the answers of the run in OUT with another judge and report the agreement.
 
-    No battle of the run changes. Each judge is compared with the run by itself.
+    No battle of the run changes. Each judge is compared with the run separately.
     """
     import json
 
@@ -170,11 +170,11 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
 
 @click.group(
     "labels",
-    cls=TellingGroup,
+    cls=ListingGroup,
     epilog="Example: arena labels sample arena-out --n 200 --to labels.csv",
 )
 def labels_command() -> None:
-    """Let people judge battles, and hold the judge against them."""
+    """Collect human labels and compare the judge with them."""
 
 
 @labels_command.command(
@@ -182,13 +182,13 @@ def labels_command() -> None:
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--labeller", help="Who labelled the rows that do not say it.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--labeller", help="Labeller of rows that name none.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
-    """Take what people say of battles from FILE into the run in OUT: all of it, or nothing.
+    """Import human labels from FILE into the run in OUT, all or none.
 
-    FILE is CSV, TSV, JSON lines or Parquet with battle, labeller and verdict (a, b, tie, tie_good
-    or tie_bad), and, where they were asked for, the four standards by their names.
+    FILE is CSV, TSV, JSON lines or Parquet with the columns battle, labeller and verdict (a, b,
+    tie, tie_good or tie_bad), and optionally the four judging standards by name.
     """
     import json
 
@@ -206,20 +206,22 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
 )
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--to", required=True, type=click.Path(path_type=Path),
-              help="File to write: .csv, .tsv or .jsonl.")  # fmt: skip
+              help="File to write (.csv, .tsv or .jsonl).")  # fmt: skip
 @click.option("--n", "number", type=click.IntRange(1), default=200, show_default=True,
-              help="How many battles to draw.")  # fmt: skip
+              help="Number of battles to draw.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
-              help="Another seed draws others.")  # fmt: skip
+              help="Random seed.")  # fmt: skip
 @click.option("--by", type=click.Choice(["pair", "video", "category", "duration"]),
-              help="Draw as many of every pair of models, or of every such part, as there are of "
-              "any other.")  # fmt: skip
-@click.option("--rest", is_flag=True, help="Draw nothing; write what was drawn and has no label.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+              help="Stratify the sample: equally many battles of each pair of "
+                   "models, video, category or duration.")  # fmt: skip
+@click.option(
+    "--rest", is_flag=True, help="Draw nothing; write the sampled battles that have no label yet."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def sample(
     out: Path, to: Path, number: int, seed: int, by: str | None, rest: bool, as_json: bool
 ) -> None:
-    """Draw battles of the run in OUT at random for people to label; models are not named."""
+    """Draw a random sample of battles for people to label; model names are hidden."""
     import json
 
     from videoautoarena.memory.records.records import SCHEMA
@@ -237,9 +239,9 @@ def sample(
 
 @labels_command.command("show", epilog="Example: arena labels show arena-out")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(out: Path, as_json: bool) -> None:
-    """Tell how many labels the run in OUT has, by whom, and how far its judge agrees."""
+    """Show the number of labels by labeller, and how far the judge agrees with them."""
     import json
 
     from videoautoarena.runs.audit.labels_text import render_labels, show_labels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from videoautoarena.runs.cli.bench_run import bench_run_command as play
-from videoautoarena.runs.cli.options import TellingGroup
+from videoautoarena.runs.cli.options import ListingGroup
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -27,16 +27,16 @@ _BENCH = click.Path(path_type=Path)
 @click.argument("bench", type=_BENCH)
 @click.argument("a")
 @click.argument("b")
-@click.option("--judge", metavar="J", help="Whose rulings count, where several judged.")
-@click.option("--anchor", metavar="NAME", help="By how they fared against this model's answers.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--judge", metavar="J", help="Judge whose rulings count, if there are several.")
+@click.option("--anchor", metavar="NAME", help="Compare results against this model's answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
     bench: Path, a: str, b: str, judge: str | None, anchor: str | None, as_json: bool
 ) -> None:
-    """Say which of the models A and B is better on BENCH, and how sure that is.
+    """Compare models A and B on BENCH, with a confidence interval.
 
-    Question by question, over those that both were judged on, with videos as clusters. Where both
-    were only held against an anchor, that counts without being named.
+    The comparison is paired by question and clustered by video. If both models were judged only
+    against an anchor, those results are used without --anchor.
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
@@ -49,9 +49,11 @@ def compare(
 @click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")
 @click.argument("bench", type=_BENCH)
 @click.argument("other", type=_BENCH)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object, which names everything.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object that names every change."
+)
 def diff(bench: Path, other: Path, as_json: bool) -> None:
-    """Say what changed from BENCH to OTHER: questions, videos, settings."""
+    """Show what changed from BENCH to OTHER: questions, videos, settings."""
     from videoautoarena.runs.bench.format import diff as bench_diff
 
     report = bench_diff.diff(bench, other)
@@ -63,15 +65,15 @@ def diff(bench: Path, other: Path, as_json: bool) -> None:
 @click.option(
     "--run",
     type=click.Path(path_type=Path),
-    help="The run, or any leaderboard, whose order the scores should give again.",
+    help="Run or leaderboard whose order of models the scores should reproduce.",
 )
-@click.option("--judge", metavar="J", help="Whose rulings are looked at, where several judged.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--judge", metavar="J", help="Judge whose rulings are used, if there are several.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> None:
-    """Say whether BENCH measures what it should, by the results on it.
+    """Check whether BENCH measures what it should, from the results on it.
 
-    What length, constant words and no frames win, how much room it leaves, and how far its scores
-    order the models as the run does.
+    Reports what longer answers, constant answers and answers without frames score, the headroom
+    left, and how well the scores reproduce the run's order of models.
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
@@ -102,20 +104,19 @@ Examples:
 )
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.option("--to", required=True, type=click.Path(path_type=Path),
-              help="File to write, of inspect and arena-hard a folder.")  # fmt: skip
+              help="File to write; with inspect and arena-hard, a folder.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["videoautobench", "inspect", "arena-hard"]),
               default="videoautobench", show_default=True,
-              help="Whose file it is to be; of inspect a log a result.")  # fmt: skip
-@click.option("--judge", help="Of inspect and arena-hard: only what this judge said.")
+              help="Format to write; inspect holds one log per result.")  # fmt: skip
+@click.option("--judge", help="With inspect and arena-hard: only this judge's rulings.")
 @click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
-              help="Of inspect: so many thumbnails of frames in every sample.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace the file.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+              help="With inspect: number of frame thumbnails in each sample.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> None:
-    """Write BENCH as others publish theirs; an imported one comes out as it went in.
+    """Export BENCH in the format of another project; an imported bench comes out unchanged.
 
-    For Inspect's viewer it writes what models came to on it, for arena-hard what they came to
-    against an anchor.
+    With inspect, it writes the results of models; with arena-hard, their results against an anchor.
     """
     import json
 
@@ -179,27 +180,32 @@ Examples:
 )
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.option("--by", type=click.Choice(["duration", "category", "topic"]),
-              help="Also the scores of every part of the bench.")  # fmt: skip
+              help="Also score each part of the bench.")  # fmt: skip
 @click.option("--of", "whole", type=click.Choice(["judged", "decided", "all"]), default="judged",
-              show_default=True, help="Questions that are the whole.")  # fmt: skip
-@click.option("--judge", help="Only what this judge said.")
-@click.option("--anchor", metavar="NAME", help="Only what was held against this model's answers.")
+              show_default=True, help="Questions that count in the percentages.")  # fmt: skip
+@click.option("--judge", help="Only this judge's rulings.")
+@click.option("--anchor", metavar="NAME", help="Only comparisons with this model's answers.")
 @click.option("--weight", type=click.FloatRange(min=1, max=1000), default=3, show_default=True,
-              help="Against an anchor: games that much better counts as.")  # fmt: skip
-@click.option("--style", is_flag=True, help="Against an anchor: as if all answers looked alike.")
+              help="Against an anchor: number of games that a much better answer "
+                   "counts as.")  # fmt: skip
+@click.option(
+    "--style",
+    is_flag=True,
+    help="Against an anchor: control for answer style (length, markup, named details).",
+)
 @click.option("--intervals", type=click.Choice(["clustered", "bootstrap"]), default="clustered",
               show_default=True,
-              help="Against an anchor: by video, or by drawing videos again.")  # fmt: skip
+              help="Against an anchor: confidence intervals clustered by video, or "
+                   "bootstrapped over videos.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
-              help="As what to print it.  [default: table]")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+              help="Output format.  [default: table]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None:
     """Score every model that was judged on BENCH, as VideoAutoBench does, best first.
 
-    Against a selected answer a win counts 1 and a tie a half, against a rejected one only a win
-    counts; the score is the mean of the two percentages. What was held against an anchor has a
-    table of its own: the share of games that a model would win. Intervals know which questions
-    share a video.
+    Against a selected answer, a win counts 1 and a tie one half. Against a rejected answer, only a
+    win counts. The score is the mean of the two percentages. Results against an anchor have a table
+    of their own: the estimated win rate. Confidence intervals are clustered by video.
     """
     import json
 
@@ -251,21 +257,23 @@ def _show(scores: Scores, form: str) -> None:
 
 
 @click.group(
-    "bench", cls=TellingGroup, epilog="Example: arena bench verify my-bench --videos clips"
+    "bench", cls=ListingGroup, epilog="Example: arena bench verify my-bench --videos clips"
 )
 def bench_command() -> None:
-    """Work with frozen test sets."""
+    """Run, score and compare frozen test sets."""
 
 
 @bench_command.command("verify", epilog="Example: arena bench verify my-bench --videos clips")
 @click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--videos", type=click.Path(path_type=Path), help="Check the videos in here, too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--videos", type=click.Path(path_type=Path), help="Also check the videos in this folder."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) -> None:
-    """Check that BENCH is as it was frozen.
+    """Check that BENCH has not changed since it was frozen.
 
-    Every byte is read; exit code 1 where something changed, which is named.
+    Every byte is read. Changes are listed, and the exit code is then 1.
     """
     import json
 

@@ -11,7 +11,14 @@ import click
 
 from videoautoarena.runs.bench.play.runner import OnSettled
 from videoautoarena.runs.bench.play.tally import BenchTally
-from videoautoarena.runs.cli.ending import PATIENCE, capped, gone_words, run_async, seconds_of
+from videoautoarena.runs.cli.ending import (
+    PATIENCE,
+    capped,
+    exit_codes,
+    gone_words,
+    run_async,
+    seconds_of,
+)
 from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
 from videoautoarena.runs.cli.simulate import Swap, names
 from videoautoarena.runs.console.events import Say
@@ -66,37 +73,30 @@ Examples:
   arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini
 
 \b
-Exit codes:
-  0    done
-  1    something to act on, in one line
-  2    a wrong or missing flag or argument
-  3    done, but more than 5 % is void or one model's forfeits, or a model can do no more
-  4    stopped by --max-usd or --max-tokens; goes on with a higher one
-  5    stopped since a server could not be reached; goes on with the same command
-  70   a bug, with its trace
-  130  interrupted; goes on with the same command""",
+"""
+    + exit_codes("more than 5 % void, or of one model forfeits, or a model became unusable"),
 )
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.option(
     "--model",
     callback=names,
     metavar="M[,M2..]",
-    help="Who answers, or whose answers were handed in.  [default: arena.toml, else the offline "
-    "cast]",
+    help="Models that answer, or whose answers were imported.  [default: arena.toml, else the "
+    "offline cast]",
 )
 @click.option(
     "--judge",
     "judges",
     callback=names,
     metavar="J[,J2..]",
-    help="Who judges, and does nothing else; of several the larger part decides.  [default: "
-    "arena.toml, else the offline judge]",
+    help="One or more judges; a panel decides by plurality.  [default: arena.toml, else the "
+    "offline judge]",
 )
 @click.option(
     "--anchor",
     metavar="NAME",
-    help="Hold every model against this one's answers alone, from both seats and in five degrees; "
-    "'selected' and 'rejected' are the bench's own.",
+    help="Compare every model with this model's answers only, in both orders and on a "
+    "five-point scale; 'selected' and 'rejected' are the bench's own answers.",
 )
 @click.option(
     "--videos",
@@ -106,50 +106,60 @@ Exit codes:
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="Where names are explained.  [default: ./arena.toml if there]",
+    help="Configuration file that declares the models.  [default: ./arena.toml if it exists]",
 )
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path),
-    help="Folder of prompts that replace ours, such as judge.txt, from the first call on.",
+    help="Folder of prompt files, such as judge.txt, that replace the built-in ones from the "
+    "first call on.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seats and --limit follow it.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of the answer order and of --limit.",
+)
 @click.option(
     "--swap",
     type=BenchSwap(),
     default=0.1,
     show_default=True,
-    help="Share of rulings judged again with seats swapped, as an audit; with 'all' both seatings "
-    "count.",
+    help="Share of rulings judged again with the answers in swapped order, as an audit. With "
+    "'all', both orders count.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Ask K of the questions, drawn by the seed; those of a lower K are among them.",
+    help="Ask K of the questions, sampled with the seed; a larger K includes those of a smaller "
+    "one.",
 )
 @click.option(
     "--concurrency",
     type=click.IntRange(min=1),
     default=16,
     show_default=True,
-    help="Model calls under way at once.",
+    help="Maximum number of concurrent model calls.",
 )
 @PATIENCE
-@click.option("--retry-failed", is_flag=True, help="Ask and judge again what failed.")
+@click.option("--retry-failed", is_flag=True, help="Repeat failed answers and judgings.")
 @click.option(
-    "--allow-offline-judge", is_flag=True, help="Let the offline judge judge real models' answers."
+    "--allow-offline-judge",
+    is_flag=True,
+    help="Allow the offline judge to judge answers of real models.",
 )
-@click.option("--allow-self-judging", is_flag=True, help="Let the judge answer, too.")
-@click.option("--plan", is_flag=True, help="Say what it would take, and call nobody.")
-@click.option("--quiet", "-q", is_flag=True, help="No bar, and no line on how far it is.")
+@click.option("--allow-self-judging", is_flag=True, help="Allow the judge to answer, too.")
+@click.option("--plan", is_flag=True, help="Estimate calls and cost; send nothing.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @capped
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
-    """Let models answer the questions of BENCH, and a judge hold each answer against both others.
+    """Let models answer the questions of BENCH; judge each answer against both references.
 
-    The same command goes on where it stopped. Calls and results are kept in BENCH/results; another
-    model or judge uses what is there again.
+    The same command continues where it stopped. Calls and results are stored in BENCH/results and
+    reused for other models and judges.
     """
     import json
 

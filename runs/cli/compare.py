@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     "--rename",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Which names are the same: a JSON object, or a CSV with the columns from and to.",
+    help="Mapping of model names: a JSON object, or a CSV with the columns from and to.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
-    """Tell how far the leaderboards A and B agree about the models they share.
+    """Measure how far leaderboards A and B agree on the models they share.
 
-    Each is the folder of a run, a leaderboard as --json prints it, or a CSV or JSON table with
-    model, rating and, where known, low and high.
+    Each is the folder of a run, a leaderboard printed with --json, or a CSV or JSON table with the
+    columns model, rating and, optionally, low and high.
     """
     import json
 
@@ -54,32 +54,68 @@ Examples:
   arena power --models 11 --gap 30
   arena power --models 4 --gap 50 --videos 40 --rounds 9 --json""",
 )
-@click.option("--models", type=int, default=11, show_default=True, help="How many there are.")
-@click.option("--gap", type=float, default=30.0, show_default=True, help="Points to the next one.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="How likely it must be.")
-@click.option("--videos", type=int, help="How many there are.  [default: as many as needed]")
-@click.option("--rounds", type=int, default=3, show_default=True, help="Battles in each lineage.")
-@click.option("--ties", type=float, default=0.07, show_default=True, help="Share among equals.")
+@click.option("--models", type=int, default=11, show_default=True, help="Number of models.")
+@click.option(
+    "--gap",
+    type=float,
+    default=30.0,
+    show_default=True,
+    help="Rating points between neighbouring models.",
+)
+@click.option(
+    "--power",
+    type=float,
+    default=0.8,
+    show_default=True,
+    help="Required probability that they are separated.",
+)
+@click.option("--videos", type=int, help="Number of videos.  [default: as many as needed]")
+@click.option(
+    "--rounds", type=int, default=3, show_default=True, help="Number of battles in each lineage."
+)
+@click.option(
+    "--ties",
+    type=float,
+    default=0.07,
+    show_default=True,
+    help="Share of ties between equal models.",
+)
 @click.option(
     "--quirk",
     type=float,
     default=0.5,
     show_default=True,
-    help="How much videos suit some models better: standard deviation, in nats of 174 points.",
-)
-@click.option("--pairing", type=click.Choice(["mix", "uniform"]), default="mix", show_default=True)
-@click.option(
-    "--tournaments", type=int, default=40, show_default=True, help="How many are made up."
+    help="How much a video favours some models: standard deviation in nats (1 nat is 174 points).",
 )
 @click.option(
-    "--battles", type=int, default=100_000, show_default=True, help="Try no more than that."
+    "--pairing",
+    type=click.Choice(["mix", "uniform"]),
+    default="mix",
+    show_default=True,
+    help="How pairs are drawn.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--tournaments",
+    type=int,
+    default=40,
+    show_default=True,
+    help="Number of simulated tournaments.",
+)
+@click.option(
+    "--battles",
+    type=int,
+    default=100_000,
+    show_default=True,
+    help="Maximum number of battles to try.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def power_command(*, as_json: bool, **asked: object) -> None:
-    """Tell how many battles it takes to tell models apart, by playing made-up tournaments.
+    """Estimate how many battles separate models, by simulating tournaments.
 
-    Models stand on a ladder with equal gaps. No model is called; a dozen take seconds.
+    The models' ratings are equally spaced. No model is called; a dozen models take seconds.
     """
     import json
 
@@ -126,15 +162,17 @@ _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "pn
     type=click.Choice(list(_FORMS)),
     default="svg",
     show_default=True,
-    help="What kind of file; both: svg and png.",
+    help="File format; both means svg and png.",
 )
-@click.option("--only", metavar="NAMES", help=f"Some of {', '.join(NAMES)}; separated by commas.")
-@click.option("--force", is_flag=True, help="Replace pictures that are there.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--only", metavar="NAMES", help=f"Draw only these, separated by commas: {', '.join(NAMES)}."
+)
+@click.option("--force", is_flag=True, help="Overwrite existing pictures.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def pictures_command(
     out: Path, to: Path, form: str, only: str | None, force: bool, as_json: bool
 ) -> None:
-    """Draw the run in OUT for a paper: ratings, pairs, lengths of video, style and the judge."""
+    """Draw figures of the run in OUT: ratings, pairs, video duration, style and the judge."""
     import json
 
     chosen = _chosen(only)

@@ -28,15 +28,25 @@ if TYPE_CHECKING:
     from videoautoarena.runs.tournament.runner import Finished
 
 T = TypeVar("T")
-EXIT_CODES = """Exit codes:
-  0    done, or stopped by --until
-  1    something to act on, in one line
-  2    a wrong or missing flag or argument
-  3    done, with more voids, or forfeits of one model, than --max-void allows
-  4    stopped by --max-usd or --max-tokens; goes on with a higher one
-  5    stopped since a server could not be reached; goes on with the same command
-  70   a bug, with its trace
-  130  interrupted; goes on with the same command"""
+
+
+def exit_codes(three: str, *, zero: str = "done") -> str:
+    """Return what the exit codes of a command that calls models mean, for its --help."""
+    return f"""Exit codes:
+  0    {zero}
+  1    an error that you can act on, in one line
+  2    a wrong or missing option or argument
+  3    done, but {three}
+  4    stopped by --max-usd or --max-tokens; raise it to continue
+  5    stopped because a server was unreachable; the same command continues
+  70   a bug, with a traceback
+  130  interrupted; the same command continues"""
+
+
+EXIT_CODES = exit_codes(
+    "with more voids, or more forfeits of one model, than --max-void allows",
+    zero="done, or stopped by --until",
+)
 Command = Callable[..., Any]
 
 
@@ -60,15 +70,16 @@ def shown(command: Command) -> Command:
 
 
 _SHOWN = (
-    click.option("--plain", is_flag=True, help="Lines instead of the live console."),
+    click.option("--plain", is_flag=True, help="Print lines instead of the live console."),
     click.option(
         "--trace",
         is_flag=False,
         flag_value="-",
         metavar="[FILE]",
-        help="Tell every battle whole as it is settled; with FILE, write all events as JSON lines.",
+        help="Print each battle in full when it ends. With FILE, write all events there as JSON "
+        "lines instead.",
     ),
-    click.option("--quiet", "-q", is_flag=True, help="No live console, and no line a battle."),
+    click.option("--quiet", "-q", is_flag=True, help="No live console and no line per battle."),
 )
 
 
@@ -115,19 +126,21 @@ PATIENCE = click.option(
     "--patience",
     type=click.FloatRange(min=0, max=1e6),
     metavar="MINUTES",
-    help="Wait so long for a server that answered before and cannot be reached; half a minute at "
-    "most for one that never did.  [default: 15]",
+    help="Minutes to wait for a server that has become unreachable; at most half a minute for "
+    "one that never answered.  [default: 15]",
 )
 GOING_ON = (
     click.option(
-        "--videos", type=click.Path(path_type=Path), help="Where the videos are, if they moved."
+        "--videos",
+        type=click.Path(path_type=Path),
+        help="Folder of the videos, if they have moved.",
     ),
     click.option(
         "--concurrency",
         type=click.IntRange(min=1),
         default=16,
         show_default=True,
-        help="Model calls under way at once.",
+        help="Maximum number of concurrent model calls.",
     ),
     PATIENCE,
 )
@@ -145,13 +158,14 @@ _CAPPED = (
         "--max-usd",
         type=Cap(),
         metavar="X|none",
-        help="Stop before the whole run costs more; holds until another is given.",
+        help="Stop before the whole run costs more than X dollars. Stays in force until changed.",
     ),
     click.option(
         "--max-tokens",
         type=Cap(),
         metavar="N|none",
-        help="Stop before the whole run takes more tokens, in and out; likewise.",
+        help="Stop before the whole run uses more than N tokens, input and output. Stays in "
+        "force until changed.",
     ),
 )
 
@@ -182,8 +196,8 @@ _UNTIL = click.option(
     "--until",
     type=Until(),
     metavar="separated|ci=POINTS|battles=N|rounds",
-    help="Stop early, once all models are told apart, intervals are so wide on average, or so many "
-    "battles are decided; holds until another is given, 'rounds' lifts it.",
+    help="Stop early: when all models are separated, when confidence intervals average POINTS "
+    "wide, or after N decided battles. Stays in force until changed; 'rounds' removes it.",
 )
 
 
@@ -198,9 +212,13 @@ _CARE = (
     click.option(
         "--retry-failed",
         is_flag=True,
-        help="Play again what ended void or forfeit because a call had failed.",
+        help="Play battles again that ended void or forfeit because a call failed.",
     ),
-    click.option("--fsync", is_flag=True, help="Keep every commit through a power cut; slower."),
+    click.option(
+        "--fsync",
+        is_flag=True,
+        help="Flush every commit to disk, so that it survives a power failure; slower.",
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from videoautoarena.runs.cli.options import TellingGroup
+from videoautoarena.runs.cli.options import ListingGroup
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.freeze.selection import Dimension
@@ -21,35 +21,41 @@ _PARTS = ("duration", "category", "topic")
     "freeze", epilog="Example: arena freeze arena-out --to my-bench --size 200 --length-matched"
 )
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--to", required=True, type=click.Path(path_type=Path), help="The folder to make.")
-@click.option("--size", type=click.IntRange(1), help="Draw so many questions.  [default: all]")
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="Folder to create.")
+@click.option("--size", type=click.IntRange(1), help="Number of questions to draw.  [default: all]")
 @click.option(
     "--by",
-    help="What to draw evenly over, with commas.  [default: duration,category,topic]",
+    help="What to balance the draw over, separated by commas.  [default: duration,category,topic]",
 )
-@click.option("--per-video", type=click.IntRange(1), help="At most so many about one video.")
-@click.option("--distinct", is_flag=True, help="One of questions that say nearly the same.")
-@click.option("--leak-filter", is_flag=True, help="None that was won without a frame.")
+@click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
+@click.option("--distinct", is_flag=True, help="Keep one of several near-duplicate questions.")
 @click.option(
-    "--length-matched", is_flag=True, help="As many won by the longer as by the shorter answer."
+    "--leak-filter", is_flag=True, help="Leave out questions that can be won without frames."
 )
-@click.option("--separating", is_flag=True, help="Rather those that tell models apart.")
-@click.option("--embeddings", help="Model that makes topics: provider:model.  [default: words]")
-@click.option("--seed", type=int, help="Of the draw.  [default: the run's]")
+@click.option(
+    "--length-matched",
+    is_flag=True,
+    help="Take equally many questions won by the longer and by the shorter answer.",
+)
+@click.option("--separating", is_flag=True, help="Prefer questions that separate models.")
+@click.option("--embeddings", help="Embedding model for topics: provider:model.  [default: TF-IDF]")
+@click.option("--seed", type=int, help="Seed of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
 @click.option("--with-videos", is_flag=True, help="Copy the videos into the bench.")
 @click.option(
     "--videos",
     type=click.Path(path_type=Path),
-    help="Where they are.  [default: where they lay]",
+    help="Folder of the videos.  [default: where the run found them]",
 )
-@click.option("--parquet", is_flag=True, help="Write Parquet and a README for datasets, too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--parquet", is_flag=True, help="Also write Parquet and a README for Hugging Face datasets."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) -> None:
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
-    All battles with a winner, unless options ask for less. Where people labelled a battle, most of
-    them say who won, else the judges.
+    All battles with a winner are taken, unless options ask for fewer. Where people labelled a
+    battle, the majority of them decides who won, otherwise the judges do.
     """
     import json
 
@@ -80,11 +86,11 @@ def _dimensions(by: str | None) -> tuple[Dimension, ...]:
 
 @click.group(
     "import",
-    cls=TellingGroup,
+    cls=ListingGroup,
     epilog="Example: arena import videoautobench bench.json --to my-bench",
 )
 def import_command() -> None:
-    """Take in test sets, judgments and answers that others publish."""
+    """Import published test sets, judgments and answers."""
 
 
 @import_command.command(
@@ -93,12 +99,12 @@ def import_command() -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--to", required=True, type=click.Path(path_type=Path),
               help="Folder of the bench, new or empty.")  # fmt: skip
-@click.option("--licence", help="Under which it is published, such as CC-BY-NC-SA-4.0.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--licence", help="Licence of the published file, such as CC-BY-NC-SA-4.0.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> None:
-    """Make a bench of FILE, a published VideoAutoBench file, without loss.
+    """Convert FILE, a published VideoAutoBench file, to a bench without loss.
 
-    FILE is a JSON object of questions by their qid: video_id, persona, question, selected answer,
+    FILE is a JSON object of questions by qid: video_id, persona, question, selected answer,
     rejected answer. Other keys are kept. arena bench export writes the same file again.
     """
     import json
@@ -121,13 +127,14 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
 @click.argument("selected", type=click.Path(path_type=Path))
 @click.argument("rejected", type=click.Path(path_type=Path))
 @click.option("--bench", required=True, type=click.Path(path_type=Path),
-              help="The bench that was judged.")  # fmt: skip
-@click.option("--model", required=True, help="Whose answers were judged.")
-@click.option("--judge", default="gpt-4o", show_default=True, help="Who judged them.")
+              help="Bench that was judged.")  # fmt: skip
+@click.option("--model", required=True, help="Model whose answers were judged.")
+@click.option("--judge", default="gpt-4o", show_default=True, help="Judge that gave the judgments.")
 @click.option("--allow-differing", is_flag=True,
-              help="Take in what is about another question or video, and count it.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace what that judge said of that model.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+              help="Also import judgments of another question or video, and count "
+                   "them.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace this judge's existing results for this model.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def judgments(
     selected: Path,
     rejected: Path,
@@ -138,10 +145,10 @@ def judgments(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Take in a model's published judge outputs, against SELECTED and against REJECTED answers.
+    """Import a model's published judgments against SELECTED and REJECTED answers.
 
-    Both are folders, nested or not, of <qid>.jsonl files of one line. The reference is A, so
-    [[B>A]] after the last [Overall Judge] is a win. What cannot be read is void.
+    Both are folders, nested or not, of one-line <qid>.jsonl files. The reference answer is A, so
+    [[B>A]] after the last [Overall Judge] is a win. A judgment that cannot be read is void.
     """
     import json
 
@@ -172,16 +179,16 @@ def judgments(
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--bench", required=True, type=click.Path(path_type=Path),
-              help="The bench that was answered.")  # fmt: skip
-@click.option("--model", required=True, help="Who answered it.")
+              help="Bench that was answered.")  # fmt: skip
+@click.option("--model", required=True, help="Model that answered.")
 @click.option("--allow-differing", is_flag=True,
-              help="Take in answers to another text than the bench's.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace the answers of that model.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+              help="Also import answers to a question with different text.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace this model's existing answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def submission(
     file: Path, bench: Path, model: str, allow_differing: bool, force: bool, as_json: bool
 ) -> None:
-    """Take in a model's answers from FILE, a JSON object of them by qid, to be judged later."""
+    """Import a model's answers from FILE, a JSON object keyed by qid, to be judged later."""
     import json
 
     from videoautoarena.runs.bench.format.reader import open_bench
@@ -199,12 +206,12 @@ def submission(
 )
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--to", required=True, type=click.Path(path_type=Path),
-              help="File to write: .jsonl.")  # fmt: skip
+              help="File to write (.jsonl).")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["videoautoarena", "fastchat", "arena-hard"]),
-              help="Whose battles they are.  [default: by their keys]")  # fmt: skip
-@click.option("--baseline", help="Whom arena-hard held all against, where the file does not say.")
-@click.option("--force", is_flag=True, help="Replace the file.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+              help="Format of the battles.  [default: recognised by their keys]")  # fmt: skip
+@click.option("--baseline", help="Baseline model of arena-hard, if the file does not name it.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def battles(
     files: tuple[Path, ...],
     to: Path,
@@ -213,10 +220,10 @@ def battles(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Turn the battles in FILES, as others publish them, into lines that arena rate reads.
+    """Convert published battles in FILES to JSON lines for arena rate.
 
-    FILES are VideoAutoArena's histories, Chatbot Arena's or FastChat's battles, or arena-hard's
-    judgments: JSON or JSON lines. A verdict that cannot be read is void.
+    FILES are VideoAutoArena histories, Chatbot Arena or FastChat battles, or arena-hard judgments,
+    as JSON or JSON lines. A verdict that cannot be read is void.
     """
     import json
 
@@ -235,12 +242,14 @@ def battles(
 )
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--bench", required=True, type=click.Path(path_type=Path),
-              help="The bench whose questions were judged.")  # fmt: skip
-@click.option("--baseline", help="Whom all were held against, where a line does not say.")
+              help="Bench whose questions were judged.")  # fmt: skip
+@click.option("--baseline", help="Baseline model, if a line does not name it.")
 @click.option("--allow-differing", is_flag=True,
-              help="Take in what is about another text of a question.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace what those judges said of those models.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+              help="Also import judgments of a question with different text.")  # fmt: skip
+@click.option(
+    "--force", is_flag=True, help="Replace existing results of the same judges and models."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def arena_hard(
     folder: Path,
     bench: Path,
@@ -249,11 +258,11 @@ def arena_hard(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Take in judgments against a baseline from FOLDER, as arena-hard keeps them.
+    """Import arena-hard judgments against a baseline from FOLDER.
 
-    FOLDER is of either of its versions; it holds model_judgment/JUDGE/MODEL.jsonl and may hold
-    model_answer and question.jsonl. The ids of questions are those of the bench. What has no
-    verdict that can be read is void.
+    Both versions of the format are read. FOLDER holds model_judgment/JUDGE/MODEL.jsonl and may
+    hold model_answer and question.jsonl. Question ids must be those of the bench. A judgment
+    without a readable verdict is void.
     """
     import json
 

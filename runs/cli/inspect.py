@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 @click.command("status", epilog="Example: arena status arena-out")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--follow", "-f", is_flag=True, help="Stay and show it until it ends, or Ctrl-C.")
-@click.option("--plain", is_flag=True, help="With --follow: lines instead of the live console.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--follow", "-f", is_flag=True, help="Keep showing it until the run ends or Ctrl-C is pressed."
+)
+@click.option(
+    "--plain", is_flag=True, help="With --follow: print lines instead of the live console."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
-    """Tell how far the run in OUT is, and what to type next."""
+    """Show the progress of the run in OUT and the command to type next."""
     import json
 
     if follow and as_json:
@@ -57,12 +61,12 @@ def _stay(out: Path, *, plain: bool) -> None:
     "--format",
     "form",
     type=click.Choice(["table", "csv", "json", "jsonl"]),
-    help="How they are printed.  [default: table]",
+    help="Output format.  [default: table]",
 )
-@click.option("--jsonl", is_flag=True, help="One JSON object a line, whole.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+@click.option("--jsonl", is_flag=True, help="Print one JSON object per line, with all fields.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 def battles_command(out: Path, form: str | None, jsonl: bool, as_json: bool) -> None:
-    """List every battle of the run in OUT, one a line."""
+    """List all battles of the run in OUT, one per line."""
     import shutil
 
     from videoautoarena.runs.battles.listing import listing
@@ -83,9 +87,9 @@ def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
 @click.command("show", epilog="Example: arena show arena-out 3f2a9c01b7de-p1-r2")
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("battle")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show_command(out: Path, battle: str, as_json: bool) -> None:
-    """Show one BATTLE of the run in OUT whole; the beginning of its id is enough."""
+    """Show one BATTLE of the run in OUT in full; the beginning of its id is enough."""
     import json
     import shutil
 
@@ -113,20 +117,22 @@ Examples:
     type=click.Choice(["calls", "battles", "labels", "trials"]),
     default="calls",
     show_default=True,
-    help="What to write; battles with those that were superseded, labels as they are imported.",
+    help="What to export. Battles include superseded ones; labels have the format that arena "
+    "labels import reads.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
-              help="Whose battles they are to be; others have decided ones only, but inspect a log "
-              "a model with all that count.")  # fmt: skip
+              help="Format of exported battles. fastchat and videoautoarena hold "
+                   "decided battles only; inspect holds one log per model, with "
+                   "all battles that count.")  # fmt: skip
 @click.option("--to", type=click.Path(path_type=Path),
-              help="File to write, of inspect a folder.  [default: stdout]")  # fmt: skip
+              help="File to write; with inspect, a folder.  [default: stdout]")  # fmt: skip
 @click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
-              help="Of inspect: so many thumbnails of frames in every sample.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+              help="With inspect: number of frame thumbnails in each sample.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def export_command(
     out: Path, what: str, form: str, to: Path | None, frames: int, force: bool
 ) -> None:
-    """Write the calls of the run in OUT as JSON lines, or its battles, labels or trials."""
+    """Export the calls of the run in OUT as JSON lines, or its battles, labels or trials."""
     from videoautoarena.runs.battles.export import export, lines_of
     from videoautoarena.runs.rundir.reader import open_run
     from videoautoarena.runs.text.terminal import safe, say
@@ -144,7 +150,7 @@ def export_command(
             for line in lines_of(run, kind, whose).lines:
                 click.echo(line)
         return
-    count = export(out, to, what=kind, force=force, tell=on_terminal, form=whose)
+    count = export(out, to, what=kind, force=force, on_count=on_terminal, form=whose)
     say(f"{count:,} {what} written to {safe(str(to))}")
 
 

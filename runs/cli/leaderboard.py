@@ -33,36 +33,36 @@ _TRAITS = (
 @click.option(
     "--by",
     type=click.Choice(_TRAITS),
-    help="Rate every slice apart: by length of the video, its category, the round, where the "
-    "question came from, how near the user is to the video, which form the question asks for, each "
-    "judge of a panel alone, each of the four standards alone. By pair: what each two took from "
-    "each other.",
+    help="Rate each slice separately: video duration, video category, round, origin of the "
+    "question, how close the persona is to the video, question format, judge, or judging "
+    "standard. With pair: head-to-head results.",
 )
 @click.option(
     "--without",
     type=click.Choice(["ties", "refusals"]),
     multiple=True,
-    help="Leave these battles out before the fit; may be given twice.",
+    help="Leave ties or refusals out of the fit; may be given twice.",
 )
 @click.option(
     "--reweight",
     is_flag=True,
-    help="Let every battle weigh one over the probability of its pair, as if all were equal.",
+    help="Weight battles by inverse pairing probability.",
 )
 @click.option(
     "--details",
     is_flag=True,
-    help="Show refusals, forfeits, voids, both bad and the length of answers of each model, too.",
+    help="Also show each model's refusals, forfeits, voids, both-bad ties and answer length.",
 )
 @click.option(
     "--labels",
     is_flag=True,
-    help="Rate on the scale of people: all verdicts, corrected by the labels of a random draw.",
+    help="Rate on the scale of human labels: all verdicts, corrected by the labels of a random "
+    "sample.",
 )
 @click.option(
     "--assume-random",
     is_flag=True,
-    help="Take all labels for those of a random draw, whatever was drawn; goes with --labels.",
+    help="With --labels: treat all labels as a random sample.",
 )
 @picture_options
 @rating_options
@@ -78,7 +78,7 @@ def leaderboard_command(
     force: bool,
     **method: Any,
 ) -> None:
-    """Rate the models of the run in OUT, with intervals that know which battles share a video."""
+    """Rate the models of the run in OUT, with confidence intervals clustered by video."""
     chosen = chosen_form(form, as_json=as_json)
     if picture is not None and by == "pair":
         raise click.UsageError("--picture draws no pairs; arena pictures draws them as heat maps")

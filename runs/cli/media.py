@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.options import TellingGroup, sampled
+from videoautoarena.runs.cli.options import ListingGroup, sampled
 from videoautoarena.runs.cli.simulate import names
 
 if TYPE_CHECKING:
@@ -28,13 +28,15 @@ Examples:
   arena videos clips --json | jq -r '.videos[] | [.path, .duration_s] | @tsv'""",
 )
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--scenes", is_flag=True, help="Count the scenes; the first time all is decoded.")
-@click.option("--quick", is_flag=True, help="Decode nothing: damage is not looked for.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--scenes", is_flag=True, help="Count scenes; the first time, every video is decoded in full."
+)
+@click.option("--quick", is_flag=True, help="Decode nothing; do not look for damage.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> None:
-    """List the videos of FOLDER and all folders below it, and why other files are none.
+    """List the videos of FOLDER and its subfolders, and why other files are skipped.
 
-    The frames that a run would look at are decoded, so that damage is told of.
+    The frames that a run would use are decoded, so that damage is found.
     """
     import json
 
@@ -68,23 +70,26 @@ Examples:
 )
 @click.argument("video")
 @click.option("--to", type=click.Path(path_type=Path), metavar="FILE",
-              help="The PNG to write.  [default: VIDEO-frames.png, here]")  # fmt: skip
+              help="PNG file to write.  [default: VIDEO-frames.png in the current "
+                   "folder]")  # fmt: skip
 @sampled
 @click.option("--config", type=click.Path(path_type=Path),
-              help="File with a table [sampling].  [default: ./arena.toml if there]")  # fmt: skip
+              help="Configuration file with a [sampling] table.  [default: "
+                   "./arena.toml if it exists]")  # fmt: skip
 @click.option("--seen", type=click.IntRange(1), metavar="N",
-              help="Only those that a model of at most N frames sees.")  # fmt: skip
+              help="Only the frames that a model limited to N frames sees.")  # fmt: skip
 @click.option("--run", "out", type=click.Path(path_type=Path), metavar="OUT",
-              help="Those that a run has shown; VIDEO may be an id or path of it.")  # fmt: skip
-@click.option("--model", metavar="M", help="With --run: only those that this contestant sees.")
-@click.option("--columns", type=click.IntRange(1, 250), help="Pictures in a row.")
-@click.option("--force", is_flag=True, help="Replace a picture that is there.")
+              help="Frames that this run has shown; VIDEO may be an id or a path "
+                   "in the run.")  # fmt: skip
+@click.option("--model", metavar="M", help="With --run: only the frames that this contestant sees.")
+@click.option("--columns", type=click.IntRange(1, 250), help="Number of frames per row.")
+@click.option("--force", is_flag=True, help="Overwrite an existing picture.")
 @click.option("--json", "as_json", is_flag=True,
-              help="One JSON object; a picture only with --to.")  # fmt: skip
+              help="Print one JSON object; draw a picture only with --to.")  # fmt: skip
 def frames_command(
     video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
 ) -> None:
-    """Show what a model sees of VIDEO: its very frames with their times, as one picture."""
+    """Show the frames that a model sees of VIDEO, with their times, as one picture."""
     import json
 
     from videoautoarena.runs.cli.ending import run_async
@@ -123,11 +128,11 @@ def _refuse_contradictions(
         raise click.UsageError("--model and --seen ask for different things; give one")
 
 
-@click.group("cache", cls=TellingGroup, invoke_without_command=True, epilog="Example: arena cache")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.group("cache", cls=ListingGroup, invoke_without_command=True, epilog="Example: arena cache")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def cache_command(context: click.Context, as_json: bool) -> None:
-    """Tell what the frames that were decoded take on disk, by video."""
+    """Show the disk space that decoded frames take, by video."""
     if context.invoked_subcommand is not None:
         return
     import json
@@ -145,11 +150,13 @@ def cache_command(context: click.Context, as_json: bool) -> None:
 
 @cache_command.command("clear", epilog="Example: arena cache clear --older-than 30d --yes")
 @click.argument("videos", nargs=-1)
-@click.option("--older-than", metavar="AGE", help="Only what was not used for so long: 30d, 12h.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--older-than", metavar="AGE", help="Only frames not used for this long, such as 30d or 12h."
+)
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: bool) -> None:
-    """Remove frames from the cache, of VIDEOS by id or of all; they can be decoded again."""
+    """Remove cached frames of VIDEOS, given by id, or of all; they can be decoded again."""
     import json
 
     from videoautoarena.memory.records.records import SCHEMA
@@ -203,22 +210,26 @@ Examples:
   arena doctor --videos clips --config arena.toml
   arena doctor --live --no-frames""",
 )
-@click.option("--videos", type=click.Path(path_type=Path), help="Folder of videos to look at, too.")
-@click.option("--models", callback=names, metavar="A,B,..", help="Contestants.")
-@click.option("--examiner", metavar="M", help="As for simulate.")
-@click.option("--judge", callback=names, metavar="M[,M2..]", help="As for simulate.")
+@click.option("--videos", type=click.Path(path_type=Path), help="Also check a folder of videos.")
+@click.option(
+    "--models", callback=names, metavar="A,B,..", help="Contestants, separated by commas."
+)
+@click.option("--examiner", metavar="M", help="As in simulate.")
+@click.option("--judge", callback=names, metavar="M[,M2..]", help="As in simulate.")
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="Models, roles and settings.  [default: ./arena.toml if there]",
+    help="Configuration file: models, roles and settings.  [default: ./arena.toml if it exists]",
 )
-@click.option("--live", is_flag=True, help="Ask each model small questions with drawn pictures.")
+@click.option(
+    "--live", is_flag=True, help="Send each model a few small questions with drawn pictures."
+)
 @click.option(
     "--frames/--no-frames",
     default=None,
-    help="With --live: ask once more with as many pictures as a run sends.  [default: frames]",
+    help="With --live: also send as many pictures as a run would.  [default: frames]",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def doctor_command(
     videos: Path | None,
     models: tuple[str, ...],
@@ -230,9 +241,10 @@ def doctor_command(
     frames: bool | None,
     as_json: bool,
 ) -> None:
-    """Tell what is here, what is missing, and what a run would call; exit 1 if none could start.
+    """Check what is installed, what is missing and which models a run would call.
 
-    Nobody is called without --live. Of keys it tells whether they are set, nothing else.
+    The exit code is 1 if no run could start. No model is called without --live. Of API keys, only
+    whether they are set is shown.
     """
     import json
     import shutil

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.rating.method import Method
 
 
-class TellingGroup(click.Group):
+class ListingGroup(click.Group):
     """A group that lists each command with its whole first sentence; click cuts them short."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -36,19 +36,21 @@ _SAMPLING_OPTIONS = (
     click.option(
         "--policy",
         type=click.Choice(POLICIES),
-        help="How the frames of a video are spread.  [default: uniform]",
+        help="How frames are sampled from a video.  [default: uniform]",
     ),
-    click.option("--fps", type=float, help="Frames a second with --policy fps.  [default: 1]"),
-    click.option("--frames", type=int, help="At most so many of a video.  [default: 128]"),
+    click.option("--fps", type=float, help="Frames per second, with --policy fps.  [default: 1]"),
+    click.option("--frames", type=int, help="Maximum number of frames per video.  [default: 128]"),
     click.option(
         "--fit",
         type=click.Choice(["keep", "stretch", "pad"]),
-        help="Keep the shape, or make a square of it.  [default: keep]",
+        help="Keep the aspect ratio, stretch to a square, or pad to a square.  [default: keep]",
     ),
-    click.option("--size", "size_px", type=int, help="Pixels of the longer side.  [default: 512]"),
-    click.option("--quality", type=int, help="Of the JPEGs, up to 95.  [default: 85]"),
     click.option(
-        "--decoder", type=click.Choice(["av", "decord"]), help="What decodes.  [default: av]"
+        "--size", "size_px", type=int, help="Longer side of a frame, in pixels.  [default: 512]"
+    ),
+    click.option("--quality", type=int, help="JPEG quality, 1 to 95.  [default: 85]"),
+    click.option(
+        "--decoder", type=click.Choice(["av", "decord"]), help="Video decoder.  [default: av]"
     ),
 )
 
@@ -65,12 +67,12 @@ _ENDINGS = (".svg", ".png", ".pdf")
 
 def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `picture` and `force`."""
-    force = click.option("--force", is_flag=True, help="Replace the picture if it is there.")
+    force = click.option("--force", is_flag=True, help="Overwrite an existing picture.")
     picture = click.option(
         "--picture",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Draw it, too, into FILE: .svg, .png or .pdf.",
+        help="Also draw the leaderboard into FILE (.svg, .png or .pdf).",
     )
     return picture(force(command))
 
@@ -116,34 +118,39 @@ _RATING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=click.Choice(["half", "davidson"]),
         default="half",
         show_default=True,
-        help="Count a tie as half a win to both, or fit how likely ties are.",
+        help="Count a tie as half a win for both models, or fit Davidson's tie parameter.",
     ),
     click.option(
         "--fit",
         type=click.Choice(["firth", "mle"]),
         default="firth",
         show_default=True,
-        help="Bias-reduced, or plain maximum likelihood as other tools have it.",
+        help="Bias-reduced (Firth) or plain maximum likelihood.",
     ),
-    click.option("--style", is_flag=True, help="Rate as if all answers looked alike."),
-    click.option("--seats", is_flag=True, help="Take what being read first is worth out."),
-    click.option("--anchor", metavar="MODEL[=RATING]", help="Put one model at 1000, or at RATING."),
+    click.option("--style", is_flag=True, help="Control for answer style (length, markup, "
+                                               "named details)."),
+    click.option("--seats", is_flag=True, help="Control for position bias."),
+    click.option("--anchor", metavar="MODEL[=RATING]", help="Fix one model's rating at 1000, "
+                                                            "or at RATING."),
     click.option(
         "--intervals",
         type=click.Choice(["clustered", "bootstrap", "battle"]),
         default="clustered",
         show_default=True,
-        help="By video; by drawing videos again; or as if battles were independent.",
+        help="Confidence intervals: clustered by video, bootstrapped over videos, or for "
+             "independent battles.",
     ),
-    click.option("--simultaneous", is_flag=True, help="Ranges of ranks that hold all at once."),
+    click.option("--simultaneous", is_flag=True, help="Simultaneous confidence ranges for ranks."),
     click.option("--elo", is_flag=True, help="Show online Elo beside the ratings."),
-    click.option("--pairs", is_flag=True, help="Show who met whom, and who is better how surely."),
-    click.option("--fragility", is_flag=True, help="Tell how few battles hold the first place."),
+    click.option("--pairs", is_flag=True, help="Show head-to-head counts, and the probability "
+                                               "that one model is better than another."),
+    click.option("--fragility", is_flag=True, help="Report how few battles, if left out, would "
+                                                   "change the leader."),
     click.option("--seed", type=int, default=0, show_default=True,
-                 help="Of the bootstrap and of the order of online Elo."),
+                 help="Seed of the bootstrap and of the battle order in online Elo."),
     click.option("--format", "form", type=click.Choice(_FORMS),
-                 help="How it is printed.  [default: table]"),
-    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+                 help="Output format.  [default: table]"),
+    click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
 )  # fmt: skip
 
 
@@ -183,13 +190,17 @@ def print_board(table: dict[str, Any], form: str, *, details: bool = False) -> N
 
 
 def _pasted(table: dict[str, Any], form: Any, details: bool) -> str:
-    from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
-    from videoautoarena.runs.leaderboard.markup import pasted
-    from videoautoarena.runs.leaderboard.slices_text import pasted_slices
-
     if table.get("by") == "pair":
+        from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
+
         return pasted_pairs(table, form)
-    return pasted_slices(table, form) if "slices" in table else pasted(table, form, details=details)
+    if "slices" in table:
+        from videoautoarena.runs.leaderboard.slices_text import pasted_slices
+
+        return pasted_slices(table, form)
+    from videoautoarena.runs.leaderboard.markup import pasted
+
+    return pasted(table, form, details=details)
 
 
 def results() -> Console:
@@ -205,14 +216,16 @@ def results() -> Console:
 
 
 def _print(table: dict[str, Any], details: bool) -> None:
-    from videoautoarena.runs.leaderboard.head_to_head import render_pairs
-    from videoautoarena.runs.leaderboard.slices_text import render_slices
-    from videoautoarena.runs.leaderboard.text import render
-
     console = results()
     if table.get("by") == "pair":
+        from videoautoarena.runs.leaderboard.head_to_head import render_pairs
+
         console.print(render_pairs(table))
     elif "slices" in table:
+        from videoautoarena.runs.leaderboard.slices_text import render_slices
+
         console.print(render_slices(table, console.width, details=details))
     else:
+        from videoautoarena.runs.leaderboard.text import render
+
         console.print(render(table, details=details))

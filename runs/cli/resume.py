@@ -43,13 +43,13 @@ Examples:
     type=click.FloatRange(0, 1),
     default=0.05,
     show_default=True,
-    help="Share of void slots above which the exit code is 3.",
+    help="Exit with code 3 if a larger share of slots is void.",
 )
 @capped
 @stopped
 @cared_for
 @shown
-@click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the state of the run as JSON.")
 def resume_command(
     out: Path,
     videos: Path | None,
@@ -88,18 +88,22 @@ Examples:
     + EXIT_CODES
 )
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--model", required=True, help="Who is new: provider:model, or a name from the file.")
+@click.option(
+    "--model",
+    required=True,
+    help="New model: provider:model, or a name from the configuration file.",
+)
 @click.option(
     "--battles",
     type=click.IntRange(min=1),
     default=1500,
     show_default=True,
-    help="Stored answers that it meets, those of earlier among them; at most what is there.",
+    help="Number of stored answers to meet, earlier ones included; at most as many as there are.",
 )
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="The file with the model's table.  [default: ./arena.toml if it is there]",
+    help="Configuration file with the model's table.  [default: ./arena.toml if it exists]",
 )
 @going_on
 @click.option(
@@ -107,13 +111,17 @@ Examples:
     type=click.FloatRange(0, 1),
     default=0.05,
     show_default=True,
-    help="Share of void slots of the whole run above which the exit code is 3.",
+    help="Exit with code 3 if a larger share of the whole run's slots is void.",
 )
-@click.option("--plan", is_flag=True, help="Print what it will take, and do nothing.")
-@click.option("--fsync", is_flag=True, help="Keep every commit through a power cut; slower.")
+@click.option("--plan", is_flag=True, help="Estimate calls and cost; send nothing.")
+@click.option(
+    "--fsync",
+    is_flag=True,
+    help="Flush every commit to disk, so that it survives a power failure; slower.",
+)
 @capped
 @shown
-@click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the state of the run as JSON.")
 def add_command(
     out: Path,
     model: str,
@@ -131,11 +139,11 @@ def add_command(
     fsync: bool,
     **typed: Any,
 ) -> int:
-    """Add a model to the run in OUT: it answers past questions and meets the stored answers.
+    """Add a model to the run in OUT: it answers past questions and meets stored answers.
 
-    Past decided battles are drawn at random; in each the newcomer takes one side and the other
-    keeps its answer. The run's judges judge, and every leaderboard counts the battles. The same
-    command goes on where it stopped.
+    Decided battles are drawn at random. In each, the new model replaces one side, and the other
+    side keeps its stored answer. The run's judges judge, and every leaderboard counts the new
+    battles. The same command continues where it stopped.
     """
     from videoautoarena.agents.limits.budget import Caps
     from videoautoarena.runs.console.listeners import Display, audience
@@ -170,11 +178,11 @@ def _tell_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
 
 @click.command(epilog="Example: arena replay arena-out")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def replay_command(out: Path, as_json: bool) -> int:
-    """Run OUT again from its journal, without a network, and compare every battle byte for byte.
+    """Replay the run in OUT from its journal, offline, and compare every battle byte for byte.
 
-    Writes nothing. Exit code 1 where a battle comes out differently.
+    Nothing is written. The exit code is 1 if a battle comes out differently.
     """
     from videoautoarena.runs.cli.ending import run_async
     from videoautoarena.runs.text.terminal import safe, tell
@@ -193,9 +201,9 @@ def replay_command(out: Path, as_json: bool) -> int:
 
 @click.command("compact", epilog="Example: arena compact arena-out")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compact_command(out: Path, as_json: bool) -> None:
-    """Write the file of the run in OUT anew, without gaps; nothing it holds changes."""
+    """Rewrite the file of the run in OUT without unused space; its content stays the same."""
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.memory.store.connection import compact, size_of
     from videoautoarena.runs.rundir.reader import run_file

@@ -73,29 +73,37 @@ Examples:
 """
     + EXIT_CODES,
 )
-@click.option("--videos", type=click.Path(path_type=Path), required=True, help="Folder of videos.")
-@click.option("--rounds", type=int, help="Battles in each lineage.  [default: 3, or the run's]")
+@click.option(
+    "--videos",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder of videos, searched recursively.",
+)
+@click.option(
+    "--rounds", type=int, help="Number of battles in each lineage.  [default: 3, or the run's]"
+)
 @click.option(
     "--models",
     callback=names,
     metavar="A,B,..",
-    help="Contestants.  [default: arena.toml, else the offline cast]",
+    help="Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
 )
 @click.option(
     "--examiner",
     metavar="M",
-    help="Watches, invents users, asks, evolves and grades; competes never.",
+    help="Model that watches the videos, invents personas, and asks, evolves and grades "
+    "questions. It never competes.",
 )
 @click.option(
     "--judge",
     callback=names,
     metavar="M[,M2..]",
-    help="Judges, and does nothing else.  [default: the examiner]",
+    help="One or more judges; a panel decides by plurality.  [default: the examiner]",
 )
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="Models, roles and settings.  [default: ./arena.toml if there]",
+    help="Configuration file: models, roles and settings.  [default: ./arena.toml if it exists]",
 )
 @click.option(
     "--out",
@@ -104,66 +112,68 @@ Examples:
     show_default=True,
     help="Folder of the run; an existing run is continued.",
 )
-@click.option("--seed", type=int, help="Everything random follows from it.  [default: 0]")
-@click.option("--concurrency", type=int, help="Model calls under way at once.  [default: 16]")
+@click.option("--seed", type=int, help="Random seed.  [default: 0]")
+@click.option(
+    "--concurrency", type=int, help="Maximum number of concurrent model calls.  [default: 16]"
+)
 @click.option(
     "--pairing",
     type=click.Choice(PAIRINGS),
-    help="Who meets whom.  [default: mix, or the run's]",
+    help="How pairs of contestants are drawn.  [default: mix, or the run's]",
 )
 @click.option(
     "--swap",
     type=Swap(),
-    help="Share of battles judged again with seats swapped, as an audit; with 'all' both "
-    "seatings count.  [default: 0.1]",
+    help="Share of battles judged again with the answers in swapped order, as an audit. With "
+    "'all', both orders count.  [default: 0.1]",
 )
 @click.option(
     "--preset",
     type=click.Choice(["paper"]),
-    help="Turn every choice that differs from the VideoAutoArena paper's back to it.",
+    help="Use the settings of the VideoAutoArena paper wherever the defaults differ.",
 )
-@click.option("--limit", type=int, metavar="K", help="Use K of the videos, drawn by the seed.")
+@click.option("--limit", type=int, metavar="K", help="Use K of the videos, sampled with the seed.")
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path),
-    help="Folder of prompts that replace ours, such as judge.txt.",
+    help="Folder of prompt files, such as judge.txt, that replace the built-in ones.",
 )
 @click.option(
     "--subtitles/--no-subtitles",
     default=None,
-    help="Send .srt and .vtt files beside a video with its frames.  [default: send]",
+    help="Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
 )
 @sampled
 @click.option(
-    "--block", type=int, help="About how many videos are admitted together.  [default: 21]"
+    "--block", type=int, help="Approximate number of videos started together.  [default: 21]"
 )
 @click.option(
     "--max-void",
     type=float,
-    help="Share of void slots above which the exit code is 3.  [default: 0.05]",
+    help="Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
 )
 @PATIENCE
 @click.option(
     "--allow-self-judging",
     is_flag=True,
-    help="Let a judge or the examiner compete; the run is marked.",
+    help="Allow a judge or the examiner to compete; the run is marked.",
 )
 @click.option(
     "--allow-offline-judge",
     is_flag=True,
-    help="Let the offline judge rate real models; the run is marked.",
+    help="Allow the offline judge to judge real models; the run is marked.",
 )
 @click.option(
     "--plan",
     is_flag=True,
-    help="Print what it will take, in calls, tokens and dollars; a terminal is asked to go on.",
+    help="Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
 )
-@click.option("--yes", "-y", is_flag=True, help="With --plan: go on without being asked.")
+@click.option("--yes", "-y", is_flag=True, help="With --plan: continue without asking.")
 @capped
 @stopped
 @cared_for
 @shown
-@click.option("--json", "as_json", is_flag=True, help="Print how the run stands as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the state of the run as JSON.")
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
 def simulate_command(
     videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **typed: Any
@@ -241,7 +251,7 @@ LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_gena
 )
 @shown
 def demo_command(out: Path, clips: Path, **typed: Any) -> int:
-    """Make the sample clips, run three rounds with the offline cast and show the leaderboard."""
+    """Make the sample clips, play three rounds with the offline cast and show the leaderboard."""
     from videoautoarena.runs.cli.leaderboard import show_leaderboard
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.console.listeners import Display, audience
@@ -289,11 +299,11 @@ def bin_folder() -> str:
 
 @click.command(epilog="Example: arena samples arena-samples")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the clips' paths as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the paths of the clips as JSON.")
 def samples_command(folder: Path, as_json: bool) -> None:
     """Encode twelve clips of 8 to 60 seconds into FOLDER: cuts, movement, colour, light, captions.
 
-    The same bytes come out wherever the same PyAV version makes them.
+    The same version of PyAV writes the same bytes on every machine.
     """
     import json
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.ending import GOING_ON, capped, gone_words, run_async, seconds_of
+from videoautoarena.runs.cli.ending import (
+    GOING_ON,
+    capped,
+    exit_codes,
+    gone_words,
+    run_async,
+    seconds_of,
+)
 from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
 from videoautoarena.runs.cli.simulate import names
 from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
@@ -26,15 +33,7 @@ else:
     _ParamType = click.ParamType
 
 Command = Callable[..., Any]
-EXIT_CODES = """Exit codes:
-  0    done
-  1    something to act on, in one line
-  2    a wrong or missing flag or argument
-  3    done, but more than 5 % of the judgings failed, or a judge can do no more
-  4    stopped by --max-usd or --max-tokens; goes on with a higher one
-  5    stopped since a server could not be reached; goes on with the same command
-  70   a bug, with its trace
-  130  interrupted; goes on with the same command"""
+EXIT_CODES = exit_codes("more than 5 % of the judgings failed, or a judge became unusable")
 MOST_FAILED = 0.05
 """Share of judgings that may fail before the exit code says so, as of voids in a run."""
 ALL = "all"
@@ -75,22 +74,24 @@ def _options(default_cases: str) -> tuple[Callable[[Command], Command], ...]:
             "--cases",
             type=Cases(),
             metavar="N|all",
-            help=f"Cases of each kind, drawn by the run's seed.  [default: {default_cases}]",
+            help="Number of cases of each kind, sampled with the run's seed.  "
+            f"[default: {default_cases}]",
         ),
         click.option(
             "--config",
             type=click.Path(path_type=Path),
-            help="Where the judge's name is explained.  [default: ./arena.toml if there]",
+            help="Configuration file that declares the judge.  [default: ./arena.toml if it "
+            "exists]",
         ),
         *GOING_ON,
-        click.option("--retry-failed", is_flag=True, help="Judge again what failed."),
+        click.option("--retry-failed", is_flag=True, help="Repeat failed judgings."),
         click.option(
             "--allow-offline-judge",
             is_flag=True,
-            help="Let the offline judge judge real models' answers.",
+            help="Allow the offline judge to judge answers of real models.",
         ),
-        click.option("--plan", is_flag=True, help="Say what it would take, and call nobody."),
-        click.option("--quiet", "-q", is_flag=True, help="No bar, and no line on how far it is."),
+        click.option("--plan", is_flag=True, help="Estimate calls and cost; send nothing."),
+        click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
         capped,
     )
 
@@ -171,5 +172,8 @@ def _ending(tally: Tally) -> int:
 
 
 judge_option = click.option(
-    "--judge", callback=names, metavar="M[,M2..]", help="Who is on trial.  [default: the run's own]"
+    "--judge",
+    callback=names,
+    metavar="M[,M2..]",
+    help="Judges to examine.  [default: the run's judges]",
 )

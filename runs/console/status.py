@@ -25,7 +25,7 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.memory.store.store import Ending, Store
 from videoautoarena.runs.console.costs import Costs, in_flight_line, possibly_paid_lines
-from videoautoarena.runs.rundir.budget import NO_CAPS, kept_caps, told_caps
+from videoautoarena.runs.rundir.budget import NO_CAPS, describe_caps, kept_caps
 from videoautoarena.runs.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
 from videoautoarena.runs.rundir.reader import (
     NO_WORK,
@@ -38,7 +38,7 @@ from videoautoarena.runs.rundir.reader import (
     one_line,
     open_run,
     problems,
-    told_reason,
+    readable_reason,
     work_on,
 )
 from videoautoarena.runs.rundir.server_limits import Shortfall, kept_limits, limit_lines
@@ -147,7 +147,7 @@ class Status:
             *self.costs.as_lines(self.settled),
             *possibly_paid_lines(self.lost, self._left_over),
             *([in_flight_line(self._in_flight)] if self._in_flight else []),
-            *([f"cap on the whole run: {told_caps(self.caps)}"] if self.caps else []),
+            *([f"cap on the whole run: {describe_caps(self.caps)}"] if self.caps else []),
             *self._rule(),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(named(*pair) for pair in _models(self.manifest).items())),
@@ -255,7 +255,7 @@ def _count(status: Status, store: Store, ending: Ending) -> None:
             return
         verdict, reason = battle.verdict, battle.reason
         if verdict == "void":
-            status.void_reasons[told_reason(reason or "no reason recorded")] += 1
+            status.void_reasons[readable_reason(reason or "no reason recorded")] += 1
     status.verdicts[verdict] += 1
     status.forfeits.note(ending.model_a, ending.model_b, verdict, reason=reason)
 

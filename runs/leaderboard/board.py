@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import DECIDED, Battle
-from videoautoarena.runs.audit.human_agreement import Spoken, chances, mean_points, spoken_of
 from videoautoarena.runs.audit.report import brief
-from videoautoarena.runs.leaderboard.head_to_head import build_pairs
-from videoautoarena.runs.leaderboard.slices import By, build_slices
 from videoautoarena.runs.rating.behaviour import asked_contestants
 from videoautoarena.runs.rating.finding import tell_figure
 from videoautoarena.runs.rating.fit import Bouts, RatedBouts, no_finite_rating, rate_bouts
@@ -32,6 +29,10 @@ from videoautoarena.scoring.ratings.prediction_powered import (
 )
 from videoautoarena.scoring.ratings.ratings import Anchor, Endless
 from videoautoarena.scoring.ratings.ratings import Method as How
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.audit.human_agreement import Spoken
+    from videoautoarena.runs.leaderboard.slices import By
 
 ASSUMED = (
     "the labels are taken for a random subset because --assume-random says so; nothing in the run "
@@ -67,9 +68,6 @@ def labelled_board_of(
         BadInput: no labels, none of a random draw, too few of a model, or a method that asks for
             something else.
     """
-    from videoautoarena.runs.audit.report import brief
-    from videoautoarena.runs.rating.behaviour import asked_contestants
-
     _refuse_further(method)
     with open_run(folder) as run:
         table = build_labelled(
@@ -90,6 +88,8 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
     Raises:
         BadInput: there are none.
     """
+    from videoautoarena.runs.audit.human_agreement import chances, spoken_of
+
     spoken, samples = spoken_of(run), run.store.evidence.samples()
     if not spoken:
         raise BadInput(f"nobody has labelled a battle of this run; {_SAMPLE_FIRST}")
@@ -218,6 +218,8 @@ def _people(
     *,
     is_assumed: bool,
 ) -> People:
+    from videoautoarena.runs.audit.human_agreement import mean_points
+
     labellers = len({of.label.labeller for of in spoken})
     return People(mean_points(spoken), chance, labellers, is_assumed, warnings)
 
@@ -294,7 +296,11 @@ def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) ->
     with open_run(folder) as run:
         given, models = _given(run, method), run.manifest["models"]
         if by == "pair":
+            from videoautoarena.runs.leaderboard.head_to_head import build_pairs
+
             return build_pairs(run.battles, models, **given)
+        from videoautoarena.runs.leaderboard.slices import build_slices
+
         both = run.manifest.get("swap") == "all"
         table = build_slices(run.battles, models, by=by, seats_count=both, **given)
         _add_frames(table["slices"], run)

@@ -23,7 +23,7 @@ from videoautoarena.runs.leaderboard.text import totals_text
 from videoautoarena.runs.rating.finding import tell_figure, tell_share
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method, Table
 from videoautoarena.runs.rating.table import build, points_of, wanted
-from videoautoarena.runs.text.tables import Sheet, comma_separated, latex, markdown
+from videoautoarena.runs.text.tables import Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
@@ -147,7 +147,7 @@ def render_pairs(table: Table) -> RenderableType:
 
 
 def pasted_pairs(table: Table, form: Form) -> str:
-    """Return the pairs for pasting: `markdown`, `latex` or `csv`."""
+    """Return the pairs for pasting: `markdown`, `latex`, `html` or `csv`."""
     if form == "csv":
         rows = [
             [
@@ -167,7 +167,7 @@ def pasted_pairs(table: Table, form: Form) -> str:
         caption="What each two models took from each other",
         label="pairs",
     )
-    return markdown(sheet) if form == "markdown" else latex(sheet)
+    return mark_up(sheet, form)
 
 
 def notes(table: Table) -> list[str]:

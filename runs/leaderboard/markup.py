@@ -1,4 +1,4 @@
-"""A leaderboard as Markdown, LaTeX and CSV."""
+"""A leaderboard as Markdown, LaTeX, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from videoautoarena.runs.leaderboard.text import interval_text, rank_text, summa
 from videoautoarena.runs.rating.finding import audit_lines
 from videoautoarena.runs.rating.method import Table
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, latex, markdown
+from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up
 
-Form = Literal["table", "markdown", "latex", "csv", "json"]
+Form = Literal["table", "markdown", "latex", "html", "csv", "json"]
 COLUMNS = (
     *("group", "model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
     *(
@@ -38,14 +38,14 @@ COLUMNS = (
 
 
 def pasted(table: Table, form: Form, *, details: bool = False) -> str:
-    """Return a leaderboard in a form for pasting: `markdown`, `latex` or `csv`.
+    """Return a leaderboard in a form for pasting: `markdown`, `latex`, `html` or `csv`.
 
-    With `details` the first two also say how each model behaved; CSV always does where it is known.
+    With `details` the first three also say how each model behaved; CSV always does where known.
     """
     if form == "csv":
         return comma_separated(COLUMNS, csv_rows(table))
     sheet = _sheet(table, details=details and knows_behaviour(table["models"]))
-    return markdown(sheet) if form == "markdown" else latex(sheet)
+    return mark_up(sheet, form)
 
 
 def csv_rows(board: dict[str, Any]) -> list[list[Cell]]:

@@ -17,7 +17,7 @@ from videoautoarena.runs.leaderboard.slices import AIMED
 from videoautoarena.runs.rating.finding import audit_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW, Table
-from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, latex, markdown
+from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
 MARKS = {
@@ -65,7 +65,7 @@ def pasted_slices(table: Table, form: Form) -> str:
         ]
         return comma_separated(("slice", f"slice_{share}", *COLUMNS), rows)
     sheet = _sheet(table)
-    return markdown(sheet) if form == "markdown" else latex(sheet)
+    return mark_up(sheet, form)
 
 
 def notes(table: Table) -> list[str]:

@@ -14,7 +14,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys
 from videoautoarena.agents.roles.answer import EyeTest, stripes_of
-from videoautoarena.agents.transport.redaction import is_traced, told, trace_host
+from videoautoarena.agents.transport.redaction import is_traced, redacted, trace_host
 from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFailed
 from videoautoarena.memory.records.records import CallRow, Intent, Learnt
 from videoautoarena.runs.rundir.reader import counted, named, one_line
@@ -110,8 +110,8 @@ def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
         unknown += [model.alias] if most[0].usd is None else []
     price = f"${usd:.2f}" if usd >= 0.01 or not usd else f"${usd:.4f}"
     known = [] if unknown and not usd else [f"{price} at most"]
-    told = [*known, *([f"price of {', '.join(unknown)} unknown"] if unknown else [])]
-    return f"{tokens:,} tokens at most ({'; '.join(told)})"
+    parts = [*known, *([f"price of {', '.join(unknown)} unknown"] if unknown else [])]
+    return f"{tokens:,} tokens at most ({'; '.join(parts)})"
 
 
 async def ask_models(
@@ -234,13 +234,13 @@ def _settings(model: Model, learnt: Learnt | None) -> str | None:
     """Return what stands in a model's table of arena.toml where its server is known; None: all."""
     if learnt is None:
         return None
-    told = []
+    lines = []
     if learnt.images is not None:
         limits = {**model.limits.model_dump(exclude_none=True), "images_per_request": learnt.images}
-        told.append(f"limits = {{ {', '.join(f'{name} = {of}' for name, of in limits.items())} }}")
+        lines.append(f"limits = {{ {', '.join(f'{name} = {of}' for name, of in limits.items())} }}")
     if learnt.token_limit_field is not None:
-        told.append(f'token_limit_field = "{learnt.token_limit_field}"')
-    return " and ".join(told) or None
+        lines.append(f'token_limit_field = "{learnt.token_limit_field}"')
+    return " and ".join(lines) or None
 
 
 def _quoted(alias: str) -> str:
@@ -255,7 +255,7 @@ def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
         found = _failed(model, kind, "; ".join([reason.rstrip("."), *hints(kind, model)]))
     else:
         sees = test.is_seen(row.reply)
-        said = one_line(told(row.reply), LONGEST_QUOTE)
+        said = one_line(redacted(row.reply), LONGEST_QUOTE)
         shown = f"to {', '.join(test.colours)} it said {said!r}"
         found = _failed(model, None, shown if sees is False else None)
         found |= {"answered": True, "sees": sees, "json": stripes_of(row.reply) is not None}

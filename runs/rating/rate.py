@@ -19,6 +19,7 @@ from videoautoarena.runs.text.battle_table import (
     Coded,
     Shaped,
     Sheet,
+    Wanted,
     as_number,
     is_gap,
     merge,
@@ -67,7 +68,11 @@ def rate_file(file: Path, method: Method = USUAL) -> Table:
     Raises:
         BadInput: a file, a column, a row or an anchor that cannot be used; rows are named.
     """
-    sheet = read_sheet(file, _wanted(method))
+    return rate_sheet(read_sheet(file, wanted_columns(method)), method)
+
+
+def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Table:
+    """Return the leaderboard of the battles in a sheet, as `rate_file` does."""
     read = read_battles(sheet, method)
     table = tabulate(
         rate_bouts(read.bouts, method),
@@ -113,7 +118,8 @@ def _given(verdict: str) -> float:
     return {"a": 1.0, "b": 0.0}.get(verdict, 0.5)
 
 
-def _wanted(method: Method) -> Any:
+def wanted_columns(method: Method) -> Wanted:
+    """Return which columns of a table of battles the method looks at."""
     names = {*NEEDED, "verdict", "video"}
     if method.style:
         names |= {"answer_a", "answer_b"}

@@ -128,7 +128,7 @@ def merged_caps(kept: Caps, asked: Caps) -> Caps:
     return Caps(*(None if cap is None or math.isinf(cap) else cap for cap in both))
 
 
-def told_caps(caps: Caps) -> str:
+def describe_caps(caps: Caps) -> str:
     """Return caps in words: `$2.00 and 5,000 tokens`."""
     usd = [f"${caps.usd:,.2f}"] if caps.usd is not None else []
     tokens = [f"{caps.tokens:,.0f} tokens"] if caps.tokens is not None else []
@@ -155,14 +155,14 @@ def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
 def _untold(row: CallRow, model: Model | None) -> Sum:
     """Return what a call and its tries may have come to beyond what its row says."""
     most = _most(row, model)
-    spare = Sum() if row.cost_from == REFUSED else _untold_of(row, model, most)
+    spare = Sum() if row.cost_from == REFUSED else _unreported_of(row, model, most)
     for attempt in row.attempts:
         if may_be_charged(attempt.kind):
-            spare = spare.plus(_untold_of(attempt, model, most))
+            spare = spare.plus(_unreported_of(attempt, model, most))
     return spare
 
 
-def _untold_of(told: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
+def _unreported_of(told: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
     """Return what one try may have come to beyond the cost and the tokens that it tells."""
     tokens = most.tokens if told.usage.total is None else 0
     if told.cost_usd is not None:

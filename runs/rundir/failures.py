@@ -1,7 +1,7 @@
 """What failed in a run: videos without frames, battles to play again, contestants without answers.
 
-One is tried once. What came of it is written down, so that a replay and a resumed run come to the
-same end; `--retry-failed` lifts it for what is played from then on.
+A video that gave no frames is tried once. What came of it is written down, so that a replay and a
+resumed run come to the same end; `--retry-failed` lifts it for what is played from then on.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def supersede(store: Store, failed: Collection[str]) -> str:
     pardoned = pardon(store, slots.videos_of(), slots[0].generation)
     store.add_slots(slots)
     played = sum(lineup.current(base_of(id_)) in settled for id_ in slots.ids)
-    return _told(len(failed), played - len(failed), videos=len(pardoned))
+    return _retry_note(len(failed), played - len(failed), videos=len(pardoned))
 
 
 def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: Ids) -> Ids:
@@ -143,7 +143,7 @@ def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: I
     return standing.where(has_failed | unsettled).ids
 
 
-def _told(failed: int, later: int, *, videos: int) -> str:
+def _retry_note(failed: int, later: int, *, videos: int) -> str:
     after = f", with {counted(later, 'round')} after them," if later else ""
     are = (
         "battle that failed for a call is" if failed == 1 else "battles that failed for a call are"

@@ -30,7 +30,7 @@ def keep_subtitles(
     for video in videos:
         beside = shelf.beside(video, copies.get(video.path, ()))
         store.add_skipped(beside.skipped)
-        yield from _told(video, beside)
+        yield from _subtitle_lines(video, beside)
         if beside.track is not None:
             count += 1
             kept = _sealed(video.id, beside.track, seed)
@@ -97,7 +97,7 @@ def _sealed(video: str, track: Track, seed: int) -> Subtitles:
     return Subtitles(path=track.path, sha256=track.sha256, code=code, cues=track.cues)
 
 
-def _told(video: Video, beside: Beside) -> Iterator[str]:
+def _subtitle_lines(video: Video, beside: Beside) -> Iterator[str]:
     for skipped in beside.skipped:
         yield f"skipped {safe(skipped.path)}: {safe(skipped.reason)}"
     track = beside.track

@@ -1,4 +1,4 @@
-"""Opening a run folder for reading, and the words in which battles are told."""
+"""Opening a run folder for reading, and battles described in words."""
 
 from __future__ import annotations
 
@@ -213,13 +213,13 @@ It stands in runs so, and they replay to the same bytes.
 """
 
 
-def told_reason(reason: str) -> str:
+def readable_reason(reason: str) -> str:
     """Return why a battle is void, with a second seating that decided called what it is."""
     return _DECIDED.sub(r" (\1) decided, which only audits", reason)
 
 
 def _reason(battle: Battle) -> str:
-    return one_line(told_reason(battle.reason or "no reason recorded"), 100)
+    return one_line(readable_reason(battle.reason or "no reason recorded"), 100)
 
 
 def about_video(video: Video) -> str:
@@ -242,26 +242,26 @@ def rates_stand_ins(manifest: dict[str, Any]) -> bool:
 
 def cautions(manifest: dict[str, Any]) -> list[str]:
     """Return what was allowed in a run that a reader of any figure must know."""
-    told = []
+    lines = []
     if manifest.get("self_judging"):
-        told.append("a judge or the examiner of this run also competed")
+        lines.append("a judge or the examiner of this run also competed")
     if manifest.get("offline_judge_on_real"):
-        told.append("an offline judge rated real models; it reads only sentences it knows")
-    return told
+        lines.append("an offline judge rated real models; it reads only sentences it knows")
+    return lines
 
 
 def warnings_of(run: Run) -> list[str]:
     """Return what a reader of any figure of a run must know of it."""
-    told = cautions(run.manifest)
+    lines = cautions(run.manifest)
     if stop := run.stop:
-        told.append(
+        lines.append(
             f"--until {stop.rule} ended the run at its wave {stop.wave}, with "
             f"{len(run.slots) - len(run.settled)} of {len(run.slots)} slots unplayed: "
             f"{stop.rule.promise}; {stop.rule.on_intervals}"
         )
     elif unsettled := len(run.slots) - len(run.settled):
-        told.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
-    return told
+        lines.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
+    return lines
 
 
 def marks(manifest: dict[str, Any]) -> tuple[str, ...]:

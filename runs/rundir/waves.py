@@ -4,9 +4,9 @@ A wave is a (generation, block, round); waves stand in that order, counted from 
 results looks at whole waves only, so that nothing depends on which battle ended first. Of each
 battle no more is kept than who met and how it ended.
 
-A rule looks at whole waves only (`runs/rundir/waves.py`), each in turn: a slot is played unless
-the rule was met by the waves up to two before it. So what is played follows from seed, videos and
-models, as everything else does.
+A stopping rule looks at whole waves only, each in turn: a slot is played unless the rule was met
+by the waves up to two before it. So what is played follows from seed, videos and models, as
+everything else does.
 """
 
 from __future__ import annotations
@@ -186,9 +186,9 @@ def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:
     is_new = np.ones(len(generation), dtype=np.bool_)
     is_new[1:] = np.any([part[1:] != part[:-1] for part in parts], axis=0)
     first = np.flatnonzero(is_new)
-    told = (part[first].tolist() for part in (generation, block, round_))
+    on_reading = (part[first].tolist() for part in (generation, block, round_))
     number = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
-    return [Wave(*wave) for wave in zip(*told, strict=True)], number
+    return [Wave(*wave) for wave in zip(*on_reading, strict=True)], number
 
 
 def read_rule(config: RunConfig, waves: Waves, rule: Rule, wave: int) -> Reading:
@@ -216,13 +216,13 @@ class Watch:
     """Looks at a run's waves as they are settled, and says which slots are still played."""
 
     def __init__(
-        self, rule: Rule, config: RunConfig, waves: Waves, told: Callable[[Reading], None]
+        self, rule: Rule, config: RunConfig, waves: Waves, on_reading: Callable[[Reading], None]
     ) -> None:
         """Take a rule, what it looks at, and who is told what it saw last."""
         self.rule = rule
         self._config = config
         self._waves = waves
-        self._told = told
+        self._on_reading = on_reading
         self._looked = 0
         self.latest: Reading | None = None
         """Of the last wave that was looked at; it is the one that met the rule, if any did."""
@@ -247,7 +247,7 @@ class Watch:
             self.latest = read_rule(self._config, self._waves, self.rule, self._looked)
             self._looked += 1
         if self.latest and self._looked > before:
-            self._told(self.latest)
+            self._on_reading(self.latest)
 
 
 class Outlook(NamedTuple):

@@ -1,9 +1,10 @@
-"""Files of battles that anybody may have: CSV, JSON lines or Parquet, read into coded columns."""
+"""Battles that anybody may have, as coded columns: from CSV, JSON lines, Parquet, or in memory."""
 
 from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -194,7 +195,7 @@ def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[l
             read.extend(islice(reader, _PORTION))
         except csv.Error as wrong:
             row = done + sum(map(bool, read)) + 1
-            raise BadInput(f"{file}, row {row}: {_told(wrong)}") from None
+            raise BadInput(f"{file}, row {row}: {_reason(wrong)}") from None
         if not read:
             return
         rows = [row for row in read if row]
@@ -207,7 +208,7 @@ def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[l
         yield rows
 
 
-def _told(wrong: csv.Error) -> str:
+def _reason(wrong: csv.Error) -> str:
     """Return what is wrong with a row of CSV in words that name what to look for."""
     if "unexpected end of data" in str(wrong):
         return "a quote is opened and closed nowhere below; close it, or double it"
@@ -220,7 +221,7 @@ def _read_header(file: Path, reader: Iterator[list[str]]) -> list[str]:
     except StopIteration:
         raise BadInput(f"{file} is blank; it needs a header and rows") from None
     except csv.Error as wrong:
-        raise BadInput(f"{file}, header: {_told(wrong)}") from None
+        raise BadInput(f"{file}, header: {_reason(wrong)}") from None
 
 
 def _read_lines(file: Path, wanted: Wanted) -> Sheet:
@@ -257,8 +258,10 @@ def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
 
 def _cell(value: Any) -> Any:
     """A value that can be told from others; 1 and true are not the same, lists are text."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool | list | dict):
-        return Shaped(json.dumps(value))
+        return Shaped(json.dumps(value, default=str))
     return None if value != value else value
 
 
@@ -299,6 +302,83 @@ def _decode(column: Any) -> Coded:
         [_cell(value) for value in [*values, None]],
         np.concatenate(codes) if codes else np.empty(0, dtype=np.int64),
     )
+
+
+TUPLE = ("model_a", "model_b", "winner", "video")
+"""What a battle is as a tuple; the video may be left out."""
+ATTRIBUTES = (*TUPLE, "verdict", "answer_a", "answer_b")
+"""What is looked for in a battle that is an object."""
+
+
+def sheet_of(battles: Any, wanted: Wanted) -> Sheet:
+    """Return the columns for which `wanted` holds of battles that a program has in memory.
+
+    Args:
+        battles: a table of pandas, of Arrow or with its stream, or an iterable of mappings, of
+            tuples or of objects with attributes.
+        wanted: whether a column of this name matters.
+
+    Raises:
+        BadInput: something else, or an item of another kind; it names the place, counted from 0.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(battles, pandas.DataFrame):
+        return _of_frame(battles, wanted)
+    if hasattr(battles, "__arrow_c_stream__"):
+        return _of_arrow(battles, wanted)
+    if isinstance(battles, str | bytes | Mapping) or not isinstance(battles, Iterable):
+        kind = type(battles).__name__
+        raise BadInput(f"battles are of type {kind}; pass a file, a table, mappings or tuples")
+    rows = [_mapped(battle, k) for k, battle in enumerate(battles)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: [row.get(name) for row in rows] for name in names if wanted(name)}
+    return _in_memory(columns, names, "index")
+
+
+def _in_memory(columns: Mapping[str, Sequence[Any]], names: Sequence[str], row: str) -> Sheet:
+    coders = {name: Coder() for name in columns}
+    for name, values in columns.items():
+        coders[name].add([_cell(value) for value in values])
+    coded = {name: coder.done() for name, coder in coders.items()}
+    return Sheet("battles", row, 0, coded, names)
+
+
+def _of_frame(frame: Any, wanted: Wanted) -> Sheet:
+    names = [str(name) for name in frame.columns]
+    columns = {
+        name: [None if gap else value for value, gap in zip(column, column.isna(), strict=True)]
+        for name, (_, column) in zip(names, frame.items(), strict=True)
+        if wanted(name)
+    }
+    return _in_memory(columns, names, "row")
+
+
+def _of_arrow(given: Any, wanted: Wanted) -> Sheet:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise BadInput(
+            "battles of this kind need pyarrow; install it with pip install "
+            "'videoautoarena[parquet]'"
+        ) from None
+    table = pa.table(given)
+    names: list[str] = table.column_names
+    columns = {name: _decode(table[name]) for name in names if wanted(name)}
+    return Sheet("battles", "row", 0, columns, names)
+
+
+def _mapped(battle: Any, place: int) -> Mapping[str, Any]:
+    if isinstance(battle, Mapping):
+        return battle
+    if isinstance(battle, tuple | list) and not hasattr(battle, "_fields"):
+        if not 3 <= len(battle) <= len(TUPLE):
+            raise BadInput(
+                f"battles, index {place}: {len(battle)} values; a tuple is ({', '.join(TUPLE)})"
+            )
+        return dict(zip(TUPLE, battle, strict=False))
+    if found := {name: getattr(battle, name) for name in ATTRIBUTES if hasattr(battle, name)}:
+        return found
+    raise BadInput(f"battles, index {place}: no battle: {quoted(battle)}")
 
 
 @contextmanager

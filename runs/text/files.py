@@ -1,7 +1,7 @@
 """Files that are written whole or not at all, and strict JSON that somebody else wrote.
 
-That reader keeps the last of two equal keys, takes NaN for a number and an enormous one for
-infinity. Here such places are kept, so that whoever knows what a part is called can name them.
+Python's JSON reader keeps the last of two equal keys, takes NaN for a number and an enormous one
+for infinity. Here such places are kept, so that whoever knows what a part is called can name them.
 """
 
 from __future__ import annotations

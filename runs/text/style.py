@@ -1,6 +1,6 @@
 """How an answer looks: its length, markup and named details, and how two answers differ.
 
-A stand-in, of our own, for the number of named entities by which VisionArena measures how specific
+Named details stand in for the number of named entities by which VisionArena measures how specific
 an answer is; theirs comes from a language model, ours from rules that can be read here. Capitals
 are what it takes for a name. So German, whose nouns all have them, counts high on both sides, and
 scripts without capitals (Chinese, Arabic, Hindi, ...) count times, dates, numbers with a unit and

@@ -1,4 +1,4 @@
-"""Tables: for terminals of any width, and as Markdown, LaTeX and CSV with harmless cells."""
+"""Tables: for terminals of any width, and as Markdown, LaTeX, HTML and CSV with harmless cells."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -87,6 +88,36 @@ def latex(sheet: Sheet) -> str:
     return "\n".join(lines)
 
 
+def html(sheet: Sheet) -> str:
+    """Return the sheet as an HTML table, its notes below; no text of it is read as markup."""
+    right = ' style="text-align: right"'
+    aligned = [right if k in sheet.numbers else "" for k in range(len(sheet.columns))]
+    rows = [
+        "".join(
+            f"<{tag}{how}>{_html(cell)}</{tag}>" for cell, how in zip(row, aligned, strict=True)
+        )
+        for tag, row in (("th", sheet.columns), *(("td", row) for row in sheet.rows))
+    ]
+    lines = [
+        "<table>",
+        f"<caption>{_html(sheet.caption)}</caption>",
+        f"<thead><tr>{rows[0]}</tr></thead>",
+        "<tbody>",
+        *(f"<tr>{row}</tr>" for row in rows[1:]),
+        "</tbody>",
+        "</table>",
+    ]
+    return "\n".join([*lines, *(f"<p>{_html(note)}</p>" for note in sheet.notes)])
+
+
+_MARKUPS = {"markdown": markdown, "latex": latex, "html": html}
+
+
+def mark_up(sheet: Sheet, form: str) -> str:
+    """Return the sheet as `markdown`, `latex` or `html`."""
+    return _MARKUPS[form](sheet)
+
+
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """Return rows as CSV with a header; nothing for None, a quote before what looks like a formula.
 
@@ -113,6 +144,10 @@ def _markdown(text: str) -> str:
     escaped = "".join(f"\\{char}" if char in _MARKDOWN else char for char in safe(text))
     # A bare address would become a link.
     return re.sub(r"(?i)(https?|ftp):|www\.", lambda m: f"{m[0][:-1]}\\{m[0][-1]}", escaped)
+
+
+def _html(text: str) -> str:
+    return escape(safe(text))
 
 
 def _latex(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The standard streams of a process, so that no work is lost to whoever reads them, or does not.
+"""The terminal: safe text, lines that fit its width, and standard streams that lose nothing.
 
 Chatter that nobody takes is dropped, and the work goes on. A result that cannot be written ends a
-command that only reads; work that was paid for ends first, and its exit code tells.
+command that only reads; work that was paid for ends first, and its exit code says so.
 """
 
 from __future__ import annotations

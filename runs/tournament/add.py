@@ -27,11 +27,11 @@ from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
     check_caps,
+    describe_caps,
     keep_caps,
     kept_caps,
     merged_caps,
     priced,
-    told_caps,
 )
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.opener import Opened, stored_prompts, videos_folder
@@ -244,7 +244,7 @@ def _introduce(
     for line in notice:
         say(safe(line))
     if caps := kept_caps(store):
-        say(f"cap on the whole run: {told_caps(caps)}; it holds until another is given")
+        say(f"cap on the whole run: {describe_caps(caps)}; it holds until another is given")
 
 
 def _calls_at_most(config: RunConfig, work: Work) -> dict[str, int]:

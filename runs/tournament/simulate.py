@@ -20,7 +20,13 @@ from videoautoarena.runs.config.stopping_rule import kept_rule
 from videoautoarena.runs.console.events import Hear, Listeners, Say
 from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.console.live import plain_lines
-from videoautoarena.runs.rundir.budget import NO_CAPS, check_caps, kept_caps, merged_caps, told_caps
+from videoautoarena.runs.rundir.budget import (
+    NO_CAPS,
+    check_caps,
+    describe_caps,
+    kept_caps,
+    merged_caps,
+)
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.opener import (
     NO_CARE,
@@ -192,7 +198,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
 def _money_lines(run: Opened) -> Iterator[str]:
     """Yield what is to be known of a run's money before its first call."""
     caps = kept_caps(run.store)
-    told = f"cap on the whole run: {told_caps(caps)}; it holds until another is given"
+    told = f"cap on the whole run: {describe_caps(caps)}; it holds until another is given"
     if run.config.offline:
         yield from [told] * bool(caps)
         return

@@ -152,8 +152,8 @@ def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int
 
 def _jackknife(left: _Disagreement) -> float:
     """The standard error of a ratio, from what it is without each cluster."""
-    told = left.expected > 0.0
-    ratio = left.observed[told] / left.expected[told]
+    known = left.expected > 0.0
+    ratio = left.observed[known] / left.expected[known]
     if len(ratio) < 2:
         return 0.0
     return float(np.sqrt((len(ratio) - 1) * ratio.var()))

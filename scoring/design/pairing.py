@@ -4,8 +4,9 @@ Owns the rules, not the chance: the caller derives every number from its seed, s
 depends on nothing but what the caller put into it. Keeping one pair through a lineage is the
 caller's choice too: it draws once for the lineage instead of once for each slot.
 
-The first half finds the order with fewer battles; the second keeps every pair in sight, so that
-intervals hold what they say and the battles can be weighed back to uniform ones. Chances are whole
+The rule `mix` gives half of the chance to pairs whose order is open, which finds the order with
+fewer battles, and half to all pairs alike, so that intervals hold and the battles can be weighted
+back to uniform ones. Chances are whole
 millionths: a library's last digit moves no pick.
 """
 

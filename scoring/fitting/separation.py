@@ -3,9 +3,9 @@
 Two models are comparable when a chain of battles joins them. Their distance is finite when, beyond
 that, a chain of points taken leads from each to the other; a tie is a point to both.
 
-Such a model has no strength that a fit could find, nor an error of it. But to lose to everybody,
-time and again, is what a model as good as the weakest of the others would hardly do, and how
-hardly is known.
+A model that lost or won everything has no strength that a fit could find, nor an error of it. But
+to lose to everybody, time and again, is what a model as good as the weakest of the others would
+hardly do, and how hardly is known.
 """
 
 from __future__ import annotations

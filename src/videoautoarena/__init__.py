@@ -1,1 +1,80 @@
-"""VideoAutoArena: an arena that finds out which multimodal model understands video best."""
+"""VideoAutoArena: an arena that finds out which multimodal model understands video best.
+
+    import videoautoarena as va
+
+    with va.open_run("arena-out") as run:
+        board = run.leaderboard(style=True)
+    board.ratings               # {"hawk": 1083.2, "owl": 1011.7, ...}
+    board.to_frame()            # a pandas DataFrame, where pandas is installed
+
+`open_run` reads a run, `open_bench` a frozen bench, and `rate` rates anybody's battles. None of
+them calls a model or writes a file. What a person can act on is an ArenaError of one line; what was
+given wrongly is a BadInput. Nothing of this is loaded before it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from videoautoarena.memory.records.errors import ArenaError, BadInput
+    from videoautoarena.runs.api.bench import Bench, Scores, open_bench
+    from videoautoarena.runs.api.results import (
+        Audit,
+        Frames,
+        Leaderboard,
+        Pairs,
+        Records,
+        Slices,
+        Status,
+    )
+    from videoautoarena.runs.api.run import RatingOptions, Run, open_run, rate
+
+    __version__: str
+
+__all__ = [
+    "ArenaError",
+    "Audit",
+    "BadInput",
+    "Bench",
+    "Frames",
+    "Leaderboard",
+    "Pairs",
+    "RatingOptions",
+    "Records",
+    "Run",
+    "Scores",
+    "Slices",
+    "Status",
+    "__version__",
+    "open_bench",
+    "open_run",
+    "rate",
+]
+_MODULES = {
+    "memory.records.errors": ("ArenaError", "BadInput"),
+    "runs.api.bench": ("Bench", "Scores", "open_bench"),
+    "runs.api.results": (
+        *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
+    ),
+    "runs.api.run": ("RatingOptions", "Run", "open_run", "rate"),
+}
+"""What is loaded from where when it is first asked for."""
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("videoautoarena")
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

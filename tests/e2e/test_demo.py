@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import json
 import re
 import subprocess
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from docs import generate
 
 ARENA = Path(sys.executable).with_name("arena")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -44,21 +45,9 @@ def drawn(svg: str) -> list[str]:
 
 
 def test_the_board_in_the_readme_is_the_one_that_the_demo_shows(demo: tuple[Path, str]) -> None:
-    picture = docs_pictures().leaderboard(demo[0] / "arena-out/demo")
+    picture = generate.leaderboard(demo[0] / "arena-out/demo")
     kept = (DOCS / "leaderboard.svg").read_text(encoding="utf-8")
     assert drawn(kept) == drawn(picture), "the demo's board has changed; draw it: make pictures"
-
-
-def docs_pictures() -> Any:
-    """Return what `make pictures` runs, which lies beside the documents."""
-    spec = importlib.util.spec_from_file_location("docs_pictures", DOCS / "pictures.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Its classes are looked up by this name.
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_parrot_is_last(board: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What can be said of one video before it is sampled.
+"""Decoding the very frames that were chosen, by PyAV, and what is known of a video before that.
 
 Whether a frame is damaged depends on the file and that frame alone, not on what else was chosen.
 So damage to a frame that no other refers to, of which only those learn who want that frame, is its
@@ -210,7 +210,7 @@ def _decode_group(reel: _Reel, *, key: int, ticks: list[int], room: _Darkroom) -
     """Decode from the key frame until all packets of the wanted frames have been fed."""
     feed = _fed(reel, key=key, last=ticks[-1], wanted=frozenset(ticks), room=room)
     # Who wants other frames of the group does not decode these: what do all learn who pass by?
-    common = _fed(reel, key=key, last=ticks[-1]) if feed.told else feed
+    common = _fed(reel, key=key, last=ticks[-1]) if feed.reported else feed
     room.sort(partial(feed.is_sound, until=common.first), keeps_rest=False)
 
 
@@ -253,7 +253,7 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
                     break
                 is_lead_in = tick is not None and packet.is_keyframe and tick < index.shown[0]
                 if (tick in keys or is_lead_in) and (
-                    feed.told or _is_led_by_hurt(index, tick, feed)
+                    feed.reported or _is_led_by_hurt(index, tick, feed)
                 ):
                     _drain(feed, stream, room)
                     room.sort(feed.is_sound, keeps_rest=True)

@@ -1,4 +1,4 @@
-"""Opening a file that may be hostile, and what can be said of it before a frame is decoded.
+"""Opening a file that may be hostile: its own bytes, known containers, and claims held to facts.
 
 libav is handed an open file and no name, so that no name can be taken for a protocol or a pattern.
 Since no other protocol is allowed, nothing that a file refers to can be opened.

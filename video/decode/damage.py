@@ -35,7 +35,7 @@ PAUSE = 30
 av.logging.set_level(av.logging.PANIC)
 
 
-def errors_told() -> int:
+def errors_reported() -> int:
     """Return of how many errors libav has told in this process; some of them it never raises."""
     return int(av.logging.get_last_error()[0])
 
@@ -55,7 +55,7 @@ class Feed:
     """The tick it began at after a seek: what is shown before lacks what it refers to."""
     places: dict[int, int] = field(default_factory=dict)
     """Tick of each frame to its place in the order of decoding."""
-    told: set[int] = field(default_factory=set)
+    reported: set[int] = field(default_factory=set)
     """Places at which an error was raised or told."""
     patched: set[int] = field(default_factory=set)
     """Ticks of frames that the decoder itself calls corrupt."""
@@ -71,18 +71,18 @@ class Feed:
         frames, has_told = heard(lambda: decoding.decode(packet))
         # What is shown before the key frame refers to frames that were not fed.
         if has_told and (tick is None or self.key is None or tick >= self.key):
-            self.told.add(max(0, len(self.places) - 1) if tick is None else self.places[tick])
+            self.reported.add(max(0, len(self.places) - 1) if tick is None else self.places[tick])
         for frame in frames:
             if frame.is_corrupt and frame.pts is not None:
                 self.patched.add(frame.pts)
                 if self.key is None or frame.pts >= self.key:
-                    self.told.add(self.places.get(frame.pts, 0))
+                    self.reported.add(self.places.get(frame.pts, 0))
         return frames
 
     @property
     def first(self) -> float:
         """The place of the first damage that was told; beyond all places where none was."""
-        return min(self.told, default=float("inf"))
+        return min(self.reported, default=float("inf"))
 
     def is_sound(self, tick: int, *, until: float | None = None) -> bool:
         """Return whether nothing was told of a frame, nor of any before it that it may refer to.
@@ -93,7 +93,7 @@ class Feed:
                 else all counts as such.
         """
         place = self.places.get(tick)
-        if place is None or tick in self.patched or place in self.told:
+        if place is None or tick in self.patched or place in self.reported:
             return False
         if self.key is not None and tick < self.key:
             return False
@@ -102,14 +102,14 @@ class Feed:
 
 def heard(decode: Callable[[], list[VideoFrame]]) -> tuple[list[VideoFrame], bool]:
     """Return what decoding gives, and whether an error was raised or told; never lack of memory."""
-    before = errors_told()
+    before = errors_reported()
     try:
         frames = decode()
     except MemoryError:
         raise
     except Unreadable:
         return [], True
-    count = errors_told() - before
+    count = errors_reported() - before
     last = av.logging.get_last_error()[1]
     # Where pictures of H.264 build up without key frames, it is to forget some from before the
     # one it began with. Of frames that are really missing more is told.

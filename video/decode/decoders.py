@@ -1,8 +1,8 @@
 """The libraries that can decode, behind one interface: they differ in nothing a caller sees.
 
-It is told which frames to give, and gives others where groups of pictures are open, in transport
-streams, in AVI and behind edit lists: `tests/video/test_decoders.py` lists what is known. What it
-cannot decode it fills in. It says nothing of all this, so no picture of it is called exact.
+decord gives other frames than were asked for where groups of pictures are open, in transport
+streams, in AVI and behind edit lists: `tests/video/decode/test_decoders.py` lists what is known.
+What it cannot decode it fills in, and reports none of it, so no picture of it is called exact.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WHOLE_ROWS = 32
 """decord refuses many widths that are no multiple of it: it forgets that libav pads rows."""
 
 
-class DecordDecoder:
+class DecordDecoder(AvDecoder):
     """Frames by decord; what is in the file and how it is shaped is left to libav."""
 
     name = "decord"
@@ -47,14 +47,6 @@ class DecordDecoder:
                 "(it has wheels for x86 alone, and none for macOS), or use --decoder av"
             ) from None
         self._decord.logging.set_level(self._decord.logging.QUIET)
-
-    def index(self, path: Path) -> Index:
-        """Return the times of every frame the file really holds."""
-        return AvDecoder().index(path)
-
-    def shape(self, path: Path) -> tuple[int, int]:
-        """Return the size at which a player shows the first frame."""
-        return AvDecoder().shape(path)
 
     def pictures(
         self,

@@ -1,7 +1,7 @@
-"""What a container says of its frames, learnt without decoding any.
+"""What a container says of its frames, learnt without decoding any; AVI's order, and its clock.
 
-libav works the times out where it can; not for H.264, and not for MPEG-4 as DivX packed it, two
-frames to a packet.
+AVI knows only the order of decoding. libav works the times of its frames out where it can; not
+for H.264, and not for MPEG-4 as DivX packed it, two frames to a packet.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from av.video.stream import VideoStream
 
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.video.decode.container import claimed_s, cut_short, opened, passed_over
-from videoautoarena.video.decode.damage import Feed, Gaps, errors_told, heard, packet_tick
+from videoautoarena.video.decode.damage import Feed, Gaps, errors_reported, heard, packet_tick
 
 _FRAME = b"\0\0\1\xb6"
 """What each frame of MPEG-4 begins with."""
@@ -282,16 +282,16 @@ class _Tape:
         is_vp8 = stream.codec_context.name == "vp8"
         self.is_stream = container.format.name in STREAMS
         self.is_even = self.is_stream and stream.codec_context.name in EVEN
-        clock, told = Clock(stream.time_base), errors_told()
+        clock, errors = Clock(stream.time_base), errors_reported()
         for packet in container.demux(stream):
             self.is_reset = clock.goes_back(packet)
             if self.is_reset:
                 break
-            before, told = told, errors_told()
+            before, errors = errors, errors_reported()
             tick = packet.dts if self.is_packed and packet.size else packet_tick(packet)
             # Most packets of most files are asked for no more than that.
-            if told != before or self.is_even or self.gaps.is_open or packet.is_corrupt:
-                self.gaps.pass_by(packet, tick, is_behind=told != before)
+            if errors != before or self.is_even or self.gaps.is_open or packet.is_corrupt:
+                self.gaps.pass_by(packet, tick, is_behind=errors != before)
             if packet.is_keyframe and self.fresh is None:
                 self.fresh = tick
             if tick is None or packet.is_discard or (is_vp8 and _is_hidden(packet)):

@@ -55,8 +55,8 @@ def parse(text: str) -> tuple[Cue, ...]:
     }
     if not rows:
         raise UnusableSubtitles("holds no subtitles in the form of SubRip or WebVTT")
-    told = _unrolled(sorted(rows)) if is_rolling else sorted(rows)
-    return tuple(Cue(start_s=start, end_s=end, text=" ".join(said)) for start, end, said in told)
+    lines = _unrolled(sorted(rows)) if is_rolling else sorted(rows)
+    return tuple(Cue(start_s=start, end_s=end, text=" ".join(said)) for start, end, said in lines)
 
 
 def align(cues: Iterable[Cue], *, first_s: float, duration_s: float) -> tuple[Cue, ...]:

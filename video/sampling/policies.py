@@ -1,7 +1,8 @@
-"""Which frames stand for a video: by time, rate, scene, key frame or sharpness.
+"""Which frames stand for a video: evenly in time, by rate, by scene or by key frame.
 
-Its video classes are not used: they open a file by name, past the whitelists of
-`video.decode.container`, and two of them count frames where the clock of this project is asked.
+Scenes come from PySceneDetect's detectors, fed with our own frames. Its video classes are not used:
+they open a file by name, past the whitelists of `video.decode.container`, and two of them count
+frames where the clock of this project is asked.
 
 The first and the last frame are among them by any policy, and a still that lasts counts once.
 """

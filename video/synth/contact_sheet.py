@@ -1,6 +1,6 @@
 """Contact sheets and thumbnails: many pictures on one image of a bounded size.
 
-Only JPEGs of this project's own making may be given: nothing here is fit for a stranger's bytes.
+Thumbnails take JPEGs of this project's own making only; they are not fit for a stranger's bytes.
 """
 
 from __future__ import annotations

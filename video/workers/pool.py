@@ -1,7 +1,7 @@
 """The processes in which files from outside are opened: confined, lent to one request at a time.
 
-They serve the whole of this process, since each takes about a second to start. All of them end with
-it, however it ends, because they read their requests from it.
+The workers serve the whole of this process, since each takes about a second to start. All of them
+end with it, however it ends, because they read their requests from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The referee: two answers, one verdict, and the reasons for it."""
+"""The offline judge: two answers, one verdict, and the reasons for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one answer is worth to a viewer of these frames. Reads the answer, executes nothing."""
+"""What one answer is worth to a viewer of these frames, and how hard a question is."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def hardness(seen: Sight, key: str, *, fine: bool) -> float:
     return _HARDNESS.get(
         (seen.key, key, fine),
         # said to the tenth and scored as an answer would be, so that grading and judging agree
-        lambda: fmean(1 - _right(_told(seen, key, n, fine=fine)) for n in _COARSE),
+        lambda: fmean(1 - _right(_coarse_score(seen, key, n, fine=fine)) for n in _COARSE),
     )
 
 
@@ -66,11 +66,11 @@ def graded(difficulty: float) -> float:
 
 
 def _is_fair(seen: Sight, key: str, *, fine: bool) -> bool:
-    score = _told(seen, key, FAIR_FRAMES, fine=fine)
+    score = _coarse_score(seen, key, FAIR_FRAMES, fine=fine)
     return score is not None and score.right >= _FAIR and score.room >= 0.4
 
 
-def _told(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | None:
+def _coarse_score(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | None:
     """Return the score of what a viewer of so many frames would say."""
     value = FACETS[key].measure(coarser(seen, frames))
     return None if value is None else FACETS[key].score(_rounded(value), seen, fine=fine)

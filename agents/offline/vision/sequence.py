@@ -178,7 +178,7 @@ def still_stretch(seen: Sight) -> tuple[float, float] | None:
 
 def comeback(seen: Sight) -> float:
     """Return 1 where an earlier scene comes back, -1 where none does, 0 where one cannot tell."""
-    told = -1.0
+    least = -1.0
     for j, later in enumerate(seen.scenes):
         for earlier in seen.scenes[: max(0, j - 1)]:
             alike = likeness(earlier.layout, later.layout) or 0.0
@@ -186,5 +186,5 @@ def comeback(seen: Sight) -> float:
             if alike > 0.96 and distance < 0.5:
                 return 1.0
             if alike > 0.85 and distance < 0.75:
-                told = 0.0
-    return told
+                least = 0.0
+    return least

@@ -21,7 +21,7 @@ from videoautoarena.runs.bench.score.score_text import (
     slice_grid,
 )
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
-from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, latex, markdown
+from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
 SCORE, VERDICTS = "win %", ">> > = < <<"
@@ -57,11 +57,11 @@ def render_anchored(board: Board) -> RenderableType:
 
 
 def pasted_anchored(boards: Sequence[Board], form: str) -> str:
-    """Return boards as Markdown, LaTeX or CSV; CSV has all digits and a row for each slice."""
+    """Return boards as Markdown, LaTeX, HTML or CSV; CSV has all digits and a row a slice."""
     if form == "csv":
         return comma_separated(CSV_COLUMNS, [row for board in boards for row in _csv_rows(board)])
     sheets = [_slice_sheet(board) if "slices" in board else _sheet(board) for board in boards]
-    return "\n\n".join((markdown if form == "markdown" else latex)(sheet) for sheet in sheets)
+    return "\n\n".join(mark_up(sheet, form) for sheet in sheets)
 
 
 def _title(board: Board) -> str:

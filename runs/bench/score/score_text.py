@@ -15,7 +15,7 @@ from rich.text import Text
 
 from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
-from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, latex, markdown
+from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
 Board = dict[str, Any]
@@ -43,7 +43,7 @@ def render_scores(board: Board) -> RenderableType:
 
 
 def pasted_scores(board: Board, form: str) -> str:
-    """Return scores as Markdown, LaTeX or CSV; CSV has all digits and a row for each slice."""
+    """Return scores as Markdown, LaTeX, HTML or CSV; CSV has all digits and a row a slice."""
     if form == "csv":
         return comma_separated(CSV_COLUMNS, [_csv_row("", row) for row in board["models"]] + [
             _csv_row(part["slice"], row)
@@ -51,7 +51,7 @@ def pasted_scores(board: Board, form: str) -> str:
             for row in part["models"]
         ])  # fmt: skip
     sheet = _slice_sheet(board) if "slices" in board else _sheet(board)
-    return markdown(sheet) if form == "markdown" else latex(sheet)
+    return mark_up(sheet, form)
 
 
 CSV_COLUMNS = (

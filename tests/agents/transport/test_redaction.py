@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.transport.redaction import LONGEST_REASON, reply_without_keys, told
+from videoautoarena.agents.transport.redaction import LONGEST_REASON, redacted, reply_without_keys
 
 SECRETS = [
     "Incorrect API key provided: sk-proj-abc***wxyz.",
@@ -22,7 +22,7 @@ PARTS = ("wxyz", "hunter2", "abcdefgh", "dXNlcj", "AIza", "ghp_")
 
 @pytest.mark.parametrize("text", SECRETS)
 def test_nothing_that_looks_like_a_key_is_told(text: str) -> None:
-    assert not [part for part in PARTS if part in told(text)]
+    assert not [part for part in PARTS if part in redacted(text)]
 
 
 @given(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=8).map(str.strip))
@@ -31,13 +31,13 @@ def test_the_key_itself_is_never_told_whatever_it_is(key: str) -> None:
         return
     with pytest.MonkeyPatch.context() as env:
         env.setenv("MY_KEY", key)
-        assert key not in told(f"the key {key} is refused", key_env="MY_KEY")
+        assert key not in redacted(f"the key {key} is refused", key_env="MY_KEY")
 
 
 def test_of_a_key_that_begins_with_another_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "abc-123")
     monkeypatch.setenv("GEMINI_API_KEY", "abc-123-rest")
-    assert told("refused: abc-123-rest and abc-123") == "refused: [key] and [key]"
+    assert redacted("refused: abc-123-rest and abc-123") == "refused: [key] and [key]"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_word_that_stands_for_a_key_stays_in_replies_and_is_told_of_no_error(
     monkeypatch.setenv("MY_KEY", key)
     reply = f"They look alike: {key} and the rest"
     assert reply_without_keys(reply, "MY_KEY") == reply
-    assert "[key]" in told(reply, key_env="MY_KEY")
+    assert "[key]" in redacted(reply, key_env="MY_KEY")
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_key_that_can_be_a_secret_stands_in_no_reply(
 
 def test_a_long_text_is_cut_only_after_its_keys_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "q" * 40)
-    reason = told("x" * (LONGEST_REASON - 20) + " " + "q" * 40)
+    reason = redacted("x" * (LONGEST_REASON - 20) + " " + "q" * 40)
     assert "qq" not in reason
     assert len(reason) <= LONGEST_REASON
 
 
 @given(st.text())
 def test_what_is_told_is_one_printable_line_that_can_be_stored(text: str) -> None:
-    reason = told(text)
+    reason = redacted(text)
     assert "\x1b" not in reason
     assert len(reason.splitlines()) <= 1
     reason.encode()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +13,11 @@ import pytest
 
 from tests.support.audited import audited, entry, fought
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
+from tests.support.seasons import Nature, Season
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.audit.report import audit
+from videoautoarena.runs.audit.report import audit, chosen, find_all
+from videoautoarena.runs.rating.finding import is_usual
 
 CAST = {name: entry(f"offline:{name}") for name in ("hawk", "owl", "judge")}
 
@@ -31,6 +36,37 @@ def biased(times: int = 30) -> list[Battle]:
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     films = [video(bytes([k])) for k in range(30)]
     return play(tmp_path_factory.mktemp("biased") / "out", biased(), videos=films)
+
+
+def test_a_leaderboard_asks_for_no_figure_that_cannot_stand_under_it() -> None:
+    given = Season(3, 20, Nature(length=50.0, mishaps=0.05), panel=True).audited()
+    every, asked = find_all(given), find_all(replace(given, is_brief=True))
+    assert chosen(asked) == chosen(every)
+    assert {found.key.partition(".")[0] for found in every} >= {"labels", "truth", "attack"}
+    idle = [f.key for f in asked if f.n and f.crosses is None and not is_usual(f.key)]
+    assert len(asked) < len(every) / 2
+    assert idle == []
+
+
+def test_a_leaderboard_loads_few_of_our_modules(out: Path) -> None:
+    loaded = subprocess.run(
+        [sys.executable, "-c", LOADED, str(out)], capture_output=True, text=True, check=True
+    ).stdout.splitlines()[-1]
+    assert 0 < int(loaded) <= MOST_MODULES
+
+
+MOST_MODULES = 90
+LOADED = """
+import sys
+from videoautoarena.runs.cli.main import arena_main
+sys.argv = ["arena", "leaderboard", sys.argv[1]]
+try:
+    arena_main()
+except SystemExit as end:
+    assert not end.code
+ours = [module for name, module in sys.modules.items() if name.startswith("videoautoarena.")]
+print(sum(not str(module.__file__).endswith("__init__.py") for module in ours))
+"""
 
 
 def told(out: Path, *arguments: str) -> dict[str, Any]:
@@ -121,8 +157,6 @@ _FLIPPED = (("ab", "a"), ("ba", "b"))
 
 
 def test_the_order_of_battles_changes_no_figure() -> None:
-    from videoautoarena.runs.audit.report import find_all
-
     said = (("judge:a",), ("judge:b", "judge:a:ba"), ("judge:tie_bad",), ("judge:abstain",))
     battles = [
         fought(k, *("hawk", "owl")[:: 1 - 2 * (k % 2)], "abas"[k % 4].replace("s", "tie"), *words)

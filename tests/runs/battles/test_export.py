@@ -106,7 +106,7 @@ def test_a_broken_run_leaves_the_old_file_and_no_draft(
 
     monkeypatch.setattr(exporting, "TELL_EVERY", 2)
     with pytest.raises(KeyboardInterrupt):
-        export(out, folder / "calls.jsonl", what="calls", force=True, tell=stop)
+        export(out, folder / "calls.jsonl", what="calls", force=True, on_count=stop)
     assert [file.name for file in folder.iterdir()] == ["calls.jsonl"]
     assert (folder / "calls.jsonl").read_text() == "old"
 
@@ -114,12 +114,12 @@ def test_a_broken_run_leaves_the_old_file_and_no_draft(
 @pytest.mark.parametrize("name", ["out/run.sqlite", "out/run.sqlite-wal", "out", "gone/calls"])
 def test_where_nothing_can_be_written_is_named(out: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match=name.split("/")[-1]):
-        export(out, tmp_path / name, what="calls", force=True, tell=quiet)
+        export(out, tmp_path / name, what="calls", force=True, on_count=quiet)
     with open_run(out) as run:
         assert len(run.battles) == 3
 
 
 def test_a_run_without_calls_is_an_empty_file(tmp_path: Path) -> None:
     out = play(tmp_path / "out", lineage(video()))
-    assert export(out, tmp_path / "calls", what="calls", force=False, tell=quiet) == 0
+    assert export(out, tmp_path / "calls", what="calls", force=False, on_count=quiet) == 0
     assert (tmp_path / "calls").read_bytes() == b""

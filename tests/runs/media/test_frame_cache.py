@@ -89,7 +89,8 @@ def test_the_doctor_counts_as_many_videos(cache: FrameCache, terminal: Terminal)
     held = json.loads(terminal.arena("doctor", "--json").out)["cache"]
     assert (held["videos"], held["entries"]) == (3, cache.size()[0])
     assert held["bytes"] == listed(terminal)["bytes"]
-    assert "3 videos" in terminal.arena("doctor").out
+    # The folder's path decides where the line is broken.
+    assert "3 videos" in " ".join(terminal.arena("doctor").out.split())
 
 
 def test_an_empty_cache_is_no_error(

@@ -20,7 +20,7 @@ QUESTION, MANIFEST = "bench-question.schema.json", "bench-manifest.schema.json"
 @pytest.mark.parametrize("name", [QUESTION, MANIFEST])
 def test_what_is_published_is_what_the_shapes_say(name: str, tmp_path: Path) -> None:
     write_schemas(tmp_path)
-    assert (DOCS / name).read_text() == (tmp_path / name).read_text(), "make schemas"
+    assert (DOCS / name).read_text() == (tmp_path / name).read_text(), "make docs"
 
 
 def problems(value: Any, schema: dict[str, Any], whole: dict[str, Any]) -> list[str]:

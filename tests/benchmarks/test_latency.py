@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.bound import Calls, calls_of, least_s
+from benchmarks.latency import Calls, calls_of, least_s
 from videoautoarena.memory.records.records import Nonce, Role
 
 

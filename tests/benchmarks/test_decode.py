@@ -8,8 +8,7 @@ from pathlib import Path
 import av
 import pytest
 
-from benchmarks.decode import verdicts
-from benchmarks.encoded import FPS, SHORT_GROUPS, encode, repeat
+from benchmarks.decode import FPS, SHORT_GROUPS, encode, repeat, verdicts
 from videoautoarena.video.decode.index import read_index
 
 

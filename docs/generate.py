@@ -1,0 +1,196 @@
+"""What the documents repeat, taken from where it is said first: `python docs/generate.py WHAT`.
+
+`commands` writes the tables of options in commands.md as `--help` has them, `rooms` the map of the
+rooms in design.md from the import contracts, `graph` the drawing in graph.md, `schemas` the JSON
+Schemas of a bench; `pictures OUT` plays the demo into OUT, a new folder, and draws console and
+leaderboard as SVG. Without a word it does the first four. Tests hold the pages against the same
+functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console, Group
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+from videoautoarena.graph.tournament import tournament
+from videoautoarena.runs.bench.format.schema import write_schemas
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.main import COMMANDS, load
+from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.console.events import Begun, Happening
+from videoautoarena.runs.console.screen import Size, picture
+from videoautoarena.runs.console.snapshot import Standing
+from videoautoarena.runs.leaderboard.board import board_of
+from videoautoarena.runs.leaderboard.text import render
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.text.tables import UNICODE
+from videoautoarena.runs.tournament.simulate import simulate
+from videoautoarena.video.synth.samples import make_samples
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+WIDTH = 94
+WIDE, HIGH = 116, 34
+CLIPS, SHOWN_AS = Path("arena-samples"), Path("arena-out/demo")
+FIRST, LAST = "<!-- generated: {} -->\n", "<!-- end -->"
+
+
+def every_command() -> dict[str, click.Command]:
+    """Return all commands by the words that call them."""
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command, words = load(name), name if name == "simulate" else f"arena {name}"
+        subcommands = dict(command.commands) if isinstance(command, click.Group) else {"": command}
+        if isinstance(command, click.Group) and command.invoke_without_command:
+            subcommands[""] = command
+        found |= {f"{words} {sub}".strip(): inner for sub, inner in subcommands.items()}
+    return found
+
+
+def options(command: click.Command) -> str:
+    """Return the options of a command as a Markdown table, in the words of its `--help`."""
+    rows = ["| option | meaning | default |", "|---|---|---|"]
+    context = click.Context(command)
+    for option in command.params:
+        if isinstance(option, click.Option):
+            rows.append(_row(option, context))
+    return "\n".join(rows) + "\n" if rows[2:] else ""
+
+
+def _row(option: click.Option, context: click.Context) -> str:
+    flags = ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
+    meaning, _, said = (option.help or "").partition("[default: ")
+    default = said.rstrip("]") or option.get_help_extra(context).get("default", "")
+    meaning = meaning.strip().rstrip(".")
+    if isinstance(option.type, click.Choice):
+        meaning += ": " + ", ".join(f"`{choice}`" for choice in option.type.choices)
+    return f"| {flags} | {meaning} | {'required' if option.required else default} |"
+
+
+def rooms() -> str:
+    """Return the rooms of every package in their order of imports, and what each owns."""
+    tables = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = {c["containers"][0]: c["layers"] for c in tables["contracts"] if "containers" in c}
+    lines = ["| floor | room | owns |", "|---|---|---|"]
+    lines += _rooms_in("videoautoarena", layers)
+    return "\n".join(lines) + "\n"
+
+
+def _rooms_in(container: str, layers: dict[str, list[str]], under: str = "") -> Iterator[str]:
+    for number, floor in enumerate(layers[container], 1):
+        for room in re.split(r" [|:] ", floor):
+            inside = f"{container}.{room}"
+            path = inside.split(".", 1)[1].replace(".", "/")
+            yield f"| {under}{number} | `{path}/` | {first_line(ROOT / path)} |"
+            if inside in layers:
+                yield from _rooms_in(inside, layers, f"{under}{number}.")
+
+
+def first_line(room: Path) -> str:
+    """Return what a room says of itself, in a line."""
+    words = ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or ""
+    return words.splitlines()[0].rstrip(".")
+
+
+def drawing() -> str:
+    """Return the graph of one video, its lineages opened, as a Mermaid block."""
+    mermaid = tournament.get_graph(xray=True).draw_mermaid()
+    return f"```mermaid\n{mermaid.strip().expandtabs(4)}\n```\n"
+
+
+def with_part(page: str, name: str, part: str) -> str:
+    """Return a page with what stands between the marks of `name` replaced."""
+    first = FIRST.format(name)
+    before, rest = page.split(first)
+    return f"{before}{first}{part}{LAST}{rest.split(LAST, 1)[1]}"
+
+
+def commands_page(page: str) -> str:
+    """Return the page of commands with every table of options as the command line has it now."""
+    for words, command in every_command().items():
+        if table := options(command):
+            page = with_part(page, words, table)
+    return page
+
+
+def pages() -> dict[Path, str]:
+    """Return every page that holds something generated, as it should be."""
+    design, graph, commands = (DOCS / f"{name}.md" for name in ("design", "graph", "commands"))
+    return {
+        commands: commands_page(commands.read_text(encoding="utf-8")),
+        design: with_part(design.read_text(encoding="utf-8"), "rooms", rooms()),
+        graph: with_part(graph.read_text(encoding="utf-8"), "graph", drawing()),
+    }
+
+
+class Camera:
+    """Hears a run and keeps its console as it stood when half of the battles were settled."""
+
+    def __init__(self) -> None:
+        self.standing = Standing()
+        self.taken: list[Text] = []
+
+    def hear(self, event: Happening) -> None:
+        """Take an event in; take the picture in a busy moment."""
+        if isinstance(event, Begun):
+            event = replace(event, out=SHOWN_AS)
+        self.standing.hear(event)
+        standing = self.standing
+        if not self.taken and standing.done * 2 > standing.total and standing.speaking > 8:
+            run = standing.run
+            board = build(standing.battles(), run.models if run else ())
+            self.taken = picture(standing, board, Size(WIDE - 1, HIGH, UNICODE))
+
+
+def console(out: Path) -> str:
+    """Play the demo into `out` and return its console half way as SVG."""
+    camera = Camera()
+    make_samples(CLIPS)
+    flags = Flags(rounds=3)
+    run_async(simulate(CLIPS, out, flags=flags, say=lambda _line: None, hear=camera.hear))
+    return svg(Group(*camera.taken), "console", width=WIDE)
+
+
+def leaderboard(out: Path) -> str:
+    """Return the leaderboard of the run in `out` as SVG."""
+    return svg(Group("$ arena leaderboard arena-out/demo\n", render(board_of(out))), "leaderboard")
+
+
+def svg(what: Group, name: str, *, width: int = WIDTH) -> str:
+    """Return what a console shows as SVG that loads nothing from elsewhere."""
+    shown = Console(record=True, width=width, file=io.StringIO(), highlight=False)
+    # Its last row is drawn with a cut through the letters that reach below the line.
+    shown.print(what, "", sep="\n")
+    drawn = shown.export_svg(title="videoautoarena", theme=MONOKAI, unique_id=name)
+    return re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)
+
+
+def main(arguments: list[str]) -> None:
+    """Write what was asked for."""
+    if arguments[:1] == ["pictures"]:
+        out = Path(arguments[1])
+        (DOCS / "console.svg").write_text(console(out), encoding="utf-8")
+        (DOCS / "leaderboard.svg").write_text(leaderboard(out), encoding="utf-8")
+        return
+    wanted = set(arguments) or {"commands", "rooms", "graph", "schemas"}
+    names = {"commands.md": "commands", "design.md": "rooms", "graph.md": "graph"}
+    for page, text in pages().items():
+        if names[page.name] in wanted:
+            page.write_text(text, encoding="utf-8")
+    if "schemas" in wanted:
+        write_schemas(DOCS)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

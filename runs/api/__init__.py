@@ -1,0 +1,1 @@
+"""What `import videoautoarena` offers: runs, benches and battles as values; calls no model."""

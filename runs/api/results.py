@@ -1,0 +1,399 @@
+"""What the functions of `import videoautoarena` return: rows to work with, shown as tables.
+
+Each holds what the command of its name prints with `--json`, and shows itself as that command does:
+as text where it is printed, as an HTML table where a notebook shows it. Names, questions and
+answers are data that models and strangers wrote: in HTML all of it is escaped, nothing a script.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+from abc import ABC, abstractmethod
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from rich.console import RenderableType
+
+    from videoautoarena.memory.records.records import Frame, Video
+    from videoautoarena.runs.console.status import Status as KnownStatus
+    from videoautoarena.runs.media.frames import View
+
+Markup = Literal["markdown", "latex", "html", "csv"]
+Json = dict[str, Any]
+T = TypeVar("T")
+COLUMNS = 80
+"""Of what `print` shows, as in a pipe."""
+SHOWN = 20
+"""Rows of a long list that a notebook shows."""
+CELL = 160
+"""Characters of a text in a cell of such a list."""
+THUMBNAIL_PX = 160
+
+
+def plain(found: Any) -> Any:
+    """Return a record as JSON-ready values of its own; what is JSON-ready already is copied."""
+    return found.to_json() if hasattr(found, "to_json") else copy.deepcopy(found)
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
+    """Return rows as a pandas DataFrame; a nested value has a column `outer.inner` of its own.
+
+    Raises:
+        BadInput: pandas is not installed.
+    """
+    try:
+        from pandas import json_normalize
+    except ImportError:
+        raise BadInput("to_frame() needs pandas; install it with pip install pandas") from None
+    return json_normalize([dict(row) for row in rows])
+
+
+class Result(ABC):
+    """What a call returned: `rows` to work with, and the same as JSON, text, HTML and DataFrame."""
+
+    @abstractmethod
+    def to_json(self) -> Json:
+        """Return it as the command of its name prints it with `--json`; a copy, yours to change."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> list[Json]:
+        """Its rows as JSON-ready values, in the order in which they are shown."""
+
+    @abstractmethod
+    def to_text(self) -> str:
+        """Return it as the command of its name prints it in 80 columns; safe for a terminal."""
+
+    @abstractmethod
+    def _repr_html_(self) -> str: ...
+
+    def to_frame(self) -> DataFrame:
+        """Return the rows as a pandas DataFrame; `share.low` is what `low` in `share` holds.
+
+        Raises:
+            BadInput: pandas is not installed.
+        """
+        return frame_of(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Json]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, {len(self)} rows; print it to read it>"
+
+
+def drawn(*parts: RenderableType) -> str:
+    """Return what rich prints of some parts into a pipe of 80 columns."""
+    from rich.console import Console
+
+    text = io.StringIO()
+    console = Console(
+        file=text, width=COLUMNS, color_system=None, highlight=False, emoji=False, markup=False
+    )
+    for part in parts:
+        console.print(part)
+    return text.getvalue().removesuffix("\n")
+
+
+class Board(Result):
+    """A table that also takes the forms in which it is pasted into papers."""
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+        self._json: Json = plain(found)
+
+    def to_json(self) -> Json:
+        return copy.deepcopy(self._json)
+
+    @abstractmethod
+    def to_markup(self, form: Markup) -> str:
+        """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless."""
+
+    def _repr_html_(self) -> str:
+        return self.to_markup("html")
+
+
+class Leaderboard(Board):
+    """The models of a run or of anybody's battles, best first, those without a rating last.
+
+    A row holds `model`; `rating` in Elo points, mean 1000, with the bounds `low` and `high` of its
+    95 % interval; `rank`, `rank_best` and `rank_worst`; `battles`, `wins`, `losses`, `ties`,
+    `win_rate` from 0 to 1, `forfeits` and `flags`. Figures that there is nothing to say from are
+    None. `docs/records.md` lists every key.
+    """
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a model."""
+        return list(self.to_json()["models"])
+
+    @property
+    def ratings(self) -> dict[str, float | None]:
+        """Each model's rating in Elo points, best first; None of one without a rating."""
+        return {row["model"]: row["rating"] for row in self._json["models"]}
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader of the ratings must know."""
+        return list(self._json["settings"]["warnings"])
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.leaderboard.text import render
+
+        return drawn(render(self._found))
+
+    def to_markup(self, form: Markup) -> str:
+        from videoautoarena.runs.leaderboard.markup import pasted
+
+        return pasted(self._found, form)
+
+
+class Slices(Board):
+    """A leaderboard for every part of a run, each on a scale of its own.
+
+    A row is one of a leaderboard with the name of its part under `slice`.
+    """
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a part and model."""
+        parts = self.to_json()["slices"]
+        return [{"slice": part["slice"], **row} for part in parts for row in part["models"]]
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.leaderboard.slices_text import render_slices
+
+        return drawn(render_slices(self._found, COLUMNS))
+
+    def to_markup(self, form: Markup) -> str:
+        from videoautoarena.runs.leaderboard.slices_text import pasted_slices
+
+        return pasted_slices(self._found, form)
+
+
+class Pairs(Board):
+    """What each two models of a run took from each other.
+
+    A row holds `model` and `rival`, `share` of points from 0 to 1 with its 95 % interval, what the
+    ratings of the whole run `expected`, and `battles`.
+    """
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a pair that met, the better-rated model first."""
+        return list(self.to_json()["pairs"])
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.leaderboard.head_to_head import render_pairs
+
+        return drawn(render_pairs(self._found))
+
+    def to_markup(self, form: Markup) -> str:
+        from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
+
+        return pasted_pairs(self._found, form)
+
+
+class Audit(Board):
+    """What a run says of its judges.
+
+    A row holds the `key` of a figure, its `value` with the bounds `low` and `high` of its 95 %
+    interval, the number `n` of cases behind it, the `sentence` that says what it means, and whether
+    it is an `alarm`.
+    """
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a figure."""
+        return list(self.to_json()["findings"])
+
+    @property
+    def alarms(self) -> list[str]:
+        """The sentences that a reader must know before believing the ranking."""
+        return [found["sentence"] for found in self._json["findings"] if found["alarm"]]
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.audit.report import render
+
+        return drawn(render(self._found))
+
+    def to_markup(self, form: Markup) -> str:
+        columns = ("key", "value", "low", "high", "n", "alarm", "sentence")
+        rows = self._json["findings"]
+        if form == "csv":
+            return comma_separated(columns, [[row[name] for name in columns] for row in rows])
+        cells = [[_cell(row[name]) for name in columns] for row in rows]
+        numbers = frozenset(range(1, columns.index("alarm")))
+        return mark_up(Sheet(columns, numbers, cells, self._json["warnings"], "Audit"), form)
+
+
+class Status(Result):
+    """How far a run was when it was asked: `settled` of its `slots`, what the calls came to."""
+
+    def __init__(self, found: KnownStatus) -> None:
+        self._found = found
+        self._json: Json = found.to_json() if hasattr(found, "to_json") else found.as_json()
+
+    def to_json(self) -> Json:
+        return copy.deepcopy(self._json)
+
+    @property
+    def rows(self) -> list[Json]:
+        """One row: the whole."""
+        return [self.to_json()]
+
+    @property
+    def slots(self) -> int:
+        """How many battles the run is to have."""
+        return int(self._json["slots"])
+
+    @property
+    def settled(self) -> int:
+        """How many of them have ended, in whatever way."""
+        return int(self._json["settled"])
+
+    @property
+    def decided(self) -> int:
+        """How many of them enter the ratings."""
+        return int(self._json["decided"])
+
+    @property
+    def next(self) -> str:
+        """The command to type next."""
+        return str(self._json["next"])
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.text.terminal import folded
+
+        return folded("\n".join(self._found.as_lines()), COLUMNS)
+
+    def _repr_html_(self) -> str:
+        rows = [[line] for line in self._found.as_lines()]
+        return html(Sheet(("Status",), frozenset(), rows, [], "How far the run is"))
+
+
+class Records(Sequence[T], Generic[T]):
+    """Records in their order; each is frozen, and its attributes are those of its JSON."""
+
+    def __init__(self, records: Sequence[T], name: str, *, shown: Sequence[str]) -> None:
+        self._records, self._name, self._shown = records, name, shown
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Records[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Records[T]:
+        if isinstance(place, slice):
+            return Records(self._records[place], self._name, shown=self._shown)
+        return self._records[place]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def to_json(self) -> list[Json]:
+        """Return an object a record, in the shape that other programs rely on."""
+        return [_dumped(record) for record in self._records]
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame with a row a record.
+
+        Raises:
+            BadInput: pandas is not installed.
+        """
+        return frame_of(self.to_json())
+
+    def _repr_html_(self) -> str:
+        rows = [[_cell(getattr(one, name)) for name in self._shown] for one in self[:SHOWN]]
+        more = len(self) - len(rows)
+        notes = [f"and {more:,} more; to_frame() and to_json() have all of them"] if more else []
+        caption = f"{len(self):,} {self._name}"
+        return html(Sheet(tuple(self._shown), frozenset(), rows, notes, caption))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} {self._name}>"
+
+
+def _dumped(record: Any) -> Json:
+    found: Json = record.model_dump(by_alias=True, mode="python")
+    return found
+
+
+def _cell(value: Any) -> str:
+    """Return a value as a cell for a person, cut where it is long."""
+    if value is None:
+        return ""
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= CELL else f"{text[: CELL - 3]}..."
+
+
+class Frames(Sequence["Frame"]):
+    """The frames of one video as models are sent them: when each is shown, and its JPEG.
+
+    Items hold `time_s`, in seconds from the beginning of the video, and the `digest` of the JPEG.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    @overload
+    def __getitem__(self, place: int) -> Frame: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Frame]: ...
+    def __getitem__(self, place: int | slice) -> Frame | Sequence[Frame]:
+        return self._view.frames.frames[place]
+
+    def __len__(self) -> int:
+        return len(self._view.frames.frames)
+
+    @property
+    def video(self) -> Video:
+        """The video that they are of."""
+        return self._view.video
+
+    @property
+    def jpegs(self) -> tuple[bytes, ...]:
+        """The pictures as bytes of JPEG files, in the order of the frames."""
+        return self._view.jpegs
+
+    def to_json(self) -> Json:
+        """Return them as `arena frames --json` prints them, without a sheet."""
+        return self._view.as_json(None)
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame with a row a frame.
+
+        Raises:
+            BadInput: pandas is not installed.
+        """
+        return frame_of(self.to_json()["frames"])
+
+    def _repr_html_(self) -> str:
+        from videoautoarena.runs.media.frames_sheet import about_frames, warnings
+
+        notes = [about_frames(self._view), *warnings(self._view)]
+        below = html(Sheet(("Frames",), frozenset(), [[note] for note in notes], []))
+        return "\n".join([*map(_picture, self, self.jpegs), below])
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} frames of {self.video.path!r}>"
+
+
+def _picture(frame: Frame, jpeg: bytes) -> str:
+    from videoautoarena.video.synth.contact_sheet import thumbnail
+
+    small = b64encode(thumbnail(jpeg, longer_px=THUMBNAIL_PX)).decode("ascii")
+    when = f"{frame.time_s:.2f} s"
+    return f'<img src="data:image/jpeg;base64,{small}" alt="{when}" title="{when}">'

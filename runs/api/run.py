@@ -1,0 +1,318 @@
+"""Runs and battles of anybody's, as `import videoautoarena` offers them: read, rated, audited."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Coroutine, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypedDict,
+    TypeVar,
+    get_args,
+    get_type_hints,
+    overload,
+)
+
+from typing_extensions import Unpack
+
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.runs.api.results import (
+    Audit,
+    Frames,
+    Leaderboard,
+    Pairs,
+    Records,
+    Slices,
+    Status,
+)
+
+if TYPE_CHECKING:
+    from videoautoarena.memory.records.records import Battle
+    from videoautoarena.runs.leaderboard.slices import By
+    from videoautoarena.runs.rating.method import Fit, Intervals, Method, Ties, Unwanted
+
+T = TypeVar("T")
+_LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
+
+
+class RatingOptions(TypedDict, total=False):
+    """How battles are rated: the options of `arena leaderboard` and `arena rate`."""
+
+    ties: Ties
+    """`half` (usual): half a win to both; `davidson`: how likely ties are is fitted."""
+    intervals: Intervals
+    """`clustered` (usual): by video; `bootstrap`: videos drawn again; `battle`: independent."""
+    style: bool
+    """Control for answer style (length, markup, named details)."""
+    seats: bool
+    """Control for position bias."""
+    anchor: str | None
+    """`MODEL`, which then stands at 1000, or `MODEL=RATING`."""
+    simultaneous: bool
+    """Simultaneous confidence ranges for ranks."""
+    elo: bool
+    """Online Elo beside the ratings."""
+    pairs: bool
+    """Who met whom how often, and who is better with which probability."""
+    fragility: bool
+    """How few battles hold the first place."""
+    seed: int
+    """Of the bootstrap and of the order of online Elo, from 0."""
+    without: tuple[Unwanted, ...]
+    """Decided battles that are left out before the fit: `ties`, `refusals`."""
+    reweight: bool
+    """Weight battles by inverse pairing probability; only of a run."""
+    fit: Fit
+    """`firth` (usual): bias-reduced; `mle`: plain maximum likelihood."""
+
+
+def read_options(given: Mapping[str, Any]) -> Method:
+    """Return the method that options ask for.
+
+    Raises:
+        WrongArgument: an option that there is not, or a value that it cannot have.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    from videoautoarena.runs.rating.method import Method
+
+    if unknown := sorted(set(given) - set(RatingOptions.__annotations__)):
+        there = ", ".join(RatingOptions.__annotations__)
+        raise WrongArgument(f"{unknown[0]} is no option of rating; there are {there}")
+    kinds = get_type_hints(Method)
+    for name, value in given.items():
+        try:
+            TypeAdapter(kinds[name]).validate_python(value, strict=True)
+        except ValidationError as wrong:
+            why = wrong.errors(include_url=False)[0]["msg"]
+            raise WrongArgument(f"{name} cannot be {value!r}: {why}") from None
+    method = Method(**given)
+    if method.seed < 0:
+        raise WrongArgument(f"seed cannot be {method.seed}: it is a whole number from 0")
+    return method
+
+
+def open_run(path: str | os.PathLike[str]) -> Run:
+    """Return the run in a folder, as `simulate --out` left it, finished or not.
+
+    Nothing is written, and no model is called. Each method opens the file of the run read-only,
+    reads what it holds by then, and closes it.
+
+    Raises:
+        BadInput: there is no such folder, or no run in it.
+    """
+    from videoautoarena.runs.rundir.reader import run_file
+
+    folder = Path(path)
+    run_file(folder)
+    return Run(folder)
+
+
+class Run:
+    """A run folder; what it returns is read anew each time, also while the run is played.
+
+    `with va.open_run(path) as run:` ends its use with the block; without `with` nothing is left
+    open either. No method calls a model; all but `frames` read the file of the run alone. Each
+    raises BadInput where it is gone, closed or cannot be read, in one line.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._is_closed = False
+
+    @property
+    def folder(self) -> Path:
+        """Where the run lies.
+
+        Raises:
+            BadInput: the run was closed.
+        """
+        if self._is_closed:
+            raise BadInput(f"the run in {self._folder} was closed; open it again with open_run")
+        return self._folder
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Each contestant's name in the run, with the `provider:model` behind it."""
+        from videoautoarena.runs.config.run_config import RunConfig
+        from videoautoarena.runs.rundir.reader import open_run as opened
+
+        with opened(self.folder) as run:
+            config = RunConfig.of_manifest(run.manifest)
+        return {name: config.cast[name].model for name in config.models}
+
+    @overload
+    def leaderboard(
+        self,
+        *,
+        by: None = None,
+        labels: bool = False,
+        assume_random: bool = False,
+        **options: Unpack[RatingOptions],
+    ) -> Leaderboard: ...
+    @overload
+    def leaderboard(self, *, by: By, **options: Unpack[RatingOptions]) -> Slices: ...
+    @overload
+    def leaderboard(self, *, by: Literal["pair"], **options: Unpack[RatingOptions]) -> Pairs: ...
+    def leaderboard(
+        self,
+        *,
+        by: By | Literal["pair"] | None = None,
+        labels: bool = False,
+        assume_random: bool = False,
+        **options: Unpack[RatingOptions],
+    ) -> Leaderboard | Slices | Pairs:
+        """Return the models rated, as `arena leaderboard` prints them; calls no model.
+
+        Args:
+            by: a trait that parts the battles (`duration`, `category`, `round`, `origin`,
+                `persona`, `format`, `judge`, `standard`), for a leaderboard of each part; or
+                `pair`, for what each two models took from each other.
+            labels: rate on the scale of the people who labelled a random draw of battles.
+            assume_random: with `labels`: take all labels for those of a random draw.
+            options: how battles are rated, by the names of `RatingOptions`.
+
+        Returns:
+            A Leaderboard, Slices of a trait, or Pairs. Ratings are Elo points with mean 1000.
+
+        Raises:
+            BadInput: an option that there is not, a value that it cannot have, or a method that
+                these battles do not allow.
+        """
+        from videoautoarena.runs.leaderboard.board import board_of, labelled_board_of, slices_of
+        from videoautoarena.runs.leaderboard.slices import By
+
+        method = read_options(options)
+        if labels and by is not None:
+            raise WrongArgument("labels rates the whole run; leave out by")
+        if assume_random and not labels:
+            raise WrongArgument("assume_random goes with labels; give both")
+        if labels:
+            found = labelled_board_of(self.folder, method, assume_random=assume_random)
+            return Leaderboard(found)
+        if by is None:
+            return Leaderboard(board_of(self.folder, method))
+        if by not in (traits := (*get_args(By), "pair")):
+            raise WrongArgument(f"by cannot be {by!r}; there are {', '.join(traits)}")
+        kind = Pairs if by == "pair" else Slices
+        return kind(slices_of(self.folder, by, method))
+
+    def battles(self) -> Records[Battle]:
+        """Return the battles that count, in the order of their slots, as frozen records.
+
+        A battle holds its `question`, both models, answers and times of frames in seconds, the
+        `verdict` (`a`, `b`, `tie`, `tie_good`, `tie_bad`, `split`, `forfeit_a`, `forfeit_b` or
+        `void`) and every judging. `to_json()` is what `arena battles --json` prints.
+        """
+        from videoautoarena.runs.rundir.reader import open_run as opened
+
+        with opened(self.folder) as run:
+            return Records(run.battles, "battles", shown=_LISTED)
+
+    def audit(self) -> Audit:
+        """Return what the run says of its judges, as `arena audit` prints it; calls no model."""
+        from videoautoarena.runs.audit.report import audit
+
+        return Audit(audit(self.folder))
+
+    def frames(
+        self, video: str | os.PathLike[str], *, model: str | None = None, seen: int | None = None
+    ) -> Frames:
+        """Return the frames of a video as the run has shown them; calls no model.
+
+        What is no longer in the cache is decoded again, which takes seconds.
+
+        Args:
+            video: its id or how that begins, its path in the run, or a file with its bytes.
+            model: only what this contestant sees of them.
+            seen: only what a model of so many frames sees of them.
+
+        Raises:
+            BadInput: no such video or model, or none of its frames can be had any more.
+            FramesChanged: the file gives other frames now than the run has shown.
+        """
+        from videoautoarena.memory.records.records import Sampling
+        from videoautoarena.runs.media.frames import Asked, view
+
+        if model is not None and seen is not None:
+            raise WrongArgument("model and seen ask for different things; give one")
+        if seen is not None and seen < 1:
+            raise WrongArgument(f"seen cannot be {seen}: it is a whole number from 1")
+        asked = Asked(os.fspath(video), Sampling(), seen, self.folder, model)
+        return Frames(_wait(view(asked)))
+
+    def status(self) -> Status:
+        """Return how far the run is, as `arena status` prints it; money is in US dollars."""
+        from videoautoarena.runs.console.status import status_of
+
+        return Status(status_of(self.folder))
+
+    def close(self) -> None:
+        """End its use; nothing has to be closed for anybody else's sake."""
+        self._is_closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Run in {str(self._folder)!r}>"
+
+
+def rate(
+    battles: str | os.PathLike[str] | Iterable[Any], **options: Unpack[RatingOptions]
+) -> Leaderboard:
+    """Return the leaderboard of anybody's battles, as `arena rate` does; calls no model.
+
+    Args:
+        battles: a CSV, JSON lines or Parquet file; a table of pandas or Arrow; or an iterable of
+            mappings, of tuples `(model_a, model_b, winner)` or `(.., video)`, or of battles of a
+            run. Columns are `model_a`, `model_b`, and `winner` or `verdict`: `model_a`, `model_b`,
+            `tie`, `tie (bothbad)`, or `a`, `b`, 1, 0, .5. Battles of one `video` are not taken
+            for independent.
+        options: how battles are rated, by the names of `RatingOptions`; `reweight` and `without`
+            are of a run alone.
+
+    Returns:
+        A Leaderboard. Ratings are Elo points with mean 1000.
+
+    Raises:
+        BadInput: no battles, a column that is missing, a row that cannot be used (which is named),
+            or an option that cannot be.
+    """
+    from videoautoarena.runs.rating.rate import rate_file, rate_sheet, wanted_columns
+    from videoautoarena.runs.text.battle_table import sheet_of
+
+    method = read_options(options)
+    if method.reweight or method.without:
+        name = "reweight" if method.reweight else "without"
+        raise WrongArgument(f"{name} needs a run; leave it out")
+    if isinstance(battles, str | os.PathLike):
+        return Leaderboard(rate_file(Path(battles), method))
+    sheet = sheet_of(battles, wanted_columns(method))
+    return Leaderboard(rate_sheet(sheet, method))
+
+
+def _wait(work: Coroutine[Any, Any, T]) -> T:
+    """Return what `work` comes to; in a thread, since a notebook runs a loop in this one."""
+
+    def run() -> T:
+        with asyncio.Runner() as runner:
+            return runner.run(work)
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run).result()

@@ -1,0 +1,31 @@
+"""The examples of docs/python.md run as they stand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.small_benches import freeze_ground, run_bench
+
+PAGE = Path(__file__).parents[3] / "docs" / "python.md"
+
+
+def test_the_examples_of_the_page_run_as_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ground").mkdir()
+    place = freeze_ground(tmp_path / "ground")
+    (place / "out").rename(tmp_path / "arena-out")
+    (place / "bench").rename(tmp_path / "my-bench")
+    given = ("--model", "offline:owl", "--judge", "offline:judge", "--videos", place / "videos")
+    assert run_bench(tmp_path / "my-bench", *given).return_value == 0
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    assert len(blocks) == 3
+    exec("".join(blocks), {})
+    said = capsys.readouterr().out
+    assert "offline:hawk" in said
+    assert "model-x" in said
+    assert "offline:owl offline:judge" in said
