@@ -8,9 +8,10 @@ stand together in every interval.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -29,7 +30,7 @@ from videoautoarena.runs.bench.format.points import (
 )
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison, Result
-from videoautoarena.runs.bench.format.schema import Item, part_of
+from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.score.score import (
     FEW,
     FEW_VIDEOS,
@@ -39,8 +40,8 @@ from videoautoarena.runs.bench.score.score import (
     Of,
     anchored_by,
     build_scores,
-    ordered,
     results_by,
+    slices_of,
 )
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
@@ -155,24 +156,12 @@ def build_anchored(
             **_board(bench.items, group, way),
         }
         if by is not None:
-            board |= {"by": by, "slices": _slices(bench, group, way, by)}
+            board |= {
+                "by": by,
+                "slices": slices_of(bench, by, partial(_board, group=group, way=way)),
+            }
         boards.append(board)
     return boards
-
-
-def _slices(bench: OpenBench, group: Sequence[Anchored], way: Way, by: By) -> list[Board]:
-    parts = defaultdict[str, list[Item]](list)
-    for item in bench.items:
-        parts[part_of(item, by)].append(item)
-    return [
-        {
-            "slice": name,
-            "items": len(parts[name]),
-            "videos": len({item.video_id for item in parts[name]}),
-            **_board(parts[name], group, way),
-        }
-        for name in ordered(by, parts)
-    ]
 
 
 def _board(items: Sequence[Item], group: Sequence[Anchored], way: Way) -> Board:

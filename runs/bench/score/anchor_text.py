@@ -19,6 +19,7 @@ from videoautoarena.runs.bench.score.score_text import (
     few_videos,
     render_scores,
     slice_grid,
+    who_leads,
 )
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, mark_up
@@ -223,15 +224,4 @@ def _summary(board: Board) -> Iterator[str]:
     unsure = [row["model"] for row in rows if row["low"] <= 50.0 <= row["high"]]
     if unsure:
         yield f"Not told apart from the anchor: {', '.join(unsure)}."
-    if len(rows) < 2:
-        return
-    first = rows[0]["model"]
-    level = [
-        found["b"]
-        for found in board["differences"]
-        if found["a"] == first and (found["low"] is None or found["low"] <= 0)
-    ]
-    if level:
-        yield f"{first} leads, but cannot be told apart from {', '.join(level)}."
-    else:
-        yield f"{first} leads, and every interval of its lead is above 0."
+    yield from who_leads([row["model"] for row in rows], board["differences"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -81,19 +81,26 @@ def build_scores(
     }
     if by is None:
         return board
+    slices = slices_of(bench, by, lambda items: _board(items, results, of))
+    return {**board, "by": by, "slices": slices}
+
+
+def slices_of(
+    bench: OpenBench, by: By, board_of: Callable[[Sequence[Item]], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return a board of each part of a bench, in the order in which parts are shown."""
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in bench.items:
         parts[part_of(item, by)].append(item)
-    slices = [
+    return [
         {
             "slice": name,
             "items": len(parts[name]),
             "videos": len({item.video_id for item in parts[name]}),
-            **_board(parts[name], results, of),
+            **board_of(parts[name]),
         }
-        for name in ordered(by, parts)
+        for name in _ordered(by, parts)
     ]
-    return {**board, "by": by, "slices": slices}
 
 
 def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:
@@ -138,7 +145,7 @@ def anchored_by(
     return found
 
 
-def ordered(by: By, parts: Mapping[str, object]) -> list[str]:
+def _ordered(by: By, parts: Mapping[str, object]) -> list[str]:
     """Return the parts as they are shown: durations upwards, others by name, unknown last."""
     if by == "duration":
         return [name for name in (*BUCKET_NAMES, UNKNOWN) if name in parts]

@@ -230,16 +230,21 @@ def _oddities(row: Board, board: Board) -> Iterator[str]:
 
 def _summary(rows: Sequence[Board], differences: Sequence[Board]) -> Iterator[str]:
     """Yield who leads and whether that is sure, where one judge judged all."""
-    rated = [row for row in rows if row["average"] is not None]
-    if len(rated) < 2 or len({row["judge"] for row in rows}) > 1:
+    rated = [row["model"] for row in rows if row["average"] is not None]
+    if len({row["judge"] for row in rows}) == 1:
+        yield from who_leads(rated, differences)
+
+
+def who_leads(rated: Sequence[str], differences: Sequence[Board]) -> Iterator[str]:
+    """Yield who leads of models in the order of their scores, and whether that is sure."""
+    if len(rated) < 2:
         return
-    first = rated[0]["model"]
     level = [
         found["b"]
         for found in differences
-        if found["a"] == first and (found["low"] is None or found["low"] <= 0)
+        if found["a"] == rated[0] and (found["low"] is None or found["low"] <= 0)
     ]
-    if not level:
-        yield f"{first} leads, and every interval of its lead is above 0."
+    if level:
+        yield f"{rated[0]} leads, but cannot be told apart from {', '.join(level)}."
     else:
-        yield f"{first} leads, but cannot be told apart from {', '.join(level)}."
+        yield f"{rated[0]} leads, and every interval of its lead is above 0."

@@ -21,7 +21,7 @@ from videoautoarena.runs.audit.evidence import above, finding, percent, unknown
 from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
 from videoautoarena.runs.bench.format.points import Points, judge_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import Result, Vote, read_results
+from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, read_results
 from videoautoarena.runs.leaderboard.agreement import agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
 from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
@@ -118,6 +118,15 @@ class _Given:
             [two[qid].average for qid in qids],
             videos_of(self.bench, qids),
         )
+
+    def answers(self) -> Iterator[tuple[Ruling, str, str]]:
+        """Yield each ruling with its answer, where that was kept, and the reference."""
+        items = {item.qid: item for item in self.bench.items}
+        for ruling in (ruling for result in self.results for ruling in result.rulings):
+            if ruling.response is not None:
+                item, is_selected = items[ruling.qid], ruling.against == "selected"
+                reference = item.selected_answer if is_selected else item.rejected_answer
+                yield ruling, ruling.response, reference
 
     def named(self, resolved: str) -> str | None:
         """Return the name under which a model of the embedded cast was judged."""
@@ -218,15 +227,10 @@ def _lengths(given: _Given) -> Iterator[Finding]:
 
 
 def _longer_wins(given: _Given) -> Finding:
-    items = {item.qid: item for item in given.bench.items}
     hits, qids = list[float](), list[str]()
-    for ruling in (ruling for result in given.results for ruling in result.rulings):
-        if ruling.verdict not in ("win", "loss") or ruling.response is None:
-            continue
-        item = items[ruling.qid]
-        other = item.selected_answer if ruling.against == "selected" else item.rejected_answer
-        if len(ruling.response) != len(other):
-            hits.append(float((len(ruling.response) > len(other)) == (ruling.verdict == "win")))
+    for ruling, answer, other in given.answers():
+        if ruling.verdict in ("win", "loss") and len(answer) != len(other):
+            hits.append(float((len(answer) > len(other)) == (ruling.verdict == "win")))
             qids.append(ruling.qid)
     if not hits:
         return unknown("length.judge", "No ruling tells whether the judge likes long answers.")
@@ -329,14 +333,10 @@ def _room(given: _Given) -> Iterator[Finding]:
 
 def _copies(given: _Given) -> Finding:
     """Return how often an answer is the reference itself, which no judge can tell apart."""
-    items = {item.qid: item for item in given.bench.items}
     hits, qids = list[float](), list[str]()
-    for ruling in (ruling for result in given.results for ruling in result.rulings):
-        if ruling.response is not None:
-            item = items[ruling.qid]
-            other = item.selected_answer if ruling.against == "selected" else item.rejected_answer
-            hits.append(float(ruling.response.strip() == other.strip()))
-            qids.append(ruling.qid)
+    for ruling, answer, other in given.answers():
+        hits.append(float(answer.strip() == other.strip()))
+        qids.append(ruling.qid)
     if not hits:
         return unknown("copies", "No ruling has an answer.")
     share = measure_share(hits, videos_of(given.bench, qids))

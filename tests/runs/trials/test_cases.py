@@ -52,7 +52,7 @@ async def _made(
     maker: CaseMaker, opened: Run, count: int | None, judges: tuple[Model, ...]
 ) -> list[TrialCase]:
     config = RunConfig.of_manifest(opened.manifest)
-    given: dict[str, Any] = {"footage": Reel(), "decoders": None, "files": {}}
+    given: dict[str, Any] = {"run_frames": Reel(), "decoders": None, "files": {}}
     return list(await maker(Material(opened, config, judges=judges, count=count, **given)))
 
 
