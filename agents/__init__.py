@@ -1,1 +1,1 @@
-"""Who speaks to models: roles, prompts, calls, limits, providers, and the offline models."""
+"""Owns everything said to a model: roles, prompts, calls, limits; refuses SQL and LangGraph."""

@@ -1,1 +1,1 @@
-"""The LangGraph of a tournament: who acts when; calls and storage are handed in."""
+"""Owns who acts when, as a LangGraph; refuses SQL, decoding and providers."""

@@ -1,1 +1,1 @@
-"""What is kept: records that travel between packages, and the file they are stored in."""
+"""Owns what is kept: records, and the file they are stored in; refuses models and decoders."""

@@ -1,1 +1,1 @@
-"""The program: playing, rating, auditing, benches and the command line, room by room."""
+"""Owns the program: playing, rating, auditing, benches, commands; nothing below imports it."""

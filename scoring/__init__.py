@@ -1,1 +1,1 @@
-"""Statistics of battles: arrays in, figures out; knows no record, file or model of ours."""
+"""Owns statistics: arrays in, figures out; refuses names, files and records."""

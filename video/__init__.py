@@ -1,1 +1,1 @@
-"""Videos as files: found, probed, sampled and decoded in confined processes; knows no model."""
+"""Owns videos as files: found, sampled, decoded in confined processes; knows no model."""

@@ -1,1 +1,1 @@
-"""Making a call: attempts, retries, reading the reply, its row in the journal; knows no role."""
+"""Owns a call from attempt to journal row: retries, reading the reply; knows no role."""

@@ -1,1 +1,1 @@
-"""What calls may take of servers and of money: pacing, budgets, prices, estimates."""
+"""Owns what calls may take of servers and money: rates, budgets, prices; sends nothing."""

@@ -1,1 +1,1 @@
-"""Model names, where they lead, and what a model is asked with."""
+"""Owns model names, where they lead and their parameters; makes no call."""

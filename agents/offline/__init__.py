@@ -1,4 +1,4 @@
-"""Chat models that run inside the process: they measure the frames they are sent and speak of that.
+"""Owns the chat models that run in this process; sees only the messages of one call.
 
 They know nothing but the messages of one call: no path, no store, no name of a video or of a rival.
 """

@@ -1,1 +1,1 @@
-"""Laying out a prompt: role texts, fences around data, frames in order, reply contracts."""
+"""Owns the text of a prompt: role files, fences, order, reply forms; calls nobody."""

@@ -1,4 +1,4 @@
-"""Providers by name: those of the house, a file each, and others that are installed or declared.
+"""Owns providers, a file each, and those declared or installed; imports none before use.
 
 Nothing here imports a built-in provider's package before a model of it is built. That of another
 is imported when it is looked up by its entry point, or when its class is checked.

@@ -1,1 +1,1 @@
-"""What each role is asked and what comes of its reply; how a call is made is decided below."""
+"""Owns what each role is asked and what its reply becomes; never how a call is made."""

@@ -1,1 +1,1 @@
-"""Bytes to and from servers: frames in bodies, bounded answers, named errors, no secrets."""
+"""Owns bytes to and from servers: bodies, bounds, named errors, redaction; knows no role."""

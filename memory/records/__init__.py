@@ -1,1 +1,1 @@
-"""Frozen records, their digests and errors; touches no file."""
+"""Owns frozen records, digests, keys and errors; opens no file."""

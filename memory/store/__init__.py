@@ -1,1 +1,1 @@
-"""The run's SQLite file: layout, lock, writing, journal; the only room that speaks SQL."""
+"""Owns the run's SQLite file: layout, lock, writing, journal; the only room with SQL."""

@@ -1,1 +1,1 @@
-"""What `import videoautoarena` offers: runs, benches and battles as values; calls no model."""
+"""Owns what `import videoautoarena` offers: runs, benches, battles as values; calls no model."""

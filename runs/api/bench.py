@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.api.results import Board, Json, Markup, Records, drawn, plain
+from videoautoarena.runs.api.results import Board, Json, Markup, Records, drawn
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.results import Anchored, Result
     from videoautoarena.runs.bench.format.schema import Item, Manifest
+    from videoautoarena.runs.bench.score.anchor_score import Scores as Known
 
 Of = Literal["judged", "decided", "all"]
 By = Literal["duration", "category", "topic"]
@@ -88,18 +89,13 @@ class Bench:
         Raises:
             BadInput: nothing was judged, or not by this judge or against this anchor.
         """
-        from videoautoarena.runs.bench.score.anchor_score import Way, anchored_by, build_anchored
-        from videoautoarena.runs.bench.score.score import build_scores, results_by
+        from videoautoarena.runs.bench.kinds.scorings import scoring_of
+        from videoautoarena.runs.bench.score.anchor_score import WantedScores
 
         _refuse("of", of, ("judged", "decided", "all"))
         _refuse("by", by, ("duration", "category", "topic", None))
-        held = anchored_by(self._opened, judge=judge, anchor=anchor)
-        anchored = build_anchored(self._opened, held, Way(), by=by)
-        results = [] if anchor else results_by(self._opened, judge, may_be_none=bool(anchored))
-        board = build_scores(self._opened, results, of=of, by=by)
-        if anchored and not results:
-            board["stand_ins"] = all(one["stand_ins"] for one in anchored)
-        return Scores(board, anchored)
+        wanted = WantedScores(of=of, by=by, judge=judge, anchor=anchor)
+        return Scores(scoring_of(self._opened).score(self._opened, wanted))
 
     def __len__(self) -> int:
         return len(self._opened.items)
@@ -122,25 +118,18 @@ class Scores(Board):
     stands in `anchored`: a board a judge and anchor.
     """
 
-    def __init__(self, board: Any, anchored: Sequence[Any]) -> None:
-        super().__init__(board)
-        self._anchored = list(anchored)
+    _found: Known
 
     @property
     def anchored(self) -> list[Json]:
         """The boards of what was held against anchors, as JSON-ready values."""
-        return [plain(one) for one in self._anchored]
-
-    def to_json(self) -> Json:
-        """Return it as `arena bench score --json` prints it; a copy, yours to change."""
-        board = super().to_json()
-        return {**board, "anchored": self.anchored} if self._anchored else board
+        return list(self.to_json().get("anchored", []))
 
     @property
     def rows(self) -> list[Json]:
         """A row a model and judge; where all was held against an anchor, a row of those boards."""
         if self._json["models"]:
-            return list(super().to_json()["models"])
+            return list(self.to_json()["models"])
         return [
             {"anchor": board["anchor"], "judge": board["judge"], **row}
             for board in self.anchored
@@ -148,14 +137,9 @@ class Scores(Board):
         ]
 
     def to_text(self) -> str:
-        """Return what `arena bench score` prints in 80 columns."""
-        from videoautoarena.runs.bench.score.anchor_text import render_anchored
-        from videoautoarena.runs.bench.score.score_text import render_scores
+        from videoautoarena.runs.bench.score.anchor_text import render_each
 
-        parts = [render_scores(self._found)] if self._json["models"] else []
-        for board in self._anchored:
-            parts += [*([""] if parts else []), render_anchored(board)]
-        return drawn(*parts)
+        return drawn(*render_each(self._found))
 
     def to_markup(self, form: Markup) -> str:
         """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless.
@@ -165,7 +149,8 @@ class Scores(Board):
         from videoautoarena.runs.bench.score.anchor_text import pasted_anchored
         from videoautoarena.runs.bench.score.score_text import pasted_scores
 
-        parts = [pasted_scores(self._found, form)] if self._json["models"] else []
-        if self._anchored and (form != "csv" or not parts):
-            parts.append(pasted_anchored(self._anchored, form))
+        board, anchored = self._found.board, self._found.anchored
+        parts = [pasted_scores(board, form)] if board["models"] else []
+        if anchored and (form != "csv" or not parts):
+            parts.append(pasted_anchored(anchored, form))
         return "\n\n".join(parts)

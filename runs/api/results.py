@@ -245,7 +245,7 @@ class Status(Result):
 
     def __init__(self, found: KnownStatus) -> None:
         self._found = found
-        self._json: Json = found.to_json() if hasattr(found, "to_json") else found.as_json()
+        self._json: Json = found.to_json()
 
     def to_json(self) -> Json:
         return copy.deepcopy(self._json)

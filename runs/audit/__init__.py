@@ -1,1 +1,1 @@
-"""What a run says of its judges: figures, alarms, labels by people, rejudging."""
+"""Owns what a run says of its judges: figures, labels, rejudging; changes no battle."""

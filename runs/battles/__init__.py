@@ -1,1 +1,1 @@
-"""Single battles for people and programs: lists, pages, exports."""
+"""Owns single battles as lists, pages and JSON lines; rates nothing."""

@@ -1,1 +1,1 @@
-"""Frozen sets: their format, freezing, playing and scoring."""
+"""Owns frozen sets: format, freezing, playing, scoring; files of other programs are of interop."""

@@ -1,1 +1,1 @@
-"""The command line, and click alone: a command builds a value and calls a function below."""
+"""Owns the command line; refuses to compute: a command builds a value and calls one function."""

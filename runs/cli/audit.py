@@ -44,7 +44,7 @@ class Kinds(_ParamType):
         named = {kind.strip() for kind in value.split(",")} if isinstance(value, str) else value
         if strange := sorted(set(named).difference(KINDS)):
             self.fail(
-                f"{strange[0]!r} is no kind of trial; there are {', '.join(KINDS)}", param, ctx
+                f"{strange[0]!r} is not a kind of trial; choose from {', '.join(KINDS)}", param, ctx
             )
         return tuple(kind for kind in KINDS if kind in named)
 
@@ -197,7 +197,7 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
     from videoautoarena.runs.text.terminal import safe, say, tell
 
     found = import_labels(out, file, labeller=labeller)
-    say(f"how far people and judge agree: arena labels show {safe(str(out))}")
+    say(f"to compare the judge with them: arena labels show {safe(str(out))}")
     tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line())
 
 
@@ -232,7 +232,7 @@ def sample(
         found = write_rest(out, to)
     else:
         found = draw_sample(out, to, number=number, seed=seed, by=cast("Part | None", by))
-    say("a person fills in labeller and verdict: a, b, tie_good, tie_bad or tie")
+    say("fill in labeller and verdict (a, b, tie_good, tie_bad or tie)")
     say(f"then: arena labels import {safe(str(to))} {safe(str(out))}")
     tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line(to))
 

@@ -13,7 +13,7 @@ from videoautoarena.runs.cli.options import ListingGroup
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.score.anchor_score import Board, Intervals
+    from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores
     from videoautoarena.runs.bench.score.score import By, Of
 
 
@@ -38,9 +38,11 @@ def compare(
     The comparison is paired by question and clustered by video. If both models were judged only
     against an anchor, those results are used without --anchor.
     """
-    from videoautoarena.runs.bench.score import compare as bench_compare
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    found = bench_compare.compare(bench, a, b, judge=judge, anchor=anchor)
+    opened = open_bench(bench)
+    found = scoring_of(opened).compare(opened, a, b, judge=judge, anchor=anchor)
     _print(found.to_json(), found.as_lines(), as_json=as_json)
 
 
@@ -73,10 +75,12 @@ def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> No
     Reports what longer answers, constant answers and answers without frames score, the headroom
     left, and how well the scores reproduce the run's order of models.
     """
-    from videoautoarena.runs.bench.score import validity
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    report = validity.check(bench, run=run, judge=judge)
-    _print(report, validity.as_lines(report), as_json=as_json)
+    opened = open_bench(bench)
+    found = scoring_of(opened).check(opened, run=run, judge=judge)
+    _print(found.to_json(), found.as_lines(), as_json=as_json)
 
 
 def _print(report: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
@@ -118,14 +122,20 @@ def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> Non
 
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.text.terminal import say, tell
 
     if form == "videoautobench" and given["judge"] is not None:
-        raise click.UsageError("--judge is for --format inspect and arena-hard")
+        raise click.UsageError("--judge needs --format inspect or arena-hard")
     if form != "inspect" and given["frames"]:
-        raise click.UsageError("--frames is for --format inspect")
+        raise click.UsageError("--frames needs --format inspect")
+    opened = open_bench(bench)
+    if form not in (known := scoring_of(opened).exports):
+        raise click.UsageError(
+            f"a set of kind {opened.manifest.kind} goes out as {', '.join(known)}, not as {form}"
+        )
     written = {"inspect": _logs, "arena-hard": _folder, "videoautobench": _file}[form]
-    found, lines = written(open_bench(bench), to, **given)
+    found, lines = written(opened, to, **given)
     for line in lines[1:]:
         say(line)
     tell(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
@@ -200,59 +210,49 @@ def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None
     import json
 
     from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.cli.options import chosen_form
 
     chosen = chosen_form(form, as_json=as_json)
     opened = open_bench(bench)
-    board, anchored = _boards(opened, **typed)
+    scores = scoring_of(opened).score(opened, _wanted(**typed))
     if chosen == "json":
-        click.echo(json.dumps({**board, "anchored": anchored} if anchored else board, indent=2))
+        click.echo(json.dumps(scores.to_json(), indent=2))
     else:
-        show_scores(board, anchored, chosen)
+        _show(scores, chosen)
 
 
-def _boards(
-    bench: OpenBench, *, by: str | None, whole: str, judge: str | None, anchor: str | None,
-    weight: float, style: bool, intervals: str,
-) -> tuple[Board, list[Board]]:  # fmt: skip
-    """Return the scores against references and the boards against anchors."""
-    from videoautoarena.runs.bench.score.anchor_score import Way, anchored_by, build_anchored
-    from videoautoarena.runs.bench.score.score import build_scores, results_by
+def _wanted(
+    *, by: str | None, whole: str, judge: str | None, anchor: str | None, **way: Any
+) -> WantedScores:
+    from videoautoarena.runs.bench.score.anchor_score import WantedScores, Way
 
-    held = anchored_by(bench, judge=judge, anchor=anchor)
-    way = Way(weight=weight, style=style, intervals=cast("Intervals", intervals))
-    anchored = build_anchored(bench, held, way, by=cast("By | None", by))
-    results = results_by(bench, judge, may_be_none=bool(anchored)) if anchor is None else []
-    board = build_scores(bench, results, of=cast("Of", whole), by=cast("By | None", by))
-    if anchored and not results:
-        board["stand_ins"] = all(one["stand_ins"] for one in anchored)
-    return board, anchored
+    return WantedScores(
+        of=cast("Of", whole), by=cast("By | None", by), judge=judge, anchor=anchor, way=Way(**way)
+    )
 
 
-def show_scores(board: Board, anchored: list[Board], form: str) -> None:
+def _show(scores: Scores, form: str) -> None:
     """Print scores against references and against anchors, whichever there are.
 
     As CSV it is one table: that of the references where there are any.
     """
-    from videoautoarena.runs.bench.score.anchor_text import pasted_anchored, render_anchored
-    from videoautoarena.runs.bench.score.score_text import pasted_scores, render_scores
+    from videoautoarena.runs.bench.score.anchor_text import pasted_anchored, render_each
+    from videoautoarena.runs.bench.score.score_text import pasted_scores
     from videoautoarena.runs.cli.options import results as console
     from videoautoarena.runs.text.terminal import say
 
+    board, anchored = scores.board, scores.anchored
     if form == "table":
         shown = console()
-        if board["models"]:
-            shown.print(render_scores(board))
-        for place, one in enumerate(anchored):
-            if place or board["models"]:
-                shown.print()
-            shown.print(render_anchored(one))
+        for part in render_each(scores):
+            shown.print(part)
         return
     parts = [pasted_scores(board, form)] if board["models"] else []
     if anchored and (form != "csv" or not parts):
         parts.append(pasted_anchored(anchored, form))
     elif anchored:
-        say("what was held against an anchor is left out of the CSV; pass --anchor for that alone")
+        say("results against an anchor are left out of the CSV; print them with --anchor")
     click.echo("\n\n".join(parts))
 
 

@@ -27,9 +27,8 @@ from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from videoautoarena.runs.bench.play.runner import Asked, Ran
+    from videoautoarena.runs.bench.score.anchor_score import Scores
 
 
 @contextmanager
@@ -164,12 +163,14 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     """
     import json
 
-    from videoautoarena.runs.bench.play.runner import plan_bench, run_bench
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.console.events import Listeners, nobody
 
-    asked = _asked(typed)
+    asked, opened = _asked(typed), open_bench(bench)
+    scoring = scoring_of(opened)
     if plan:
-        planned = run_async(plan_bench(bench, asked))
+        planned = run_async(scoring.plan(opened, asked))
         if as_json:
             tell(json.dumps(planned.as_json(), indent=2))
         else:
@@ -177,8 +178,8 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
         return 0
     with showing(say, is_quiet=quiet) as on_settled:
         told = Listeners(say, nobody)
-        ran = run_async(run_bench(bench, asked, told=told, on_settled=on_settled))
-    _show(bench, ran, as_json=as_json)
+        ran = run_async(scoring.run(opened, asked, told=told, on_settled=on_settled))
+    _show(ran, scoring.played(opened, ran) if ran.results else None, folder=bench, as_json=as_json)
     return _ending(ran)
 
 
@@ -208,40 +209,26 @@ def _asked(typed: dict[str, Any]) -> Asked:
     )
 
 
-def _show(bench: Path, ran: Ran, *, as_json: bool) -> None:
+def _show(ran: Ran, scores: Scores | None, *, folder: Path, as_json: bool) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
     import json
 
     from videoautoarena.memory.records.records import SCHEMA
+    from videoautoarena.runs.bench.score.anchor_text import render_each
     from videoautoarena.runs.cli.options import results as console
 
-    board, drawn = _scored(bench, ran) if ran.results else (None, None)
     if as_json:
-        files = [str(file.relative_to(bench)) for file in ran.files]
+        board = None
+        if scores is not None:
+            board = scores.anchored[0] if ran.anchor is not None else scores.board
+        files = [str(file.relative_to(folder)) for file in ran.files]
         played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
         given = {"results": files, "kept": list(ran.kept), "scores": board}
         tell(json.dumps({**played, **given}, indent=2))
-    elif drawn is not None:
-        console().print(drawn)
-
-
-def _scored(bench: Path, ran: Ran) -> tuple[dict[str, Any], RenderableType]:
-    """Return the scores of what was played, whether it was written or not, and how they look."""
-    from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.bench.format.results import Anchored, Result
-    from videoautoarena.runs.bench.score.anchor_score import build_anchored
-    from videoautoarena.runs.bench.score.anchor_text import render_anchored
-    from videoautoarena.runs.bench.score.score import build_scores
-    from videoautoarena.runs.bench.score.score_text import render_scores
-
-    opened = open_bench(bench)
-    if ran.anchor is not None:
-        (anchored,) = build_anchored(
-            opened, [one for one in ran.results if isinstance(one, Anchored)]
-        )
-        return anchored, render_anchored(anchored)
-    board = build_scores(opened, [one for one in ran.results if isinstance(one, Result)])
-    return board, render_scores(board)
+    elif scores is not None:
+        shown = console()
+        for part in render_each(scores):
+            shown.print(part)
 
 
 def _ending(ran: Ran) -> int:
@@ -257,31 +244,31 @@ def _ending(ran: Ran) -> int:
         say(line)
     left = tally.total - tally.settled
     if tally.hopeless:
-        say(safe(f"nothing more is asked, since {tally.hopeless[:300]}"))
-        say(f"{told(tally)}, {left} left; mend that, then type the same with --retry-failed")
+        say(safe(f"stopped, because {tally.hopeless[:300]}"))
+        say(f"{told(tally)}, {left} left; fix this, then repeat the command with --retry-failed")
         return EXIT_VOIDS
     if tally.is_capped:
-        say(f"the cap is reached: {told(tally)}, {left} left; nothing is lost")
-        say("to go on: type the same again with a higher --max-usd or --max-tokens")
+        say(f"budget cap reached: {told(tally)}, {left} left; nothing is lost")
+        say("to continue: repeat the command with a higher --max-usd or --max-tokens")
         if tally.complete:
-            say(f"to score what everybody has played: the same with --limit {tally.complete}")
+            say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
         return EXIT_CAP
     if tally.gone is not None:
         say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
-        say("to go on, type the same command again")
+        say("to continue, repeat the command")
         return EXIT_GONE
     if tally.is_interrupted:
-        say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
+        say(f"interrupted: {told(tally)}, {left} left; to continue, repeat the command")
         return EXIT_INTERRUPTED
     faulty = tally.of_players.faulty(MOST_VOID)
     for one in faulty:
         say(one.told(MOST_VOID, to="questions"))
     if tally.voids > MOST_VOID * max(1, tally.settled):
         lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
-        again = "to ask again what failed: type the same with --retry-failed"
+        again = "to repeat what failed: add --retry-failed"
         find = "pass the folder that holds the videos with --videos"
         say(f"{told(tally)}; {find if lost >= tally.voids else again}")
         return EXIT_VOIDS
     if faulty:
-        say("to ask again what failed: type the same with --retry-failed")
+        say("to repeat what failed: add --retry-failed")
     return EXIT_VOIDS if faulty else 0

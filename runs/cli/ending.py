@@ -183,7 +183,7 @@ class Until(_ParamType):
         try:
             parse_rule(value)
         except BadInput:
-            self.fail(f"{value!r} is no rule; give {FORMS}", param, ctx)
+            self.fail(f"{value!r} is not a rule; give {FORMS}", param, ctx)
         return value
 
 
@@ -231,24 +231,24 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         say(money)
     if finished.is_capped:
         say(
-            f"the cap is reached with {finished.settled} of {finished.total} battles settled; "
+            f"budget cap reached with {finished.settled} of {finished.total} battles settled; "
             "nothing is lost"
         )
-        say(f"to go on: arena resume {shown} {_more(finished)}")
+        say(f"to continue: arena resume {shown} {_more(finished)}")
         return EXIT_CAP
     if finished.gone is not None:
         say(
-            f"stopped with {finished.settled} of {finished.total} battles settled, since "
+            f"stopped with {finished.settled} of {finished.total} battles settled, because "
             f"{gone_words(finished.gone)}; nothing is lost"
         )
-        say(f"to go on: arena resume {shown}")
+        say(f"to continue: arena resume {shown}")
         return EXIT_GONE
     if finished.interrupted:
         say(
             f"interrupted with {finished.settled} of {finished.total} battles settled; "
             "nothing is lost"
         )
-        say(f"to go on: arena resume {shown}")
+        say(f"to continue: arena resume {shown}")
         return EXIT_INTERRUPTED
     voids = f", {finished.voids} of them void" if finished.voids else ""
     left, due = finished.outlook[:2]
@@ -257,15 +257,15 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
         say(line)
     say(f"done: {finished.settled}{of} battles settled{voids}; see: arena leaderboard {shown}")
     if due:
-        say(f"{due} of the run's own are still to be played: arena resume {shown}")
+        say(f"{due} battles of the run itself are still open: arena resume {shown}")
     for faulty in finished.faulty:
         say(faulty.told(finished.max_void))
     if finished.faulty:
-        say(f"to play those again: arena resume {shown} --retry-failed")
+        say(f"to repeat them: arena resume {shown} --retry-failed")
     if finished.too_many_voids:
         say(
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
-            f"({finished.max_void:.0%}); the reasons, and how to play again: arena status {shown}"
+            f"({finished.max_void:.0%}); reasons, and how to repeat them: arena status {shown}"
         )
         return EXIT_VOIDS
     return EXIT_VOIDS if finished.faulty else 0
@@ -282,7 +282,7 @@ def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
     if reading is None:
         return
     if not reading.is_met:
-        was = "is not met" if finished.outlook.left else "was not met by all rounds"
+        was = "is not met" if finished.outlook.left else "was not met within all rounds"
         yield f"--until {reading.rule} {was}: {reading.where}"
         return
     yield f"--until {reading.rule} is met: {reading.where}"
@@ -306,9 +306,7 @@ def spent_line(finished: Finished) -> str:
     lost = ""
     if spent.lost.tries:
         most = "" if spent.lost.usd is None else f" of up to {dollars(spent.lost.usd)}"
-        lost = (
-            f"; besides, {counted(spent.lost.tries, 'attempt')}{most} without a reply: arena status"
-        )
+        lost = f"; plus {counted(spent.lost.tries, 'attempt')}{most} without a reply: arena status"
     return f"cost of the whole run: {known}, {tokens:,} tokens{of_tokens}{lost}"
 
 

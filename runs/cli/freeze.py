@@ -114,8 +114,8 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
 
     taken = import_videoautobench(file, to, licence=licence)
     if taken.extra:
-        say(f"{taken.extra} of {taken.questions} questions have keys that are only kept")
-    say(f"score what was judged on it: arena bench score {safe(str(to))}")
+        say(f"{taken.extra} of {taken.questions} questions have additional keys, which are kept")
+    say(f"to score results on it: arena bench score {safe(str(to))}")
     tell(json.dumps(taken.as_json()) if as_json else taken.as_line())
 
 
@@ -165,7 +165,7 @@ def judgments(
         allow_differing=allow_differing,
         force=force,
     )
-    say(f"what they come to: arena bench score {safe(str(bench))}")
+    say(f"to score them: arena bench score {safe(str(bench))}")
     if as_json:
         tell(json.dumps(taken.as_json()))
     else:
@@ -233,7 +233,7 @@ def battles(
     found = import_battles(
         files, to, form=cast("Format | None", form), baseline=baseline, force=force
     )
-    say(f"rate them: arena rate {safe(str(to))}")
+    say(f"to rate them: arena rate {safe(str(to))}")
     tell(json.dumps(found.as_json()) if as_json else found.as_line())
 
 
@@ -273,7 +273,7 @@ def arena_hard(
     taken = import_arena_hard(
         folder, open_bench(bench), baseline=baseline, allow_differing=allow_differing, force=force
     )
-    say(f"what they come to: arena bench score {safe(str(bench))}")
+    say(f"to score them: arena bench score {safe(str(bench))}")
     if as_json:
         tell(json.dumps(taken.as_json()))
     else:

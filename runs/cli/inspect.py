@@ -27,7 +27,7 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
     import json
 
     if follow and as_json:
-        raise click.UsageError("--follow shows a run to a person; leave out --json")
+        raise click.UsageError("--follow and --json contradict each other; give one")
     if follow:
         _stay(out, plain=plain)
         return
@@ -37,7 +37,7 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
 
     status = status_of(out)
     if as_json:
-        click.echo(json.dumps(status.as_json(), indent=2))
+        click.echo(json.dumps(status.to_json(), indent=2))
     else:
         tell_lines(status.as_lines())
 
@@ -80,7 +80,7 @@ def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
     """Return the form that the three options ask for; --jsonl beats --json, as it always did."""
     short = "jsonl" if jsonl else "json" if as_json else None
     if form and short and form != short:
-        raise click.UsageError(f"--{short} and --format {form} ask for different things; give one")
+        raise click.UsageError(f"--{short} and --format {form} contradict each other; give one")
     return form or short or "table"
 
 
@@ -138,9 +138,9 @@ def export_command(
     from videoautoarena.runs.text.terminal import safe, say
 
     if form != "arena" and what != "battles":
-        raise click.UsageError(f"--format {form} is for --what battles")
+        raise click.UsageError(f"--format {form} needs --what battles")
     if frames and form != "inspect":
-        raise click.UsageError("--frames is for --format inspect")
+        raise click.UsageError("--frames needs --format inspect")
     if form == "inspect":
         _logs(out, to, frames=frames, force=force)
         return

@@ -82,7 +82,7 @@ def leaderboard_command(
     """Rate the models of the run in OUT, with confidence intervals clustered by video."""
     chosen = chosen_form(form, as_json=as_json)
     if picture is not None and by == "pair":
-        raise click.UsageError("--picture draws no pairs; arena pictures draws them as heat maps")
+        raise click.UsageError("--picture cannot draw --by pair; arena pictures draws heat maps")
     if assume_random and not labels:
         raise click.UsageError("--assume-random goes with --labels; give both")
     if labels and by is not None:

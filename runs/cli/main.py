@@ -121,7 +121,7 @@ def guarded(run: Callable[[], Any]) -> int:
     code, lost = _code_of(run), lost_results()
     if lost is None:
         return code
-    _line(f"standard output cannot be written: {lost.strerror}; make room or send it elsewhere")
+    _line(f"standard output cannot be written: {lost.strerror}; free some space or redirect it")
     return code or EXIT_USER
 
 
@@ -134,7 +134,7 @@ def _code_of(run: Callable[[], Any]) -> int:
         wrong.show()
         return EXIT_USAGE
     except (KeyboardInterrupt, click.Abort):
-        _line("interrupted; nothing is lost: to go on, type the same command again")
+        _line("interrupted, and nothing is lost; to continue, repeat the command")
         return EXIT_INTERRUPTED
     except ResultsLost:
         return 0
@@ -157,7 +157,7 @@ def _refused(wrong: OSError) -> int:
         _line(f"{os.fsdecode(wrong.filename)} cannot be used: {wrong.strerror}")
         return EXIT_USER
     if wrong.errno in _FULL:
-        _line(f"a file cannot be written: {wrong.strerror}; make room and type the same again")
+        _line(f"a file cannot be written: {wrong.strerror}; free some space and repeat the command")
         return EXIT_USER
     return _bug()
 

@@ -121,11 +121,11 @@ def _refuse_contradictions(
 ) -> None:
     given = [name.removesuffix("_px") for name, value in typed.items() if value is not None]
     if out is not None and given:
-        raise click.UsageError(f"--{given[0]} was decided when the run in --run began")
+        raise click.UsageError(f"--{given[0]} was fixed when the run in --run began")
     if out is None and model is not None:
-        raise click.UsageError("--model is one of a run; give --run OUT, or --seen N without one")
+        raise click.UsageError("--model needs --run OUT; without a run, give --seen N")
     if model is not None and seen is not None:
-        raise click.UsageError("--model and --seen ask for different things; give one")
+        raise click.UsageError("--model and --seen contradict each other; give one")
 
 
 @click.group("cache", cls=ListingGroup, invoke_without_command=True, epilog="Example: arena cache")
@@ -251,16 +251,20 @@ def doctor_command(
 
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.media.doctor import as_lines, examine_house
+    from videoautoarena.runs.media.doctor import examine_house
+    from videoautoarena.runs.media.doctor_text import as_lines
 
     if frames is not None and not live:
-        raise click.UsageError(f"--{'' if frames else 'no-'}frames belongs to --live")
+        raise click.UsageError(f"--{'' if frames else 'no-'}frames needs --live")
     flags = Flags(models=models, examiner=examiner, judge=judge, config=config)
     visit = partial(_visit, is_full=frames is not False) if live else None
     report = examine_house(flags, videos, visit=visit)
     width = shutil.get_terminal_size().columns
-    click.echo(json.dumps(report, indent=2) if as_json else "\n".join(as_lines(report, width)))
-    if more := report["missing"]:
+    if as_json:
+        click.echo(json.dumps(report.to_json(), indent=2))
+    else:
+        click.echo("\n".join(as_lines(report, width)))
+    if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run could not start: {more[0]}{others}")
 

@@ -85,7 +85,7 @@ def check_picture(file: Path | None, *, force: bool) -> None:
     """
     if file is None:
         if force:
-            raise click.UsageError("--force replaces a picture; give --picture FILE")
+            raise click.UsageError("--force needs --picture FILE")
         return
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.text.files import refuse_existing
@@ -167,14 +167,14 @@ def read_method(given: dict[str, Any]) -> Method:
     from videoautoarena.runs.rating.method import Method
 
     if given["seed"] < 0:
-        raise click.UsageError("--seed is a whole number from 0")
+        raise click.UsageError("--seed must be a whole number from 0")
     return Method(**given)
 
 
 def chosen_form(form: str | None, *, as_json: bool) -> str:
     """Return the form that --format and --json ask for together."""
     if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --format {form} ask for different things; give one")
+        raise click.UsageError(f"--json and --format {form} contradict each other; give one")
     return "json" if as_json else form or "table"
 
 

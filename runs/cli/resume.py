@@ -195,7 +195,7 @@ def replay_command(out: Path, as_json: bool) -> int:
     else:
         for line in found.differences:
             tell(safe(line))
-        tell(f"{found.battles} battles came out the same, {found.others} did not")
+        tell(f"{found.battles} battles are identical, {found.others} differ")
     return 1 if found.differences else 0
 
 
@@ -215,4 +215,4 @@ def compact_command(out: Path, as_json: bool) -> None:
     if as_json:
         tell(json.dumps({"schema": SCHEMA, "before_bytes": before, "after_bytes": after}))
         return
-    tell(f"{before:,} bytes before, {after:,} after: {before - after:,} given back")
+    tell(f"{before:,} bytes before, {after:,} after: {before - after:,} freed")

@@ -214,7 +214,7 @@ def _planned(
         finish_though_unread()
     plan, found = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
     if as_json:
-        tell(json.dumps(plan.as_json(), indent=2))
+        tell(json.dumps(plan.to_json(), indent=2))
         return None
     tell("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
     is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
@@ -223,12 +223,12 @@ def _planned(
 
 
 NEXT = (
-    ("arena leaderboard {out}", "the table again"),
-    ("arena battles {out}", "every battle, one a line"),
-    ("arena show {out} {battle}", "one battle whole"),
-    ("arena replay {out}", "all of it again, offline"),
-    ("arena freeze {out} --to bench", "a test set that outlives it"),
-    ("simulate --videos YOUR_FOLDER --out my-run", "your own clips"),
+    ("arena leaderboard {out}", "the leaderboard again"),
+    ("arena battles {out}", "all battles, one per line"),
+    ("arena show {out} {battle}", "one battle in full"),
+    ("arena replay {out}", "a replay of the run, offline"),
+    ("arena freeze {out} --to bench", "a frozen test set"),
+    ("simulate --videos YOUR_FOLDER --out my-run", "your own videos"),
 )
 LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
 --examiner openai:gpt-4.1, with their keys in the environment; or an arena.toml, see the README."""
@@ -274,7 +274,7 @@ def demo_command(out: Path, clips: Path, **typed: Any) -> int:
         show_leaderboard(out)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
-        places = f"The run lies in {safe(str(out))}; the clips in {safe(str(clips))}."
+        places = f"The run is in {safe(str(out))}, the clips are in {safe(str(clips))}."
         tell(f"\n{places} What to type next:")
         tell("\n".join(["", *next_lines(out, battle), "", LAST]))
     return if_whole(code, told)

@@ -151,22 +151,22 @@ def _ending(tally: Tally) -> int:
         say(safe(f"failed, {count}: {reason[:300]}"))
     left = tally.asked - tally.known - tally.held
     if tally.hopeless:
-        say(safe(f"nothing more is asked, since {tally.hopeless[:300]}"))
-        say(f"{told(tally)}, {left} left; mend that, then type the same with --retry-failed")
+        say(safe(f"stopped, because {tally.hopeless[:300]}"))
+        say(f"{told(tally)}, {left} left; fix this, then repeat the command with --retry-failed")
         return EXIT_VOIDS
     if tally.is_capped:
-        say(f"the cap is reached: {told(tally)}, {left} left; nothing is lost")
-        say("to go on: type the same again with a higher --max-usd or --max-tokens")
+        say(f"budget cap reached: {told(tally)}, {left} left; nothing is lost")
+        say("to continue: repeat the command with a higher --max-usd or --max-tokens")
         return EXIT_CAP
     if tally.gone is not None:
         say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
-        say("to go on, type the same command again")
+        say("to continue, repeat the command")
         return EXIT_GONE
-    if tally.interrupted:
-        say(f"interrupted: {told(tally)}, {left} left; to go on, type the same command again")
+    if tally.is_interrupted:
+        say(f"interrupted: {told(tally)}, {left} left; to continue, repeat the command")
         return EXIT_INTERRUPTED
     if tally.failed > MOST_FAILED * max(1, tally.held):
-        say("to judge again what failed: type the same with --retry-failed")
+        say("to repeat what failed: add --retry-failed")
         return EXIT_VOIDS
     return 0
 

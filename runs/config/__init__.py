@@ -1,1 +1,1 @@
-"""What a run is asked to be: arena.toml, flags and presets as one frozen value."""
+"""Owns what a run is asked to be: arena.toml, flags, presets, one frozen value; plays nothing."""

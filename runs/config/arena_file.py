@@ -132,7 +132,7 @@ def read_arena_file(path: Path) -> ArenaFile:
     except OSError as wrong:
         raise BadInput(f"{path} cannot be read ({wrong.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
-        raise BadInput(f"{path} is no valid TOML: {wrong}") from None
+        raise BadInput(f"{path} is not valid TOML: {wrong}") from None
     except ValidationError as wrong:
         mistakes = wrong.errors()
         unknown = (one for one in mistakes if one["type"] == "extra_forbidden")
@@ -158,7 +158,7 @@ def _told(mistake: ErrorDetails) -> str:
     if kind == "extra_forbidden":
         if why := _REMOVED.get(".".join(place)):
             return f"{'.'.join(place)} was removed, {why}; take the key out"
-        return f"{'.'.join(place)} is no key here; there are {', '.join(_known(place[:-1]))}"
+        return f"{'.'.join(place)} is not a key here; there are {', '.join(_known(place[:-1]))}"
     if kind == "missing":
         return f"{'.'.join(place)} is missing; add it"
     if len(place) > 2 and not _known(place[:-1]):

@@ -85,7 +85,9 @@ def officials(
     all_offline = all(entry.is_offline for entry in cast.values())
     examiner = examiner or file.roles.examiner or (OFFLINE_EXAMINER if all_offline else None)
     if examiner is None:
-        raise BadInput("nobody examines; name a strong model outside the roster with --examiner")
+        raise BadInput(
+            "no examiner is named; name a strong model outside the roster with --examiner"
+        )
     named = file.roles.judge or ()
     judges = judges or ((named,) if isinstance(named, str) else tuple(named))
     chosen = judges or (OFFLINE_JUDGE if entry_of(examiner, file).is_offline else examiner,)
@@ -128,7 +130,7 @@ def _check_url(table: str, url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadInput(
-            f"{table}: base_url is no http(s) address; write one such as http://127.0.0.1:8000/v1"
+            f"{table}: base_url is not an http(s) address; write one such as http://127.0.0.1:8000/v1"
         )
     if parts.username or parts.password or parts.query:
         raise BadInput(f"{table}: base_url carries a key; put it in a variable (key_env)")
@@ -150,7 +152,7 @@ def check_stand_ins(examiner: str, judges: Iterable[str], *, cast: Mapping[str, 
     posts = [(examiner, OFFLINE_EXAMINER), *((judge, OFFLINE_JUDGE) for judge in judges)]
     for name, able in posts:
         if cast[name].is_offline and cast[name].model != able:
-            raise BadInput(f"{name} cannot do that; the offline one that can is {able}")
+            raise BadInput(f"{name} cannot take this role; the offline model for it is {able}")
 
 
 def is_self_judging(

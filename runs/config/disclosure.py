@@ -36,22 +36,11 @@ def remote_notice(
 
     The last line is LangSmith's, where the user has turned it on.
     """
-    what = "frames and subtitles" if has_subtitles else "frames"
-    hosts: dict[str, list[str]] = {}
-    for alias, entry in config.cast.items():
-        if not entry.model.startswith("offline:"):
-            # Not `entry.endpoint`: that was so when the run began, and variables may have changed.
-            hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
-    for host, aliases in hosts.items():
-        most = sum(calls[alias] for alias in aliases)
-        frames = max(most_frames(config, alias) for alias in aliases)
-        yield (
-            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
-            f"{host} for {', '.join(aliases)}: at most {most:,} calls"
-        )
+    frames = {alias: most_frames(config, alias) for alias in config.cast}
+    yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
     if open_slots and is_traced():
-        yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
+        yield _TRACED.format(trace_host())
 
 
 def judges_notice(
@@ -67,22 +56,39 @@ def judges_notice(
     `calls` is by name, of those that judge, and of those that are `answering`. The last line is
     LangSmith's, as above.
     """
+    frames = {
+        alias: frames_of(config, alias, "contestant" if alias in answering else "judge")
+        for alias in calls
+    }
+    yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
+    if calls and is_traced():
+        yield _TRACED.format(trace_host())
+
+
+_TRACED = "LangSmith tracing is on: all requests and replies also go to {}"
+
+
+def _host_lines(
+    config: RunConfig,
+    calls: Mapping[str, int],
+    frames: Mapping[str, int],
+    *,
+    videos: int,
+    has_subtitles: bool,
+) -> Iterable[str]:
+    """Yield a line for each host over the network that calls of these models go to."""
     what = "frames and subtitles" if has_subtitles else "frames"
     hosts: dict[str, list[str]] = {}
-    for alias in calls:
+    for alias in frames:
         if not config.cast[alias].is_offline:
+            # Not `entry.endpoint`: that was so when the run began, and variables may have changed.
             hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     for host, aliases in hosts.items():
-        most = sum(calls[alias] for alias in aliases)
-        roles: dict[str, Role] = {name: "judge" for name in aliases if name not in answering}
-        roles |= {name: "contestant" for name in aliases if name in answering}
-        frames = max(frames_of(config, name, role) for name, role in roles.items())
+        most, at_once = sum(calls[alias] for alias in aliases), max(frames[a] for a in aliases)
         yield (
-            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {frames} a call) go to "
-            f"{host} for {', '.join(aliases)}: at most {most:,} calls"
+            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {at_once} per call) go "
+            f"to {host} for {', '.join(aliases)}: at most {most:,} calls"
         )
-    if calls and is_traced():
-        yield f"LangSmith tracing is on: all that is sent and said also goes to {trace_host()}"
 
 
 def frames_of(config: RunConfig, alias: str, role: Role) -> int:

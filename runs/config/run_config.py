@@ -117,7 +117,7 @@ class RunConfig(Record):
     def model_of(self, alias: str) -> Model:
         """Return the model behind a name of this run."""
         if alias not in self.cast:
-            raise StoreError(f"the run's settings name {alias!a}, but not what it stands for")
+            raise StoreError(f"the run's settings name {alias!a}, but do not define it")
         return self.cast[alias].as_model(alias)
 
     def roster(self, generation: int) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ class RunConfig(Record):
             ForeignRun: what its models were shown is no longer made.
         """
         config = cls.of_manifest(manifest)
-        refuse_text_read(config.sampling, "begin another with a new --out")
+        refuse_text_read(config.sampling, "start another run with a new --out")
         return config
 
 

@@ -20,19 +20,19 @@ LIFTED = "rounds"
 FORMS = "separated, ci=POINTS, battles=N or rounds"
 _PROMISES = {
     "separated": (
-        "so stopped, at most 5 % of runs end in a wrong order, as theory for many videos has it; "
-        "it speaks of videos like these and of this judge"
+        "at most 5 % of runs that stop so have a wrong order (asymptotic in the number of videos, "
+        "for videos like these and this judge)"
     ),
     "ci": (
-        "so stopped, intervals are narrow and no order is promised; that they hold as often as "
-        "others is measured, not proven"
+        "no order is guaranteed; that these narrow intervals keep their coverage is measured in "
+        "simulations, not proven"
     ),
-    "battles": "that number promises nothing and distorts nothing",
+    "battles": "a fixed number of battles guarantees no order and adds no bias",
 }
 _INTERVALS = {
-    "separated": "intervals held as often as others in simulations, with gaps 2 to 6 % too large",
-    "ci": "gaps and intervals are read as ever",
-    "battles": "gaps and intervals are read as ever",
+    "separated": "in simulations, intervals keep their coverage and gaps are 2 to 6 % too large",
+    "ci": "gaps and intervals keep their usual meaning",
+    "battles": "gaps and intervals keep their usual meaning",
 }
 
 
@@ -82,14 +82,16 @@ class Reading(NamedTuple):
     def told(self) -> str:
         """How near the rule is, for a person."""
         if self.rule.kind == "battles":
-            return f"{self.battles} battles decided, {self.rule.size:g} wanted"
+            return f"{self.battles} battles decided, {self.rule.size:g} required"
         if self.rule.kind == "ci":
-            width = "not known of all" if self.width is None else f"{self.width:.1f} points wide"
-            return f"intervals {width}, {self.rule.size:g} wanted"
+            width = (
+                "not yet known for all" if self.width is None else f"{self.width:.1f} points wide"
+            )
+            return f"intervals {width}, {self.rule.size:g} required"
         if self.pair is None or self.ratio is None or self.bound is None:
-            return "least gap not known yet, since not all models can be compared"
+            return "smallest gap not known yet, because some models cannot be compared"
         pair = " and ".join(map(safe, self.pair))
-        return f"least gap {self.ratio:.1f} of {self.bound:.1f}, {pair}"
+        return f"smallest gap {self.ratio:.1f} of {self.bound:.1f}, {pair}"
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena status --json`."""
@@ -113,7 +115,7 @@ def parse_rule(text: str) -> Rule | None:
         return Rule("ci", size)
     if kind == "battles" and size >= 1 and size == size // 1 < math.inf:
         return Rule("battles", size)
-    raise BadInput(f"--until {text!a} is no rule; give {FORMS}")
+    raise BadInput(f"--until {text!a} is not a rule; give {FORMS}")
 
 
 class Kept(NamedTuple):

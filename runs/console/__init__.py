@@ -1,1 +1,1 @@
-"""Following work as it goes: events, live screen, plain lines, status, costs."""
+"""Owns following work as it goes: events, live screen, lines, status; changes no run."""

@@ -37,7 +37,7 @@ class CacheShare(NamedTuple):
         """Return the part of what could be read that was, 0 to 1; None where that is unknown."""
         return None if self.read is None or not self.could else min(self.read / self.could, 1.0)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `cache` in `arena status --json`."""
         share = None if self.share is None else round(self.share, 4)
         return {
@@ -50,14 +50,13 @@ class CacheShare(NamedTuple):
     def as_line(self) -> str:
         """Return it as a line for a person; empty where no call could have read anything."""
         if self.share is None:
-            told = "unknown: no provider said" if self.unknown else ""
-            return f"read from providers' caches: {told}" if told else ""
-        unknown = f"; {self.unknown:,} calls did not say" if self.unknown else ""
+            return "prompt cache: unknown (no provider reports it)" if self.unknown else ""
+        unknown = f"; {self.unknown:,} calls do not report it" if self.unknown else ""
         if self.read is not None and self.read > self.could:
-            return f"read from providers' caches: {self.read:,} tokens, all that could be{unknown}"
+            return f"prompt cache: {self.read:,} input tokens read, all that were reusable{unknown}"
         return (
-            f"read from providers' caches: {self.read:,} of about {self.could:,} tokens that could "
-            f"be ({self.share:.0%}){unknown}"
+            f"prompt cache: {self.read:,} of about {self.could:,} reusable input tokens read "
+            f"({self.share:.0%}){unknown}"
         )
 
 
@@ -123,7 +122,9 @@ class Calls:
     def as_line(self, name: str) -> str:
         """Return it as a line for a person."""
         tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
-        untold = f" ({counted(self.untold_tokens, 'call')} uncounted)" if self.untold_tokens else ""
+        untold = (
+            f" ({counted(self.untold_tokens, 'call')} not counted)" if self.untold_tokens else ""
+        )
         calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
         return (
             f"{safe(name)}: {calls}, {self.failures:,} failed; {tokens}{untold}; cost {self.cost}"
@@ -169,7 +170,7 @@ class Costs:
             return None
         return (self.total.cost_usd - self.trials.cost_usd) / settled
 
-    def as_json(self, settled: int) -> dict[str, Any]:
+    def to_json(self, settled: int) -> dict[str, Any]:
         """Return the part of `arena status --json` that tells of calls."""
         each = self.usd_a_battle(settled)
         return {
@@ -178,7 +179,7 @@ class Costs:
             "cost_usd": self.total.cost_usd,
             "unknown_cost": self.total.unknown_cost,
             "cost_usd_a_battle": None if each is None else round(each, 6),
-            "cache": self.cache.total().as_json(),
+            "cache": self.cache.total().to_json(),
         }
 
     def as_lines(self, settled: int) -> list[str]:
@@ -186,7 +187,7 @@ class Costs:
         if not self.total.calls:
             return []
         each = self.usd_a_battle(settled)
-        mean = f"; {dollars(each)} a battle" if each else ""
+        mean = f"; {dollars(each)} per battle" if each else ""
         cached = self.cache.total().as_line()
         return [
             *(calls.as_line(role) for role, calls in sorted(self.by_role.items())),
@@ -208,8 +209,8 @@ def possibly_paid_lines(lost: Lost, intents: Sequence[Intent]) -> list[str]:
     more = len(intents) - len(named)
     rest = [f"  and {more:,} more: arena status --json"] if more else []
     return [
-        f"possibly paid: {counted(lost.tries, 'attempt')} without a reply, which may have cost "
-        f"{_at_most(lost.usd)}; a cap counts them",
+        f"possibly paid: {counted(lost.tries, 'attempt')} without a reply, "
+        f"{_at_most(lost.usd)}; caps count them",
         *named,
         *rest,
     ]
@@ -219,8 +220,8 @@ def in_flight_line(intents: Sequence[Intent]) -> str:
     """Return for a person what is under way now."""
     usd = [intent.usd for intent in intents if intent.usd is not None]
     most = _at_most(sum(usd) if len(usd) == len(intents) else None)
-    return f"in flight: {counted(len(intents), 'call')}, which may cost {most}"
+    return f"in flight: {counted(len(intents), 'call')}, {most}"
 
 
 def _at_most(usd: float | None) -> str:
-    return "nobody knows how much" if usd is None else f"up to {dollars(usd)}"
+    return "unknown cost" if usd is None else f"up to {dollars(usd)}"

@@ -129,9 +129,9 @@ def nobody(_event: Happening) -> None:
 
 
 HOPELESS = {
-    "quota": "its provider's quota or money is used up",
-    "http-401": "its key is refused",
-    "http-403": "its key is refused, or may not do this",
+    "quota": "its provider's quota or credit is used up",
+    "http-401": "its API key is refused",
+    "http-403": "its API key is refused, or may not do this",
 }
 """Faults that the next call will meet as well, and what they mean."""
 _BAD_KEY = "API key not valid"
@@ -166,9 +166,9 @@ class Alarm:
             self._named.add(event.alias)
             self._say(
                 safe(
-                    f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run goes "
-                    "on, and what needs it ends void or forfeit; Ctrl-C stops; afterwards arena "
-                    f"resume {self._out} --retry-failed plays that again and keeps what is paid"
+                    f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run "
+                    "continues, and battles that need it end void or forfeit; Ctrl-C stops; later, "
+                    f"arena resume {self._out} --retry-failed repeats them and reuses paid calls"
                 )
             )
 
@@ -186,8 +186,8 @@ class Alarm:
             if faulty.model not in self._named:
                 self._named.add(faulty.model)
                 self._say(
-                    f"{faulty.told(self._accepted)} - the run goes on; afterwards arena resume "
-                    f"{safe(self._out)} --retry-failed plays those again"
+                    f"{faulty.told(self._accepted)} - the run continues; later, arena resume "
+                    f"{safe(self._out)} --retry-failed repeats them"
                 )
 
 

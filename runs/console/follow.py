@@ -167,8 +167,8 @@ async def follow(folder: Path, told: Listeners) -> str:
     told.hear(Ended(interrupted=not is_whole))
     counts = f"{follower.settled} of {follower.total} battles settled"
     if left.is_set() and process is not None:
-        return f"no longer following: {counts}; process {process} goes on with it"
-    return f"{'finished' if is_whole else 'stopped, nobody is running it'}: {counts}"
+        return f"no longer following: {counts}; process {process} is still running it"
+    return f"{'finished' if is_whole else 'stopped, no process is running it'}: {counts}"
 
 
 def _is_stopped(folder: Path) -> bool:

@@ -44,7 +44,7 @@ def _announce_the_cap(asker: Asker, told: Listeners) -> None:
 
     def announce() -> None:
         calls = counted(asker.under_way, "call")
-        told.say(f"the cap is reached: calls under way are being finished ({calls})")
+        told.say(f"budget cap reached: finishing {calls} in flight")
         told.hear(Draining(asker.under_way, is_capped=True))
 
     if isinstance(asker.spend_cap, CappedBudget):
@@ -59,7 +59,7 @@ def _announce_outages(asker: Asker, told: Listeners) -> None:
         told.hear(outage)
         if outage.state == "given-up":
             calls = counted(asker.under_way, "call")
-            told.say(f"calls under way are being finished ({calls})")
+            told.say(f"finishing {calls} in flight")
             told.hear(Draining(asker.under_way, gone=outage.address))
 
     asker.on_outage = announce
@@ -73,8 +73,8 @@ def told_outage(outage: Outage) -> str:
     if outage.state == "given-up":
         return f"{outage.address} could not be reached for {time}"
     return (
-        f"waiting for {outage.address}, {time} at most: it cannot be reached ({outage.reason}); "
-        "what does not need it goes on"
+        f"waiting up to {time} for {outage.address}: it cannot be reached ({outage.reason}); "
+        "other work continues"
     )
 
 
@@ -108,9 +108,7 @@ def _interrupts(asker: Asker, main: asyncio.Future[None], told: Listeners) -> It
 def _drain(asker: Asker, told: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
-    told.say(
-        f"stopping: calls under way are being finished ({calls}); interrupt again to stop at once"
-    )
+    told.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")
     told.hear(Draining(asker.under_way, is_capped=asker.is_broke))
     asker.drain()
 

@@ -33,9 +33,9 @@ def budget(standing: Standing, line: Line) -> Text:
         taken = standing.tokens_in + standing.tokens_out
         line.add(f"{dot}{short(taken)} of {short(tokens)} tokens")
     if standing.usd and standing.usd_in_all is not None and standing.ended is None:
-        line.add(f"{dot}about {dollars(standing.usd_in_all)} in all")
+        line.add(f"{dot}about {dollars(standing.usd_in_all)} in total")
     if standing.usd and standing.done:
-        line.add(f"{dot}{dollars(standing.usd / standing.done)} a battle")
+        line.add(f"{dot}{dollars(standing.usd / standing.done)} per battle")
     if standing.unknown and (is_known or standing.unknown < standing.calls):
         line.add(f"{dot}{counted(standing.unknown, 'call')} of unknown cost", "yellow")
     return line.text
@@ -45,13 +45,13 @@ WIDE = 120
 """Columns from which on the leaderboard and the lineages stand side by side."""
 SPEECH = {
     "examiner": "watches the video",
-    "persona": "invents the users",
+    "persona": "invents personas",
     "questioner": "asks",
     "contestant": "answers",
     "judge": "reads both answers",
-    "evolver": "looks for faults",
+    "evolver": "evolves the question",
     "grader": "grades the question",
-    "comparer": "weighs both answers",
+    "comparer": "compares both answers",
 }
 STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader": "yellow"}
 
@@ -75,7 +75,7 @@ class Board(NamedTuple):
 def picture(standing: Standing, board: Board | None, size: Size) -> list[Text]:
     """Return the lines of a run as it stands; at most `size.height` of `size.width` cells."""
     if standing.run is None:
-        return [Line(size.width, size.marks).add("getting ready").text]
+        return [Line(size.width, size.marks).add("starting").text]
     names = short_names(standing.run.models)
     head = list(_head(standing, names, size))
     room = max(size.height - len(head), 0)
@@ -175,15 +175,15 @@ def _state(standing: Standing) -> str:
     if standing.ended is not None and standing.is_capped:
         return "stopped at the cap"
     if standing.ended is not None and standing.gone:
-        return f"stopped: {plain(standing.gone)} is gone"
+        return f"stopped: {plain(standing.gone)} is unreachable"
     if standing.ended is not None:
         if standing.ended:
             return "interrupted"
-        return "stopped by its rule" if standing.done < standing.total else "done"
+        return "stopped by --until" if standing.done < standing.total else "done"
     if standing.draining is None:
         return _awaited(standing)
     why_not = "cap reached" if standing.is_capped else "stopping"
-    why_not = f"{plain(standing.gone)} is gone" if standing.gone else why_not
+    why_not = f"{plain(standing.gone)} is unreachable" if standing.gone else why_not
     return f"{why_not}: {_many(standing.speaking, 'call')} to finish"
 
 
@@ -200,7 +200,7 @@ def _counts(standing: Standing, size: Size, dot: str) -> Text:
     line = Line(size.width, size.marks).add(f"calls {standing.calls:,}")
     for number, thing in (
         (standing.recalled, "recalled"),
-        (standing.retries, "tried again"),
+        (standing.retries, "retried"),
         (standing.failed, "failed"),
     ):
         if number:
@@ -226,7 +226,7 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
     rows = board.table["models"]
     shown = rows[: size.height - 1]
     videos = sum(board.table["settings"]["videos"])
-    note = f"95 % intervals, {_many(videos, 'video')}" if videos else "nobody rated yet"
+    note = f"95 % intervals, {_many(videos, 'video')}" if videos else "no model rated yet"
     note += f", as of {_many(board.battles, 'battle')}"
     more = len(rows) - len(shown)
     note += f", {more} more below" if more else ""
@@ -279,24 +279,24 @@ def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
     if opening := len(flights) - lineages:
         parts.append(f"{_many(opening, 'video')} being read")
     if standing.speaking:
-        parts.append(f"{_many(standing.speaking, 'call')} under way")
+        parts.append(f"{_many(standing.speaking, 'call')} in flight")
     if more:
         parts.append(f"{more} not shown")
     yield _title("In flight", ", ".join(parts), size)
     run = standing.run
     for flight in shown:
         video = plain((run.videos.get(flight.video, flight.video) if run else "").split("/")[-1])
-        where = f"user {flight.persona} round {flight.round + 1}" if flight.persona else ""
-        room = max(12, size.width // 4) + (0 if where else 15)
+        where = f"persona {flight.persona} round {flight.round + 1}" if flight.persona else ""
+        room = max(12, size.width // 4) + (0 if where else 18)
         line = Line(size.width, size.marks).add(video, width=room).add(" ")
-        line.add(where, "dim", width=15 if where else 0)
+        line.add(where, "dim", width=18 if where else 0)
         _speech(line, flight, names, standing.clock())
         yield line.text
 
 
 def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> None:
     if not flight.voices:
-        waits = f"waits after the {flight.after}" if flight.after else "frames are being decoded"
+        waits = f"waiting, {flight.after} done" if flight.after else "frames are being decoded"
         line.add(waits, "dim")
         return
     voices = list(flight.voices.values())
@@ -312,17 +312,17 @@ def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> No
 
 def _waiting(voices: list[Voice], now: float) -> str:
     if any(voice.awaits_server for voice in voices):
-        return "waits for its server"
+        return "waiting for its server"
     paused = max(voice.paused_until_s for voice in voices)
     if paused > now:
-        return f"tries again in {paused - now:.0f} s"
+        return f"retries in {paused - now:.0f} s"
     return f"{max(now - min(voice.since_s for voice in voices), 0):.0f} s"
 
 
 def _battles(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
     if size.height < 2:
         return
-    yield _title("Last battles", "the newest first", size)
+    yield _title("Last battles", "newest first", size)
     shown = list(standing.latest)[::-1][: size.height - 1]
     told = [[plain(part) for part in _words(battle, names)] for battle in shown]
     widest = [max(map(cells, column)) for column in zip(*told, strict=True)] or [0, 0, 0]

@@ -107,7 +107,7 @@ class Status:
             return f"arena resume {out} --retry-failed"
         return f"arena leaderboard {out}"
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena status --json`."""
         return {
             "schema": SCHEMA,
@@ -117,7 +117,7 @@ class Status:
             "verdicts": dict(sorted(self.verdicts.items())),
             "void_reasons": dict(self.void_reasons.most_common()),
             **self.forfeits.as_json(),
-            **self.costs.as_json(self.settled),
+            **self.costs.to_json(self.settled),
             "lost": self.lost._asdict(),
             "possibly_paid": [_intent_json(intent) for intent in self._left_over],
             "in_flight": [_intent_json(intent) for intent in self._in_flight],
@@ -175,7 +175,7 @@ class Status:
             return []
         out = safe(shlex.quote(str(self.folder)))
         return [
-            f"{counted(self.failed, 'battle')} failed for a call; to play again: "
+            f"{counted(self.failed, 'battle')} failed because of a call; to repeat: "
             f"arena resume {out} --retry-failed"
         ]
 
@@ -192,7 +192,7 @@ class Status:
         if rule is None:
             return []
         if reading is None:
-            return [f"--until {rule} has nothing to look at yet: no wave is settled"]
+            return [f"--until {rule} cannot be evaluated yet: no wave is settled"]
         is_met = "is met" if reading.is_met else "is not met"
         lines = [f"--until {rule} {is_met}: {reading.where}"]
         if self.is_stopped:
@@ -205,8 +205,8 @@ class Status:
         if self.process is not None:
             return f"process {self.process} is running it"
         if self.is_stopped:
-            return "stopped by its rule"
-        return "finished" if self.settled >= self.slots else "stopped; nobody is running it"
+            return "stopped by --until"
+        return "finished" if self.settled >= self.slots else "stopped; no process is running it"
 
 
 def status_of(folder: Path) -> Status:

@@ -122,7 +122,7 @@ class TraceFile:
         with suppress(OSError):
             self._file.close()
         path, why = safe(str(self._path)), error.strerror
-        self._say(f"{path} cannot be written ({why}): the trace ends here, and the run goes on")
+        self._say(f"{path} cannot be written ({why}): the trace ends here, and the run continues")
 
 
 def as_json(event: Happening) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Pictures for papers, and matplotlib alone; every number comes from below."""
+"""Owns pictures for papers, and matplotlib alone; computes no number of its own."""

@@ -1,1 +1,1 @@
-"""Formats of others, read and written; what they mean here is decided below."""
+"""Owns the formats of others, read and written; corrects nothing."""

@@ -17,7 +17,7 @@ from videoautoarena.runs.bench.format.points import LABELS, LEADS, by_question
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison
 from videoautoarena.runs.bench.format.schema import Item, digest_of
-from videoautoarena.runs.bench.score.anchor_score import anchored_by
+from videoautoarena.runs.bench.score.score import anchored_by
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import refuse_existing, write_whole

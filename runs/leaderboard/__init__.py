@@ -1,1 +1,1 @@
-"""Leaderboards as people read them: text, markup, slices, agreement, power."""
+"""Owns leaderboards as people read them: text, slices, agreement; the fit is that of rating."""

@@ -1,1 +1,1 @@
-"""Looking at what goes in: videos, frames, the frame cache, and the machine itself."""
+"""Owns looking at what goes in: videos, frames, cache, the machine; plays nothing."""

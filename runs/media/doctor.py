@@ -1,4 +1,4 @@
-"""A doctor's report as lines for eyes."""
+"""What `arena doctor` finds: packages, keys, the frame cache, videos, models and their answers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 import shutil
 import sys
 import tempfile
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -24,9 +24,8 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.config.disclosure import calls_at_most, most_frames, remote_notice
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import refuse_missing
-from videoautoarena.runs.media.live_check import PROXIES, hints, verdict
-from videoautoarena.runs.rundir.reader import counted, named
-from videoautoarena.runs.text.terminal import out, safe
+from videoautoarena.runs.media.live_check import PROXIES, hints
+from videoautoarena.runs.text.terminal import out
 
 US = "videoautoarena"
 Report = dict[str, Any]
@@ -37,7 +36,119 @@ Visit = Callable[[Sequence[Model], Mapping[str, int]], list[Report]]
 """Asks models something small, with so many frames; returns a report of each not offline."""
 
 
-def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = None) -> Report:
+class Decoder(NamedTuple):
+    """What decodes videos; None where it is not installed."""
+
+    name: str
+    version: str | None
+    decord: str | None
+
+
+class Cache(NamedTuple):
+    """The frame cache."""
+
+    folder: str
+    writable: bool
+    videos: int
+    entries: int
+    bytes: int
+
+
+class Terminal(NamedTuple):
+    """What standard output is."""
+
+    is_terminal: bool
+    columns: int
+    colours: str | None
+    encoding: str
+    no_color: bool
+
+
+class Tracing(NamedTuple):
+    """Whether requests go to LangSmith, where, and by which variables."""
+
+    on: bool
+    host: str | None
+    set: list[str]
+
+
+class Folder(NamedTuple):
+    """What a folder of videos holds."""
+
+    folder: str
+    usable: list[Report]
+    skipped: list[Report]
+    duplicates: list[Report]
+
+
+class Cast(NamedTuple):
+    """A model of the cast; `key_set` is None where it needs no key."""
+
+    model: str
+    resolved: str
+    roles: list[str]
+    host: str
+    keys: list[str]
+    key_set: bool | None
+
+
+class Calls(NamedTuple):
+    """The most calls that a run makes, by model, and what leaves the machine."""
+
+    videos: int
+    rounds: int
+    battles: int
+    at_most: dict[str, int]
+    notice: list[str]
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """All that a run would find before it starts."""
+
+    missing: list[str]
+    packages: dict[str, str | None]
+    decoder: Decoder
+    keys: dict[str, bool]
+    cache: Cache
+    free_bytes: int
+    terminal: Terminal
+    tracing: Tracing
+    proxies: list[str]
+    videos: Folder | None
+    models: list[Cast]
+    calls: Calls | None
+    live: list[Report] | None
+
+    @property
+    def version(self) -> str:
+        """The installed version."""
+        return version(US)
+
+    def to_json(self) -> Report:
+        """Return it in the shape of `arena doctor --json`."""
+        return {
+            "schema": SCHEMA,
+            "ready": not self.missing,
+            "missing": self.missing,
+            "version": self.version,
+            "python": platform.python_version(),
+            "packages": self.packages,
+            "decoder": self.decoder._asdict(),
+            "keys": self.keys,
+            "cache": self.cache._asdict(),
+            "disk": {"free_bytes": self.free_bytes},
+            "terminal": self.terminal._asdict(),
+            "tracing": self.tracing._asdict(),
+            "proxies": self.proxies,
+            "videos": self.videos._asdict() if self.videos else None,
+            "models": [model._asdict() for model in self.models],
+            "calls": self.calls._asdict() if self.calls else None,
+            "live": self.live,
+        }
+
+
+def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = None) -> Checkup:
     """Return what a run with these flags over these videos would find.
 
     `missing` names everything that keeps it from starting; keys are told by name alone. Nobody is
@@ -51,25 +162,21 @@ def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = No
     found = None if videos is None else _videos(videos, missing)
     models = [] if config is None else _models(config, missing)
     live = None if visit is None or config is None else _live(config, visit, missing)
-    return {
-        "schema": SCHEMA,
-        "ready": not missing,
-        "missing": list(dict.fromkeys(missing)),
-        "version": version(US),
-        "python": platform.python_version(),
-        "packages": packages,
-        "decoder": _decoder(packages),
-        "keys": _keys(config),
-        "cache": cache,
-        "disk": {"free_bytes": shutil.disk_usage(Path.cwd()).free},
-        "terminal": _terminal(),
-        "tracing": _tracing(),
-        "proxies": [name for name in PROXIES if _is_set(name)],
-        "videos": found,
-        "models": models,
-        "calls": None if config is None else _calls(config, found),
-        "live": live,
-    }
+    return Checkup(
+        missing=list(dict.fromkeys(missing)),
+        packages=packages,
+        decoder=_decoder(packages),
+        keys=_keys(config),
+        cache=cache,
+        free_bytes=shutil.disk_usage(Path.cwd()).free,
+        terminal=_terminal(),
+        tracing=_tracing(),
+        proxies=[name for name in PROXIES if _is_set(name)],
+        videos=found,
+        models=models,
+        calls=None if config is None else _calls(config, found),
+        live=live,
+    )
 
 
 def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
@@ -96,15 +203,11 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _decoder(packages: dict[str, str | None]) -> Report:
+def _decoder(packages: dict[str, str | None]) -> Decoder:
     # decord, decord2 and eva-decord are imported by one name and overwrite each other.
     named = sorted(set(packages_distributions().get("decord", ())))
     decord = ", ".join(f"{name} {_version(name)}" for name in named)
-    return {
-        "name": "PyAV",
-        "version": packages.get("av"),
-        "decord": decord or None,
-    }
+    return Decoder("PyAV", packages.get("av"), decord or None)
 
 
 def _keys(config: RunConfig | None) -> dict[str, bool]:
@@ -118,7 +221,7 @@ def _is_set(name: str) -> bool:
     return bool(os.environ.get(name, "").strip())
 
 
-def _cache(missing: list[str]) -> Report:
+def _cache(missing: list[str]) -> Cache:
     from videoautoarena.video.sampling.cache import FrameCache
 
     cache = FrameCache()
@@ -127,15 +230,15 @@ def _cache(missing: list[str]) -> Report:
     if trouble:
         missing.append(
             f"the frame cache {os.fspath(cache.folder)!a} cannot be written: {trouble}; "
-            "set XDG_CACHE_HOME to a folder that can"
+            "set XDG_CACHE_HOME to a writable folder"
         )
-    return {
-        "folder": str(cache.folder),
-        "writable": not trouble,
-        "videos": len({entry.video for entry in entries}),
-        "entries": len(entries),
-        "bytes": sum(entry.size_bytes for entry in entries),
-    }
+    return Cache(
+        folder=str(cache.folder),
+        writable=not trouble,
+        videos=len({entry.video for entry in entries}),
+        entries=len(entries),
+        bytes=sum(entry.size_bytes for entry in entries),
+    )
 
 
 def _cannot_write(folder: Path) -> str | None:
@@ -148,26 +251,26 @@ def _cannot_write(folder: Path) -> str | None:
         return wrong.strerror or type(wrong).__name__
 
 
-def _terminal() -> Report:
+def _terminal() -> Terminal:
     console = out()
-    return {
-        "is_terminal": console.is_terminal,
-        "columns": console.width,
-        "colours": console.color_system,
-        "encoding": sys.stdout.encoding,
-        "no_color": _is_set("NO_COLOR"),
-    }
+    return Terminal(
+        is_terminal=console.is_terminal,
+        columns=console.width,
+        colours=console.color_system,
+        encoding=sys.stdout.encoding,
+        no_color=_is_set("NO_COLOR"),
+    )
 
 
-def _tracing() -> Report:
-    return {
-        "on": is_traced(),
-        "host": trace_host() if is_traced() else None,
-        "set": [name for name in NAMES if _is_set(name)],
-    }
+def _tracing() -> Tracing:
+    return Tracing(
+        on=is_traced(),
+        host=trace_host() if is_traced() else None,
+        set=[name for name in NAMES if _is_set(name)],
+    )
 
 
-def _videos(folder: Path, missing: list[str]) -> Report:
+def _videos(folder: Path, missing: list[str]) -> Folder:
     from videoautoarena.video.folder.find import Findings, find_videos
 
     try:
@@ -177,28 +280,28 @@ def _videos(folder: Path, missing: list[str]) -> Report:
         found = Findings([], [], [])
     else:
         if not found.videos:
-            missing.append(f"{os.fspath(folder)!a} holds no usable video; pass a folder that does")
+            missing.append(f"{os.fspath(folder)!a} contains no usable video; pass another folder")
     shown = ("path", "duration_s", "width_px", "height_px", "codec")
-    return {
-        "folder": str(folder),
-        "usable": [{name: getattr(video, name) for name in shown} for video in found.videos],
-        "skipped": [{"path": file.path, "reason": file.reason} for file in found.skipped],
-        "duplicates": [{"path": path, "same_as": same} for path, same in found.duplicates],
-    }
+    return Folder(
+        folder=str(folder),
+        usable=[{name: getattr(video, name) for name in shown} for video in found.videos],
+        skipped=[{"path": file.path, "reason": file.reason} for file in found.skipped],
+        duplicates=[{"path": path, "same_as": same} for path, same in found.duplicates],
+    )
 
 
-def _models(config: RunConfig, missing: list[str]) -> list[Report]:
+def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
     models = [config.model_of(alias) for alias in config.cast]
     missing += _missing_keys(models)
     return [
-        {
-            "model": model.alias,
-            "resolved": model.resolved,
-            "roles": _roles(config, model.alias),
-            "host": model.endpoint,
-            "keys": list(model.key_names),
-            "key_set": any(map(_is_set, model.key_names)) if model.key_names else None,
-        }
+        Cast(
+            model=model.alias,
+            resolved=model.resolved,
+            roles=_roles(config, model.alias),
+            host=model.endpoint,
+            keys=list(model.key_names),
+            key_set=any(map(_is_set, model.key_names)) if model.key_names else None,
+        )
         for model in models
     ]
 
@@ -215,7 +318,7 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
                 missing.append(f"{one['model']!a} does not answer: {why}")
             continue
         if one["sees"] is False:
-            missing.append(f"{one['model']!a} does not see what it is shown: {one['reason']}")
+            missing.append(f"{one['model']!a} does not see the images it is sent: {one['reason']}")
         if one["frames_taken"] == 0:
             images = f"{one['frames_asked']} images"
             missing.append(f"{one['model']!a} fails with {images}: {one['frames_reason']}")
@@ -239,137 +342,16 @@ def _roles(config: RunConfig, alias: str) -> list[str]:
     return [role for role, plays in played.items() if plays]
 
 
-def _calls(config: RunConfig, found: Report | None) -> Report:
+def _calls(config: RunConfig, found: Folder | None) -> Calls:
     """Return what a run makes at most; for one video where no folder was given."""
-    videos = 1 if found is None else len(found["usable"])
+    videos = 1 if found is None else len(found.usable)
     videos = videos if config.limit is None else min(videos, config.limit)
     slots = videos * len(PERSONAS) * config.rounds
     most = calls_at_most(config, videos=videos, open_slots=slots)
-    return {
-        "videos": videos,
-        "rounds": config.rounds,
-        "battles": slots,
-        "at_most": {alias: most[alias] for alias in config.cast},
-        "notice": list(remote_notice(config, videos=videos, open_slots=slots)),
-    }
-
-
-_INDENT = 12
-_MANY = 12
-"""Usable videos that are named; of more only the first."""
-_FEW = 5
-"""Likewise of files that are the same video as another."""
-
-
-def as_lines(report: Report, width: int) -> list[str]:
-    """Return the report for a terminal of `width` columns; text of files and names is made safe."""
-    lines = []
-    for title, told in _told(report):
-        indent = " " * _INDENT
-        lines += textwrap.wrap(
-            safe(told),
-            max(width, 2 * _INDENT),
-            initial_indent=f"{title:<{_INDENT}}",
-            subsequent_indent=indent if title else indent + "  ",
-            break_on_hyphens=False,
-        )
-    return lines
-
-
-def _told(report: Report) -> Iterator[tuple[str, str]]:
-    yield "version", f"videoautoarena {report['version']}, Python {report['python']}"
-    packages = report["packages"].items()
-    yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
-    decoder = report["decoder"]
-    decord = decoder["decord"] or "no decord, which --decoder decord alone needs"
-    yield "decoder", f"PyAV {decoder['version'] or 'is missing'}; {decord}"
-    yield from _place(report)
-    yield from _video_lines(report["videos"])
-    yield from _key_lines(report)
-    yield from _call_lines(report)
-    if report["live"] == []:
-        yield "asked", "nobody; every model runs in this process"
-    for k, found in enumerate(report["live"] or []):
-        yield "" if k else "asked", verdict(found)
-    yield "run", "could start" if report["ready"] else "could not start:"
-    for missing in report["missing"]:
-        yield "", f"- {missing}"
-
-
-def _place(report: Report) -> Iterator[tuple[str, str]]:
-    cache, terminal, tracing = report["cache"], report["terminal"], report["tracing"]
-    size = f"{counted(cache['videos'], 'video')}, {_bytes(cache['bytes'])}"
-    can = "can be written" if cache["writable"] else "CANNOT be written"
-    yield "frame cache", f"{cache['folder']}: {size}; {can}"
-    yield "disk", f"{_bytes(report['disk']['free_bytes'])} free here"
-    kind = "a terminal" if terminal["is_terminal"] else "no terminal"
-    no_color = "; NO_COLOR is set" if terminal["no_color"] else ""
-    yield (
-        "output",
-        f"{kind}, {terminal['columns']} columns, colours: {terminal['colours'] or 'none'}, "
-        f"{terminal['encoding']}{no_color}",
+    return Calls(
+        videos=videos,
+        rounds=config.rounds,
+        battles=slots,
+        at_most={alias: most[alias] for alias in config.cast},
+        notice=list(remote_notice(config, videos=videos, open_slots=slots)),
     )
-    names = " and ".join(tracing["set"])
-    told = f"off; {names} set" if names else "off"
-    if tracing["on"]:
-        told = f"ON ({names}): all that is sent and said also goes to {tracing['host']}"
-    yield "LangSmith", told
-    proxies = ", ".join(report["proxies"])
-    yield "proxies", f"{proxies} set" if proxies else "none"
-
-
-def _video_lines(found: Report | None) -> Iterator[tuple[str, str]]:
-    if found is None:
-        yield "videos", "not looked at; pass --videos DIR"
-        return
-    usable, skipped, twice = found["usable"], found["skipped"], found["duplicates"]
-    total_s = sum(video["duration_s"] for video in usable)
-    yield "videos", f"{len(usable)} usable in {found['folder']}, {total_s:.0f} seconds in all"
-    for video in usable[:_MANY]:
-        size = f"{video['width_px']}x{video['height_px']}"
-        yield "", f"{video['path']}: {video['duration_s']:.1f} s, {size}, {video['codec']}"
-    if len(usable) > _MANY:
-        yield "", f".. and {len(usable) - _MANY} more"
-    for file in skipped:
-        yield "", f"NOT {file['path']}: {file['reason']}"
-    for file in twice[:_FEW]:
-        yield "", f"NOT {file['path']}: the same video as {file['same_as']}"
-    if len(twice) > _FEW:
-        yield "", f".. and {len(twice) - _FEW} more files that are the same video as another"
-
-
-def _key_lines(report: Report) -> Iterator[tuple[str, str]]:
-    set_, not_set = (
-        [name for name, there in report["keys"].items() if there is wanted]
-        for wanted in (True, False)
-    )
-    told = [f"{', '.join(set_)} set"] * bool(set_) + [f"{', '.join(not_set)} not set"] * bool(
-        not_set
-    )
-    yield "keys", "; ".join(told)
-
-
-def _call_lines(report: Report) -> Iterator[tuple[str, str]]:
-    calls = report["calls"]
-    if calls is None:
-        return
-    for k, model in enumerate(report["models"]):
-        name = named(model["model"], model["resolved"])
-        most = calls["at_most"][model["model"]]
-        yield (
-            "" if k else "models",
-            f"{name}: {' and '.join(model['roles'])}, {model['host']}, at most {most:,} calls",
-        )
-    over = f"{counted(calls['videos'], 'video')}, {counted(calls['rounds'], 'round')}"
-    told = "" if report["videos"] else "; more videos, as many times more"
-    yield "calls", f"as above for {over}, {calls['battles']} battles{told}"
-    for line in calls["notice"]:
-        yield "", line
-
-
-def _bytes(number: float) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if number < 1024:
-            return f"{number:.0f} {unit}"
-        number /= 1024
-    return f"{number:.1f} TiB"

@@ -116,9 +116,9 @@ def wished(wish: Wish) -> list[Kept]:
     entries = [entry for cache in _caches() for entry in cache.entries()]
     for said in wish.videos:
         if len(said) < SHORTEST_ID or not _HEX.fullmatch(said):
-            raise BadInput(f"{said!a} is no id of a video; `arena cache` lists those that are held")
+            raise BadInput(f"{said!a} is not a video id; `arena cache` lists the cached ones")
         if not any(entry.path.name.startswith(said) for entry in entries):
-            raise BadInput(f"the cache holds nothing of {said}; `arena cache` lists what it holds")
+            raise BadInput(f"the cache has no frames of {said}; `arena cache` lists its videos")
     before = time.time() - (wish.older_s or 0.0)
     return [
         entry
@@ -143,7 +143,7 @@ def seconds_of(age: str) -> float:
     """
     found = _AGE.fullmatch(age.strip())
     if found is None:
-        raise BadInput(f"{age!a} is no age; write 30d, 12h or 90m")
+        raise BadInput(f"{age!a} is not an age; write 30d, 12h or 90m")
     return float(found[1]) * _SECONDS[found[2]]
 
 

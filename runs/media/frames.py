@@ -142,12 +142,14 @@ async def _shown(run: Run, asked: Asked) -> View:
         model = in_full(asked.model, config.models)
         if model not in config.models:
             there = ", ".join(map(safe, config.models))
-            raise BadInput(f"{asked.model} does not play in {run.folder}; there are {there}")
+            raise BadInput(
+                f"{asked.model} is not a contestant of {run.folder}; choose from {there}"
+            )
         most, by = config.model_of(model).frame_limit("contestant"), safe(model)
     video, path = await asyncio.to_thread(_of_run, run, asked.video)
     frames = run.store.frames(video.id)
     if frames is None:
-        raise BadInput(f"{run.folder} has not looked at {safe(video.path)} yet")
+        raise BadInput(f"{run.folder} has not decoded {safe(video.path)} yet")
     seen = frames if most is None else thin(frames, most)
     async with Decoders(FrameCache()) as decoders:
         try:
@@ -171,7 +173,7 @@ async def _jpegs(
 
 
 def _of_at_most(seen: int | None) -> str:
-    return "" if seen is None else f"a model of at most {seen}"
+    return "" if seen is None else f"a model limited to {seen}"
 
 
 def _read(path: Path) -> Video:

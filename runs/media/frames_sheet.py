@@ -37,7 +37,7 @@ def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:
     """
     file = to or Path(f"{_stem(video)}-frames.png")
     if file.suffix.lower() != ".png":
-        raise BadInput(f"{file} is no name for a picture; pass one that ends in .png")
+        raise BadInput(f"{file} is not the name of a PNG file; pass one that ends in .png")
     refuse_existing(file, force=force)
     return file
 
@@ -56,7 +56,7 @@ def heading(view: View) -> Heading:
     """Return what stands above the pictures."""
     lines = [about_video(view.video), about_frames(view)]
     if view.run:
-        lines.append(f"as the run in {safe(view.run)} has shown them")
+        lines.append(f"as shown in the run in {safe(view.run)}")
     return Heading(safe(view.video.path), lines, warnings(view))
 
 
@@ -65,7 +65,7 @@ def about_video(video: Video) -> str:
     turned = f", turned by {video.rotation} degrees" if video.rotation else ""
     return (
         f"{duration(video.duration_s)}, {video.width_px} x {video.height_px}, "
-        f"{video.fps:g} frames a second, {safe(video.codec)}{turned}"
+        f"{video.fps:g} frames per second, {safe(video.codec)}{turned}"
     )
 
 
@@ -75,7 +75,7 @@ def about_frames(view: View) -> str:
     count = len(frames.frames)
     which = counted(count, "frame")
     if count != view.total:
-        which = f"{count} of {counted(view.total, 'frame')}, what {view.by or 'is'} sees,"
+        which = f"{count} of {counted(view.total, 'frame')}, as seen by {view.by or 'no model'},"
     bytes_ = sum(map(len, view.jpegs))
     size = f"{bytes_ / 1e6:.1f} MB" if bytes_ >= 1e6 else f"{bytes_ / 1e3:.0f} kB"
     fit = {"keep": "", "stretch": " stretched", "pad": " on black"}[sampling.fit]
@@ -90,10 +90,10 @@ def warnings(view: View) -> list[str]:
     told = [safe(problem) for problem in view.video.problems]
     if damaged := view.frames.damaged:
         of = f"{damaged} of {counted(view.total, 'frame')}"
-        told.append(f"{of} damaged; a neighbour stands in where there is no picture")
+        told.append(f"{of} damaged; a frame that cannot be decoded is replaced by its neighbour")
     if approximate := view.frames.approximate:
         of = f"{approximate} of {counted(view.total, 'frame')}"
-        told.append(f"{of} may not be the very ones of their times")
+        told.append(f"{of} may not match their times exactly")
     return told
 
 

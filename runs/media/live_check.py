@@ -27,15 +27,15 @@ LONGEST_PAUSE_S = 5.0
 LONGEST_QUOTE = 100
 """Characters of a wrong answer that are shown."""
 _HINTS = {
-    "unreachable": "is a server there, and is base_url right?",
-    "connection": "is a server there, and is base_url right?",
-    "timeout": "is it still loading? timeout_s may be longer",
+    "unreachable": "is the server running, and is base_url right?",
+    "connection": "is the server running, and is base_url right?",
+    "timeout": "is it still loading? a larger timeout_s may help",
     "http-401": "check the key",
-    "http-403": "check the key and what it may use",
+    "http-403": "check the key and its permissions",
     "http-404": "check the model's name and base_url",
-    "http-429": "it has no room; ask again later",
-    "http-400": "does it take images, and every parameter?",
-    "malformed": "does base_url lead to an API, such as http://HOST:PORT/v1?",
+    "http-429": "its rate limit is reached; try again later",
+    "http-400": "does it accept images and all parameters?",
+    "malformed": "does base_url point to an API, such as http://HOST:PORT/v1?",
     "empty": "a larger max_tokens may help, if it reasons first",
 }
 """What to look at after a kind of failure."""
@@ -95,7 +95,7 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
             f"times, {_cost_at_most(asked_there, frames)}"
         )
     if hosts and is_traced():
-        yield f"LangSmith tracing is on: what is asked and said also goes to {trace_host()}"
+        yield f"LangSmith tracing is on: all requests and replies also go to {trace_host()}"
 
 
 def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
@@ -139,7 +139,7 @@ def verdict(found: Report) -> str:
     if not found["answered"]:
         return f"{name}: FAILED: {found['reason']}"
     if found["sees"] is False:
-        said = f"{name}: does NOT see what it is shown: {found['reason']}"
+        said = f"{name}: does NOT see the images it is sent: {found['reason']}"
     else:
         said = f"{name}: answered" + (", sees images" if found["sees"] else ", is sent no images")
     form = "replies in JSON" if found["json"] else "does NOT reply in JSON when asked to"
@@ -158,7 +158,7 @@ def hints(kind: str, model: Model) -> Iterable[str]:
     if kind in ("unreachable", "connection") and (
         proxies := [name for name in PROXIES if os.environ.get(name, "").strip()]
     ):
-        yield f"{' and '.join(proxies)} in the environment may lead it astray"
+        yield f"{' and '.join(proxies)} in the environment may redirect the calls"
 
 
 def _room(found: Report) -> str:
@@ -173,7 +173,7 @@ def _room(found: Report) -> str:
 def _spent(found: Report) -> Iterable[str]:
     usage = found["usage"]
     if usage["input_tokens"] is None:
-        yield "reports no tokens"
+        yield "reports no token counts"
     else:
         yield f"{usage['input_tokens']:,} tokens in, {usage['output_tokens'] or 0:,} out"
     cost = found["cost_usd"]
@@ -251,12 +251,12 @@ def _quoted(alias: str) -> str:
 def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
     if row.reply is None:
         kind = row.failure_kind or "failed"
-        reason = f"{kind}: {row.failure or 'no reason told'}"
+        reason = f"{kind}: {row.failure or 'no reason given'}"
         found = _failed(model, kind, "; ".join([reason.rstrip("."), *hints(kind, model)]))
     else:
         sees = test.is_seen(row.reply)
         said = one_line(redacted(row.reply), LONGEST_QUOTE)
-        shown = f"to {', '.join(test.colours)} it said {said!r}"
+        shown = f"shown {', '.join(test.colours)}, it answered {said!r}"
         found = _failed(model, None, shown if sees is False else None)
         found |= {"answered": True, "sees": sees, "json": stripes_of(row.reply) is not None}
     return found | {

@@ -137,14 +137,14 @@ async def with_damage(library: Library, say: Say) -> Library:
             frames = await decoders.frames(path, row.video, Sampling())
         except UnusableVideo as failure:
             return replace(row, problems=(*row.problems, f"{failure} when it was decoded"))
-        of = f"{frames.damaged} of the {counted(len(frames.frames), 'frame')} looked at are damaged"
+        of = f"{frames.damaged} of the {counted(len(frames.frames), 'frame')} checked are damaged"
         problems = (*row.problems, *[of] * bool(frames.damaged))
         return replace(row, damaged=frames.damaged, problems=problems)
 
     try:
         return await _with_each(library, look, say=say, words="decoded")
     except BadInput as failure:
-        say(f"damage was not looked for: {failure}")
+        say(f"not checked for damage: {failure}")
         return library
 
 
@@ -197,7 +197,7 @@ _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
 def render_library(library: Library) -> RenderableType:
     """Return a folder's videos for a console; columns that would be empty are left out."""
     if not library.rows:
-        nothing = f"{safe(str(library.folder))} holds no usable video"
+        nothing = f"{safe(str(library.folder))} contains no usable video"
         return Group(*map(Text, (nothing, *_left_out(library))))
     columns = [*_COLUMNS, *_extra(library.rows), ("bucket", lambda row: row.bucket)]
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))

@@ -1,1 +1,1 @@
-"""Battles of a run rated as data; how it is printed is decided above."""
+"""Owns battles rated as data: methods, tables, findings; refuses to print or draw."""

@@ -1,1 +1,1 @@
-"""One run on disk, opened to read or to continue: slots, waves, frames, budget."""
+"""Owns one run on disk, to read or to continue: slots, waves, budget; plays nothing."""

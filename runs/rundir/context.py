@@ -1,17 +1,97 @@
-"""Building what the graph is handed: the same for a run and for its replay."""
+"""Putting together what makes calls: who asks for a run, a bench or trials, and a run's context."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple, Protocol
 
-from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.clients import Load
+from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.budget import Budget
 from videoautoarena.runs.rundir.slots import Lineup
+
+
+class Pace(Protocol):
+    """What whoever continues may choose anew each time."""
+
+    @property
+    def concurrency(self) -> int:
+        """Model calls under way at once."""
+
+    @property
+    def patience_s(self) -> float:
+        """How long an endpoint is waited for that cannot be reached."""
+
+
+@dataclass(kw_only=True)
+class EarlyEnd:
+    """Why a process stopped before everything was asked, if it did."""
+
+    is_interrupted: bool = False
+    is_capped: bool = False
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain."""
+    hopeless: str = ""
+    """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
+
+    def end(self, asker: Asker, *, stopped: bool) -> None:
+        """Take note of why it was stopped early, if it was."""
+        self.is_capped = stopped and asker.is_broke
+        self.gone = asker.lost if stopped else None
+        self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
+
+
+class Calling(NamedTuple):
+    """What calls are made for."""
+
+    store: Store
+    """Has the journal, and what may be spent."""
+    config: RunConfig
+    load: Load
+    """The way to frames."""
+
+
+def asker_of(
+    calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[Event], None]
+) -> Asker:
+    """Return what makes the calls of a process, within what it may spend."""
+    return Asker(
+        calling.store.journal,
+        calling.load,
+        seed=calling.config.seed,
+        concurrency=pace.concurrency,
+        patience_s=pace.patience_s,
+        on_event=hear,
+        spend_cap=budget.spend_cap,
+        estimates=budget.estimates,
+    )
+
+
+def draining_asker(
+    calling: Calling, ending: EarlyEnd, *, pace: Pace, hear: Callable[[Event], str | None]
+) -> Asker:
+    """Return an asker that sends nothing more once a model can do no more, and notes it.
+
+    `hear` says of an event why its model can do no more, if so.
+    """
+
+    def listen(event: Event) -> None:
+        why = hear(event)
+        if why and isinstance(event, Event) and not ending.hopeless:
+            ending.hopeless = f"{event.alias}: {why}: {event.text}"
+            asker.drain()
+
+    asker = asker_of(calling, Budget.of(calling.store, calling.config), pace=pace, hear=listen)
+    return asker
 
 
 def assemble(

@@ -276,7 +276,10 @@ def damage(store: Store) -> list[str]:
     return [
         f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"
         for what, found in (
-            ("damaged; a neighbour stands in where there is no picture", store.damaged()),
+            (
+                "damaged; a frame that cannot be decoded is replaced by its neighbour",
+                store.damaged(),
+            ),
             ("may not be the very ones of their times", store.approximate()),
         )
         for video, frames in sorted(found.items())

@@ -1,1 +1,1 @@
-"""Words, numbers, tables and files for people, and the traits of a text; knows no run."""
+"""Owns words, tables and files for people, and the traits of a text; knows no run."""

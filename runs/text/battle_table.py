@@ -331,26 +331,24 @@ def sheet_of(battles: Any, wanted: Wanted) -> Sheet:
         raise BadInput(f"battles are of type {kind}; pass a file, a table, mappings or tuples")
     rows = [_mapped(battle, k) for k, battle in enumerate(battles)]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {name: [row.get(name) for row in rows] for name in names if wanted(name)}
-    return _in_memory(columns, names, "index")
-
-
-def _in_memory(columns: Mapping[str, Sequence[Any]], names: Sequence[str], row: str) -> Sheet:
-    coders = {name: Coder() for name in columns}
-    for name, values in columns.items():
-        coders[name].add([_cell(value) for value in values])
-    coded = {name: coder.done() for name, coder in coders.items()}
-    return Sheet("battles", row, 0, coded, names)
+    coders = {name: Coder() for name in names if wanted(name)}
+    for name, coder in coders.items():
+        coder.add([_cell(row.get(name)) for row in rows])
+    return Sheet("battles", "index", 0, {k: coder.done() for k, coder in coders.items()}, names)
 
 
 def _of_frame(frame: Any, wanted: Wanted) -> Sheet:
-    names = [str(name) for name in frame.columns]
-    columns = {
-        name: [None if gap else value for value, gap in zip(column, column.isna(), strict=True)]
-        for name, (_, column) in zip(names, frame.items(), strict=True)
-        if wanted(name)
-    }
-    return _in_memory(columns, names, "row")
+    from pandas import factorize
+
+    columns = {}
+    for name in filter(wanted, map(str, frame.columns)):
+        try:
+            codes, values = factorize(frame[name])
+        except (KeyError, TypeError, ValueError):
+            raise BadInput(f"battles, column {quoted(name)}: no plain column of cells") from None
+        cells = [_cell(value) for value in [*values.tolist(), None]]
+        columns[name] = Coded(cells, np.where(codes < 0, len(values), codes))
+    return Sheet("battles", "row", 0, columns, [str(name) for name in frame.columns])
 
 
 def _of_arrow(given: Any, wanted: Wanted) -> Sheet:

@@ -1,1 +1,1 @@
-"""Playing a run: starting, adding, replaying, pairing, planning."""
+"""Owns playing a run: starting, pairing, planning, adding, replaying; shows no leaderboard."""

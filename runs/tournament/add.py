@@ -79,14 +79,14 @@ class Addition:
         who, total = safe(request.model), self.had + len(self.slots)
         if self.is_short:
             told = [
-                f"{who} was to meet {counted(request.battles, 'stored answer')}, and the run has "
-                f"{counted(total, 'battle')} to draw from: each of them once"
+                f"{who} was to meet {counted(request.battles, 'stored answer')}; the run has only "
+                f"{counted(total, 'battle')} to draw from, and each is used once"
             ]
         else:
             told = []
         if self.had:
-            more = f", and meets {len(self.slots)} more" if self.slots else ""
-            had = f"{who} was given {counted(self.had, 'stored answer')} to meet before{more}"
+            more = f", {len(self.slots)} more are added" if self.slots else ""
+            had = f"{who} already has {counted(self.had, 'stored answer')} to meet{more}"
             return [*told, had]
         return [*told, f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"]
 
@@ -117,7 +117,7 @@ def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
 
 def plan_as_json(plan: Plan, told: list[str]) -> dict[str, Any]:
     """Return a plan in the shape of `simulate --plan --json`, with what is to be known."""
-    return {**plan.as_json(), "schema": SCHEMA, "told": told}
+    return {**plan.to_json(), "schema": SCHEMA, "told": told}
 
 
 def _open(out: Path, request: AddRequest, say: Say) -> Opened:
@@ -159,7 +159,7 @@ def _addition(store: Store, request: AddRequest) -> Addition:
     )
     if not mine and not slots:
         raise BadInput(
-            "the run has no decided battle whose answers could be met; play it first: arena resume"
+            "the run has no decided battle with stored answers to meet; play it first: arena resume"
         )
     if not slots:
         config = kept
@@ -174,7 +174,9 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
     """
     name = request.model
     if name in kept.models and name not in kept.guests:
-        raise BadInput(f"{safe(name)} plays in this run already; more battles: simulate --rounds")
+        raise BadInput(
+            f"{safe(name)} is already a contestant of this run; more battles: simulate --rounds"
+        )
     known = kept.cast.get(name) if name in kept.guests else None
     found = entry_of(name, _file(request.config))
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
@@ -200,7 +202,7 @@ def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
     if offline and not entry.is_offline and not kept.offline_judge_on_real:
         raise BadInput(
             f"{safe(offline[0])} judges this run and understands offline contestants alone, not "
-            f"{safe(name)}; begin a run with a real --judge"
+            f"{safe(name)}; start a run with a real --judge"
         )
 
 
@@ -244,7 +246,7 @@ def _introduce(
     for line in notice:
         say(safe(line))
     if caps := kept_caps(store):
-        say(f"cap on the whole run: {describe_caps(caps)}; it holds until another is given")
+        say(f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed")
 
 
 def _calls_at_most(config: RunConfig, work: Work) -> dict[str, int]:

@@ -102,7 +102,9 @@ class NewcomerDraws:
         current = self._lineup.current(place_of(slot), before=joining_of(slot))
         battle = self._store.battle(current)
         if battle is None or battle.answer_a is None or battle.answer_b is None:
-            raise StoreError(f"the run lacks the answers that slot {slot} borrows; was it changed?")
+            raise StoreError(
+                f"the run lacks the stored answers for slot {slot}; was its file changed?"
+            )
         return battle
 
     def of(self, slot: str) -> Draw:

@@ -134,8 +134,8 @@ class WrittenDraws:
         """
         if self._read_only and not self._draws.is_known(slot):
             raise StoreError(
-                f"the draw of slot {slot} looks at wave {self._draws.basis_of(slot)}, of which the "
-                "run lacks a battle; its file was changed"
+                f"the draw of slot {slot} is based on wave {self._draws.basis_of(slot)}, of which "
+                "a battle is missing; the run's file was changed"
             )
         await self._draws.until_known(slot)
         draw, written = self._draws.of(slot), self._store.draw(slot)

@@ -1,4 +1,4 @@
-"""What is left of a run will take, before anything is sent: calls, tokens and dollars.
+"""What the rest of a run will take, before anything is sent: calls, tokens and dollars.
 
 Two figures for each model and role: what is expected, and the most that can be. Expectations rest
 on rates that are stated here, and on what this run's own calls came to as soon as there are some.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
@@ -25,7 +25,7 @@ ENOUGH = 20
 """From so many calls on a run's own rates are taken."""
 SAMPLE = 2_000
 """The latest calls, from which is measured."""
-ROUND_TRIPS = "each try that may have been charged without an answer comes on top"
+ROUND_TRIPS = "attempts charged without a reply come on top"
 
 
 class Words(NamedTuple):
@@ -50,7 +50,7 @@ WORDS: Mapping[Role, Words] = {
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Line:
     """What one model will take in one role."""
 
@@ -74,7 +74,7 @@ class Line:
         """The most that one call can cost; 0 where nobody knows."""
         return (self.most_usd or 0.0) / self.most_calls if self.most_calls else 0.0
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
         return {
             "model": self.alias,
@@ -133,14 +133,14 @@ class Plan:
         """Models whose price nobody knows."""
         return [alias for alias, source in self.sources.items() if source is None]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
         return {
             "schema": SCHEMA,
             "battles": self.open_slots,
             "videos": self.videos,
             "sampling": self.sampling.model_dump(),
-            "lines": [line.as_json() for line in self.lines],
+            "lines": [line.to_json() for line in self.lines],
             "calls": round(sum(line.calls for line in self.lines), 1),
             "input_tokens": _whole(self.tokens[0]),
             "output_tokens": _whole(self.tokens[1]),
@@ -278,13 +278,11 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
     frames = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
     mean = seen.get((line.alias, line.role))
-    line.is_measured, line.is_offline = mean is not None, model.is_offline
+    is_measured = mean is not None
     limit = output_limit(model, line.role)
     mean = mean or _Mean(
         words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit), 0
     )
-    line.input_tokens = line.calls * mean.input_tokens
-    line.output_tokens = line.calls * mean.output_tokens
     once = Usage(
         input_tokens=round(mean.input_tokens),
         output_tokens=round(mean.output_tokens),
@@ -293,25 +291,31 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
     usd = cost_of(model, once).usd
     longest = words.most_text + frames * (each.most + LABEL_TOKENS)
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
-    line.longest_tokens = round(longest) + limit
-    line.usd = None if usd is None else line.calls * usd
-    line.most_usd = None if most is None else line.most_calls * most
-    return line
+    return replace(
+        line,
+        input_tokens=line.calls * mean.input_tokens,
+        output_tokens=line.calls * mean.output_tokens,
+        usd=None if usd is None else line.calls * usd,
+        most_usd=None if most is None else line.most_calls * most,
+        longest_tokens=round(longest) + limit,
+        is_measured=is_measured,
+        is_offline=model.is_offline,
+    )
 
 
 def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]:
     if config.offline:
-        yield "the offline models run in this process and cost nothing: no tokens are planned"
+        yield "offline models run in this process, cost nothing and use no billed tokens"
         return
     yield (
-        f"expected: {rates.repaired:.0%} of the replies are asked for once more and "
-        f"{rates.refused:.0%} of the evolved questions refused"
+        f"expected: {rates.repaired:.0%} of replies are requested a second time, "
+        f"{rates.refused:.0%} of evolved questions are refused"
     )
     if any(not line.is_measured for line in lines):
-        yield "nothing is taken to be read from a provider's cache before it was seen"
+        yield "no savings from prompt caching are assumed before they are measured"
     if any(line.is_measured for line in lines):
-        yield "* tokens a call as they were in this run so far"
-    yield f"at most: every reply asked for twice, every limit reached; {ROUND_TRIPS}"
+        yield "* tokens per call as measured in this run so far"
+    yield f"at most: every reply requested twice, every limit reached; {ROUND_TRIPS}"
 
 
 def _sum(costs: Iterable[float | None]) -> float | None:

@@ -22,7 +22,7 @@ _HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
 def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[str]:
     """Yield the lines of a plan, for a terminal of so many columns."""
     yield (
-        f"{counted(plan.open_slots, 'battle')} to go, "
+        f"{counted(plan.open_slots, 'battle')} left, "
         f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
     )
     names = ["model", *(safe(line.alias) for line in plan.lines), "all"]
@@ -41,11 +41,11 @@ def money_notice(plan: Plan) -> Iterator[str]:
     """Yield what is to be known of a plan before an unplanned run goes on."""
     if plan.unpriced:
         names = ", ".join(map(safe, plan.unpriced))
-        yield f"what this costs is unknown: nobody knows the price of {names} (see --plan)"
+        yield f"cost unknown: no price is known for {names} (see --plan)"
     elif plan.lines:
         yield (
-            f"expected to cost {dollars(plan.usd)}, at most {dollars(plan.most_usd)} "
-            "(see --plan; --max-usd stops it)"
+            f"expected cost {dollars(plan.usd)}, at most {dollars(plan.most_usd)} "
+            "(see --plan; --max-usd limits it)"
         )
 
 
@@ -53,7 +53,7 @@ def cap_notice(plan: Plan, caps: Caps, spent: Caps) -> Iterator[str]:
     """Yield what is to be known of caps of which less is left than one call may take."""
     if not plan.lines:
         return
-    hint = "where it does not fit it is not sent; a higher cap or a lower max_tokens makes room"
+    hint = "a call that does not fit is not sent; raise the cap or lower max_tokens"
     dearest = max(plan.lines, key=lambda line: line.dearest_usd)
     left_usd = inf if caps.usd is None else max(caps.usd - (spent.usd or 0.0), 0.0)
     if left_usd < dearest.dearest_usd:
@@ -117,4 +117,4 @@ def _prices(plan: Plan, today: date) -> Iterator[str]:
         yield f"prices of {', '.join(aliases)}: {safe(source)}{date_of}"
     if plan.unpriced:
         names = ", ".join(map(safe, plan.unpriced))
-        yield f"nobody knows the price of {names}; write it into arena.toml (price), see the README"
+        yield f"no price is known for {names}; set it in arena.toml (price), see the README"

@@ -69,7 +69,7 @@ async def replay(out: Path) -> Replayed:
                 await _play_newcomers(arena, guests, NewcomerDraws(config, store), found)
         astray = store.astray()
         missing = sorted([*settled.where(~is_again).ids, *astray])
-        found.differences += [f"{battle}: was not reached again" for battle in missing]
+        found.differences += [f"{battle}: was not reached" for battle in missing]
         found.others = len(settled) + len(astray) - found.battles
         return found
 
@@ -175,4 +175,4 @@ def _compare(found: Replayed, store: Store, battle: Battle) -> None:
     fields = [
         name for name in Battle.model_fields if getattr(was, name, None) != getattr(battle, name)
     ]
-    found.differences.append(f"{battle.id}: {', '.join(fields) or 'bytes'} came out differently")
+    found.differences.append(f"{battle.id}: {', '.join(fields) or 'bytes'} differ")

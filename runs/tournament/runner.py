@@ -35,7 +35,7 @@ from videoautoarena.runs.console.events import (
 )
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.budget import NO_CAPS, Budget
-from videoautoarena.runs.rundir.context import assemble
+from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import Opened
@@ -241,16 +241,8 @@ async def playing(
         run_frames = RunFrames(
             store, decoders, files=run.files, sampling=config.sampling, videos=videos
         )
-        asker = Asker(
-            store.journal,
-            run_frames.jpegs,
-            seed=config.seed,
-            concurrency=limits.concurrency,
-            patience_s=limits.patience_s,
-            on_event=hear,
-            spend_cap=budget.spend_cap,
-            estimates=budget.estimates,
-        )
+        calling = Calling(store, config, run_frames.jpegs)
+        asker = asker_of(calling, budget, pace=limits, hear=hear)
         waves, rule = Waves.of(store, config.models), kept_rule(store).rule
         watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
         guests = NewcomerDraws(config, store)

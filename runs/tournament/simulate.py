@@ -155,7 +155,7 @@ def look(folder: Path, say: Say, found: Findings | None = None) -> Findings:
     for skipped in found.skipped:
         say(f"skipped {safe(skipped.path)}: {safe(skipped.reason)}")
     if not found.videos:
-        raise BadInput(f"{safe(str(folder))} holds no usable video; pass a folder that does")
+        raise BadInput(f"{safe(str(folder))} contains no usable video; pass another folder")
     return found
 
 
@@ -164,13 +164,13 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
     config, slots = run.config, Lineup(run.store.slots()).slots
     open_slots = slots.without(run.store.settled_ids())
     if assumed_cast:
-        say("no models were named: the offline cast plays, stand-ins that measure pictures;")
+        say("no models were named: the offline cast plays, stand-ins for real models;")
         say("name real ones with --models provider:model,provider:model (see --help)")
     verb = "continuing" if exists else "starting"
     say(
         f"{verb} {safe(str(out))}: {counted(len(run.store.videos()), 'video')}, "
         f"{counted(config.rounds, 'round')}, {len(config.models)} models, seed {config.seed}; "
-        f"{len(open_slots)} of {len(slots)} battles to go"
+        f"{len(open_slots)} of {len(slots)} battles left"
     )
     for note in run.notes:
         say(note)
@@ -181,7 +181,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
     for problem in problems(run.store):
         say(problem)
     if rule := kept_rule(run.store).rule:
-        say(f"may stop early: --until {rule}; it holds until another is given")
+        say(f"may stop early: --until {rule}; it stays in force until changed")
     for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
         say(line)
     for line in remote_notice(
@@ -198,7 +198,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
 def _money_lines(run: Opened) -> Iterator[str]:
     """Yield what is to be known of a run's money before its first call."""
     caps = kept_caps(run.store)
-    told = f"cap on the whole run: {describe_caps(caps)}; it holds until another is given"
+    told = f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
     if run.config.offline:
         yield from [told] * bool(caps)
         return

@@ -1,1 +1,1 @@
-"""Putting judges to the test with cases whose right answer is known."""
+"""Owns putting judges to the test with cases of known answer; decides no battle."""

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
@@ -22,18 +22,18 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.sampling import refuse_text_read
-from videoautoarena.runs.console.events import Happening, Listeners, Say, pass_on
+from videoautoarena.runs.console.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.listeners import telling
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
-    Budget,
     check_caps,
     keep_caps,
     kept_caps,
     merged_caps,
     priced,
 )
+from videoautoarena.runs.rundir.context import Calling, draining_asker
 from videoautoarena.runs.rundir.frames import RunFrames, has_subtitles
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
@@ -274,33 +274,15 @@ async def _hold(
     ready: Ready, asked: Asked, *, tally: Tally, told: Listeners, on_held: OnHeld
 ) -> None:
     store, config = ready.store, ready.config
-    budget = Budget.of(store, config)
-
-    def hear(event: Happening) -> None:
-        why = pass_on(event, told)
-        if why and isinstance(event, Event) and not tally.hopeless:
-            tally.hopeless = f"{event.alias}: {why}: {event.text}"
-            asker.drain()
-
-    asker = Asker(
-        store.journal,
-        ready.load,
-        seed=config.seed,
-        concurrency=asked.concurrency,
-        patience_s=asked.patience_s,
-        on_event=hear,
-        spend_cap=budget.spend_cap,
-        estimates=budget.estimates,
-    )
+    calling, hear = Calling(store, config, ready.load), partial(pass_on, told=told)
+    asker = draining_asker(calling, tally, pace=asked, hear=hear)
     prompter = Prompter(asker, stored_prompts(store), config.seed)
     game = TrialGame(store, prompter, asked.concurrency, tally, lambda trial: on_held(trial, tally))
     try:
         stopped = await until_done(asker, game.hold(ready.wanted), told)
     finally:
         await asker.aclose()
-    tally.is_capped = stopped and asker.is_broke
-    tally.gone = asker.lost if stopped else None
-    tally.interrupted = stopped and not (tally.is_capped or tally.hopeless or tally.gone)
+    tally.end(asker, stopped=stopped)
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.calls.clients import Load
-from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.judge import Case, Place, judge_once
 from videoautoarena.agents.roles.prompter import Prompter
@@ -39,6 +38,7 @@ from videoautoarena.runs.config.cast import (
     is_self_judging,
 )
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.context import EarlyEnd
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.words import in_full
@@ -249,7 +249,7 @@ def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[Sea
 
 
 @dataclass
-class Tally:
+class Tally(EarlyEnd):
     """How trials went in one process."""
 
     asked: int = 0
@@ -261,12 +261,6 @@ class Tally:
     abstained: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     """Why judgings that were held now failed."""
-    interrupted: bool = False
-    is_capped: bool = False
-    gone: Outage | None = None
-    """An endpoint that was waited for in vain."""
-    hopeless: str = ""
-    """Why nothing more was asked, where a judge can do no more; may hold a provider's words."""
 
     @property
     def failed(self) -> int:

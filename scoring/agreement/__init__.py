@@ -1,1 +1,1 @@
-"""How far leaderboards agree, and how far raters do."""
+"""Owns how far leaderboards agree, and raters; fits no strength."""

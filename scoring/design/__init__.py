@@ -1,1 +1,1 @@
-"""Planning a tournament: who meets whom, how many battles, when to stop."""
+"""Owns planning: who meets whom, how many battles, when to stop; its seeds come from the caller."""

@@ -1,1 +1,1 @@
-"""Counting battles and fitting strengths by maximum likelihood."""
+"""Owns counts of battles and strengths fitted to them; gives no interval."""

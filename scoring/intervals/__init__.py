@@ -1,1 +1,1 @@
-"""How sure a figure is: sandwich, clusters, proportions, ranks."""
+"""Owns how sure a figure is: sandwich, clusters, proportions, ranks; counts no battle."""

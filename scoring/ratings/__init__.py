@@ -1,1 +1,1 @@
-"""Battles to ratings with intervals: plain, with covariates, or corrected by labels."""
+"""Owns battles to ratings with intervals: plain, with covariates, by labels; prints nothing."""

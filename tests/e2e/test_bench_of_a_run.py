@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
-from tests.support.whole_runs import run
+from tests.support.typed import run
 
 CAST = "offline:hawk,offline:owl,offline:mole,offline:blind,offline:parrot"
 

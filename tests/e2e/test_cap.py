@@ -17,7 +17,8 @@ from tests.support.lives import Life
 from tests.support.loopback import ask_offline, serving
 from tests.support.manners import Manners
 from tests.support.played import invoke
-from tests.support.whole_runs import battles, command, committed_keys, environment, run
+from tests.support.typed import run
+from tests.support.whole_runs import battles, command, committed_keys, environment
 from videoautoarena.agents.offline import KINDS
 
 FRAME = 250
@@ -103,7 +104,7 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
             text=True,
         )
         assert again.returncode == 4
-        assert "it holds until another is given" in again.stderr
+        assert "it stays in force until changed" in again.stderr
         run("arena", "resume", out, "--max-usd", "6")
         server.after(2 * int(cost["calls"]))
         keys_sent = [row["key"] for row in server.events("sent")[int(cost["calls"]) :]]
@@ -133,6 +134,7 @@ def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path)
             before = len(server.events("sent"))
             with Life(line) as life:
                 life.until(lambda so_far=before: len(server.events("sent")) >= so_far + 3)
+                life.until(lambda: len(server.events("arrived")) > len(server.events("sent")))
                 life.interrupt(signal.SIGKILL)
         at_last = subprocess.run(line, env=environment(), capture_output=True, text=True)
         assert at_last.returncode == 4, at_last.stderr[-2000:]
@@ -161,6 +163,6 @@ def test_a_model_without_a_price_is_named_and_nothing_starts(tmp_path: Path) -> 
     )
     assert refused.returncode == 1
     assert refused.stderr.count("\n") == 1
-    assert "nobody knows the price of hawk, owl, mole, examiner, judge" in refused.stderr
+    assert "no price is known for hawk, owl, mole, examiner, judge" in refused.stderr
     assert "price = { input_usd" in refused.stderr
     assert not out.exists()

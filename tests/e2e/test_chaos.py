@@ -17,7 +17,8 @@ from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving_apart
 from tests.support.manners import Chaos, written
 from tests.support.serverlog import Log, arrivals, mean_at_once, most_at_once
-from tests.support.whole_runs import battles, command, committed_keys, environment, opened, run
+from tests.support.typed import run
+from tests.support.whole_runs import battles, command, committed_keys, environment, opened
 from videoautoarena.memory.records.digests import unit_interval
 
 CHAOS = Chaos(

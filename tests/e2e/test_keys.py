@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import ClassVar
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.typed import Terminal
 from tests.support.whole_runs import command
 
 SECRETS = {
@@ -126,18 +126,21 @@ def gossiping() -> Iterator[str]:
 
 
 def lines_of(place: Path) -> list[list[str]]:
-    """Return the command lines of a run, a look at it from all sides, and one that meets a bug."""
-    out, config = place / "out", place / "arena.toml"
-    words = ("--videos", place / "videos", "--config", config)
-    first = ("--out", out, f"--trace={place / 'trace.jsonl'}")
-    looks = [("battles", out, "--jsonl"), ("status", out), ("leaderboard", out)]
-    looks += [("replay", out), ("export", out), ("doctor", *words), ("doctor", *words, "--live")]
-    looks += [("show", out, first_battle(place), *end) for end in ((), ("--json",))]
+    """Return the command lines of a run, of a doctor's visit, and of one that meets a bug."""
+    words = ("--videos", place / "videos", "--config", place / "arena.toml")
     return [
-        command("simulate", *words, *first),
-        *(command("arena", *look) for look in looks),
+        command("simulate", *words, "--out", place / "out", f"--trace={place / 'trace.jsonl'}"),
+        command("arena", "doctor", *words, "--live"),
         [sys.executable, "-c", BUG, "simulate", *map(str, words), "--out", str(place / "bug")],
     ]
+
+
+def looks_at(place: Path) -> list[tuple[str | Path, ...]]:
+    """Return the commands that look at the run from all sides and call nobody."""
+    out, words = place / "out", ("--videos", place / "videos", "--config", place / "arena.toml")
+    looks = [("battles", out, "--jsonl"), ("status", out), ("leaderboard", out)]
+    looks += [("replay", out), ("export", out), ("doctor", *words)]
+    return looks + [("show", out, first_battle(place), *end) for end in ((), ("--json",))]
 
 
 def first_battle(place: Path) -> str:
@@ -145,20 +148,22 @@ def first_battle(place: Path) -> str:
 
 
 @pytest.fixture
-def said(tmp_path: Path) -> str:
+def said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> str:
     """Run a tournament in which every remote call goes wrong; return all that is said of it."""
     draw_folder(tmp_path / "videos", 1)
     with gossiping() as host:
         (tmp_path / "arena.toml").write_text(TOML.format(url=f"http://{host}"))
-        env = {**os.environ, **SECRETS, "OPENAI_BASE_URL": f"http://{host}/v1"}
-        env |= {"GOOGLE_GEMINI_BASE_URL": f"http://{host}", "OPENAI_LOG": "debug"}
-        done = [
-            subprocess.run(line, env=env, cwd=tmp_path, capture_output=True, text=True)
-            for line in lines_of(tmp_path)
-        ]
-    codes = [one.returncode for one in done]
-    assert codes == [3, 0, 0, 0, 0, 0, 0, 1, 0, 0, 70], (codes, done)
-    return "".join(one.stdout + one.stderr for one in done)
+        env = {**SECRETS, "OPENAI_BASE_URL": f"http://{host}/v1", "OPENAI_LOG": "debug"}
+        for name, value in (env | {"GOOGLE_GEMINI_BASE_URL": f"http://{host}"}).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(tmp_path)
+        done = [subprocess.run(line, capture_output=True, text=True) for line in lines_of(tmp_path)]
+        looks = [Terminal(capsys).arena(*look) for look in looks_at(tmp_path)]
+    codes = [one.returncode for one in done], [look.code for look in looks]
+    assert codes == ([3, 1, 70], [0] * 8), (codes, done, looks)
+    return "".join([one.stdout + one.stderr for one in done] + [one.out + one.err for one in looks])
 
 
 def test_no_failure_brings_a_key_into_a_line_or_a_file(

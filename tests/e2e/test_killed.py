@@ -13,13 +13,13 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback, serving_apart
 from tests.support.serverlog import Log, arrivals, open_calls
+from tests.support.typed import run
 from tests.support.whole_runs import (
     battles,
     command,
     committed_keys,
     end_well,
     environment,
-    run,
     write_config,
 )
 from videoautoarena.memory.records.digests import unit_interval

@@ -120,7 +120,7 @@ def test_every_command_reads_what_came_of_it(folder: Path) -> None:
     }
     for words, said in zip(expected, typed_in_turn(*expected), strict=True):
         assert expected[words] in said
-    assert "0 of 24 battles to go" in "".join(typed("arena", "resume", out, "--videos", folder))
+    assert "0 of 24 battles left" in "".join(typed("arena", "resume", out, "--videos", folder))
 
 
 @pytest.mark.usefixtures("told")
@@ -138,4 +138,4 @@ def test_it_is_shown_and_replayed(folder: Path) -> None:
     *pages, replayed = typed_in_turn(*shown, ("replay", out))
     assert len(pages) == 8
     assert sum("subtitles: 1 cues of" in page for page in pages) == 7
-    assert "24 battles came out the same, 0 did not" in replayed
+    assert "24 battles are identical, 0 differ" in replayed

@@ -12,7 +12,8 @@ from tests.support.clips import draw_folder
 from tests.support.loopback import serving
 from tests.support.manners import Manners, Mishap
 from tests.support.played import invoke
-from tests.support.whole_runs import KEY, battles, committed_keys, folder_bytes, run, write_config
+from tests.support.typed import run
+from tests.support.whole_runs import KEY, battles, committed_keys, folder_bytes, write_config
 
 CLIPS, ROUNDS, CALLS_AT_ONCE = 2, 3, 16
 TROUBLE = (

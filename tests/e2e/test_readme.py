@@ -52,7 +52,7 @@ def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(tmp_path: Path) -> N
             said[line if "--live" in line else " ".join(shlex.split(line)[:2])] = done.stdout
         sent = [event["model"] for event in server.events("arrived")]
     assert set(sent) == set(NAMES.values())
-    assert said["arena doctor --live"].count("does NOT see what it is shown") == len(NAMES)
+    assert said["arena doctor --live"].count("does NOT see the images it is sent") == len(NAMES)
     board = said["arena leaderboard"]
     assert re.search(r"^1.*\bone\b", board, re.M)
     assert re.search(r"\btwo\b", board)

@@ -67,6 +67,7 @@ def play(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+@pytest.mark.slow
 def test_in_a_clean_environment_no_client_is_made(tmp_path: Path) -> None:
     done = play(tmp_path)
     assert "LangSmith" not in done.stdout + done.stderr
@@ -79,12 +80,14 @@ def test_a_key_and_an_address_alone_send_nothing(tmp_path: Path) -> None:
     assert "LangSmith" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2"])
+@pytest.mark.parametrize(
+    "name", ["LANGSMITH_TRACING", pytest.param("LANGCHAIN_TRACING_V2", marks=pytest.mark.slow)]
+)
 def test_who_turns_it_on_gets_traces_and_is_told_so_first(tmp_path: Path, name: str) -> None:
     with listening() as (address, heard):
         settings = {"LANGSMITH_API_KEY": "planted", "LANGSMITH_ENDPOINT": address, name: "true"}
         done = play(tmp_path, **settings)
     assert any("/runs" in path for path, _ in heard), done.stderr
-    told = "LangSmith tracing is on: all that is sent and said also goes to 127.0.0.1"
+    told = "LangSmith tracing is on: all requests and replies also go to 127.0.0.1"
     assert told in done.stderr
     assert "planted" not in done.stdout + done.stderr

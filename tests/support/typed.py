@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from tests.support.whole_runs import KEY
 from videoautoarena.runs.cli.main import arena, guarded, load
 from videoautoarena.runs.text import terminal
 
@@ -18,6 +21,21 @@ class Said:
     code: int
     out: str
     err: str
+
+
+def run(name: str, *words: str | Path) -> str:
+    """Run `simulate` or `arena` to its good end and return its stdout."""
+    command, typed = (
+        load("simulate") if name == "simulate" else arena,
+        [str(word) for word in words],
+    )
+    terminal.out.cache_clear()
+    with pytest.MonkeyPatch.context() as env, redirect_stdout(StringIO()) as said:
+        env.setenv("LOOPBACK_KEY", KEY)
+        code = guarded(lambda: command.main(typed, prog_name=name, standalone_mode=False))
+    terminal.out.cache_clear()
+    assert code == 0, f"{name} {typed} ended with {code}:\n{said.getvalue()[-3000:]}"
+    return said.getvalue()
 
 
 class Terminal:

@@ -42,11 +42,6 @@ def environment() -> dict[str, str]:
     return {**os.environ, "LOOPBACK_KEY": KEY}
 
 
-def run(name: str, *arguments: str | Path) -> str:
-    """Run a command to its good end and return its stdout."""
-    return end_well(command(name, *arguments))
-
-
 def end_well(line: list[str]) -> str:
     """Run a command line to its good end and return its stdout."""
     done = subprocess.run(line, env=environment(), capture_output=True, text=True)

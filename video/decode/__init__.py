@@ -1,1 +1,1 @@
-"""From a file to chosen frames as JPEG: containers, indexes, decoders, damage."""
+"""Owns the way from a file to chosen frames as JPEG; chooses no instant."""

@@ -1,1 +1,1 @@
-"""What lies in a folder of videos: the usable ones, and their subtitle files."""
+"""Owns what lies in a folder: usable videos and subtitle files; opens none in this process."""

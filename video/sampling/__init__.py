@@ -1,1 +1,1 @@
-"""Which frames stand for a video, and the cache that keeps them."""
+"""Owns which frames stand for a video, and their cache; how they are decoded is settled below."""

@@ -1,1 +1,1 @@
-"""Pictures and clips that are made here: samples, splices, contact sheets."""
+"""Owns pictures and clips made here: samples, splices, contact sheets; looks for no video."""

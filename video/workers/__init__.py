@@ -1,1 +1,1 @@
-"""The confined processes that open files from outside, and the queue before them."""
+"""Owns the confined processes that open files from outside; chooses nothing."""

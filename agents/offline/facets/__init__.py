@@ -1,1 +1,1 @@
-"""Facts that can be measured in frames, asked for, claimed and checked."""
+"""Owns facts that can be measured, asked, claimed and checked; knows no wording."""

@@ -1,1 +1,1 @@
-"""Prose of the offline models: phrased, and read again; measures no picture."""
+"""Owns the prose of offline models, written and read again; measures no picture."""

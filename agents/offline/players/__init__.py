@@ -1,1 +1,1 @@
-"""The offline models in their roles: examiner, personas, contestants, judge, evolver."""
+"""Owns the offline models in their roles; keeps no state between two calls."""

@@ -1,1 +1,1 @@
-"""What a message held and what is measured in its frames; speaks no language."""
+"""Owns what is measured in the frames of a message; knows no fact and no language."""

@@ -1,1 +1,1 @@
-"""The files of a bench: schema, reading, writing, verifying, results."""
+"""Owns the files of a bench: schema, reading, writing, verifying; plays and scores nothing."""

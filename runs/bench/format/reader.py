@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
@@ -17,12 +17,15 @@ from videoautoarena.runs.bench.format.schema import (
     BENCH_SCHEMA,
     DERIVED,
     FILES,
+    ITEMS,
     MANIFEST,
+    PREFERENCE,
     QUESTIONS,
     RESULTS,
     RUN,
     VIDEOS,
     Item,
+    Kind,
     Manifest,
     SealedFile,
     counts_of,
@@ -91,7 +94,7 @@ def read_bench(folder: Path) -> Reading:
     """Return all that a bench holds but its videos, and every problem found on the way.
 
     Raises:
-        BadInput: `folder` is no folder.
+        BadInput: `folder` is no folder, or a set of a kind that this version does not play.
     """
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass one that arena freeze made")
@@ -149,7 +152,7 @@ def _read_manifest(path: Path) -> _Found:
     if len(content) > LARGEST_MANIFEST:
         raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
     raw = _parsed(content)
-    return _Found(content, raw, _shaped(raw))
+    return _Found(content, raw, _shaped(path.parent, raw))
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
@@ -162,13 +165,19 @@ def _parsed(content: bytes) -> dict[str, Any]:
     return raw
 
 
-def _shaped(raw: dict[str, Any]) -> Manifest:
+def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
     schema = raw.get("schema")
     if type(schema) is int and schema != BENCH_SCHEMA:
         remedy = "newer than {}; update videoautoarena", "older than {}; freeze or import it again"
         raise _Unusable(
             f"has schema {one_line(str(schema), 12)}, "
             + remedy[schema < BENCH_SCHEMA].format(BENCH_SCHEMA)
+        )
+    kind = raw.get("kind", PREFERENCE)
+    if kind in get_args(Kind) and kind not in ITEMS:
+        raise BadInput(
+            f"{folder} is a set of kind {kind}, which this version does not play; "
+            "update videoautoarena"
         )
     rest = {key: value for key, value in raw.items() if key != "bench"}
     try:
@@ -244,7 +253,7 @@ def _read_items(path: Path, found: _Found, read: Reading) -> None:
         return
     seen: set[str] = set()
     for place, line in enumerate(lines, start=1):
-        where, item = f"{QUESTIONS} line {place}", _item(line)
+        where, item = f"{QUESTIONS} line {place}", _item(line, ITEMS[found.manifest.kind])
         read.lines += 1
         if isinstance(item, str):
             read.problems.append(f"{where} {item}")
@@ -283,9 +292,9 @@ def _each_line(path: Path) -> Iterator[bytes]:
             yield line
 
 
-def _item(line: bytes) -> Item | str:
+def _item(line: bytes, shape: type[Item]) -> Item | str:
     try:
-        return Item.model_validate(json.loads(line.decode("ascii")))
+        return shape.model_validate(json.loads(line.decode("ascii")))
     except ValidationError as wrong:
         return f"has another shape: {_first(wrong)}"
     except (ValueError, RecursionError):

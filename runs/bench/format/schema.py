@@ -35,6 +35,8 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Length = Annotated[float, Field(ge=0)]
 QID_LENGTH = 16
+Kind = Literal["preference", "choice", "generation", "dialogue"]
+PREFERENCE: Kind = "preference"
 RUN: Literal["run"] = "run"
 IMPORT: Literal["import"] = "import"
 UNKNOWN = "unknown"
@@ -167,6 +169,9 @@ class Manifest(Shape):
     """manifest.json, without its own digest."""
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
+    kind: Kind = PREFERENCE
+    """What its items ask for, and so how they are scored; not written of the first kind there was,
+    so that its benches keep their digests."""
     generator: Generator
     source: Source
     run: dict[str, JsonValue] = Field(default_factory=dict)
@@ -183,6 +188,10 @@ class Manifest(Shape):
     count: Count
 
 
+ITEMS: dict[Kind, type[Item]] = {PREFERENCE: Item}
+"""The shape of an item, by the kinds that this version reads."""
+
+
 def digest_of(value: Any) -> Digest:
     """Return the sha256 of the canonical JSON of `value`; NaN raises ValueError."""
     return digest(canonical_json(value))
@@ -196,7 +205,8 @@ def manifest_bytes(manifest: dict[str, Any]) -> bytes:
 
 def sealed(manifest: Manifest) -> dict[str, Any]:
     """Return the manifest with its own digest in it, under `bench`."""
-    rest = manifest.model_dump(by_alias=True)
+    is_first = manifest.kind == PREFERENCE
+    rest = manifest.model_dump(by_alias=True, exclude={"kind"} if is_first else None)
     return {**rest, "bench": digest_of(rest)}
 
 

@@ -1,1 +1,1 @@
-"""Turning a run into a bench: selection, items, topics, card."""
+"""Owns turning a run into a bench: selection, items, topics, card; calls no chat model."""

@@ -1,1 +1,1 @@
-"""Running models on a bench, with a journal of its own."""
+"""Owns running models on a bench, with its journal; computes no score."""

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
@@ -18,7 +19,7 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.calls import (
@@ -40,16 +41,16 @@ from videoautoarena.runs.bench.play.videos import (
     remember_videos,
     video_notes,
 )
-from videoautoarena.runs.console.events import Happening, Listeners, pass_on
+from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
-    Budget,
     check_caps,
     keep_caps,
     kept_caps,
     merged_caps,
 )
+from videoautoarena.runs.rundir.context import Calling, draining_asker
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.text.battle_table import quoted
@@ -116,21 +117,23 @@ class _Ready:
         return plan_of(self.cast, self.items, left=self.left, notes=self.notes, store=self.store)
 
 
-async def plan_bench(folder: Path, asked: Asked) -> BenchPlan:
+async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
     """Return what it would take to play a bench; nobody is called, and nothing is written.
 
     Raises:
-        BadInput: no intact bench, a cast that cannot play, or videos that nobody named.
+        BadInput: a cast that cannot play, or videos that nobody named.
     """
-    async with _ready(folder, asked, write=False) as ready:
+    async with _ready(bench, asked, write=False) as ready:
         return ready.plan
 
 
-async def run_bench(folder: Path, asked: Asked, *, told: Listeners, on_settled: OnSettled) -> Ran:
+async def run_bench(
+    bench: OpenBench, asked: Asked, *, told: Listeners, on_settled: OnSettled
+) -> Ran:
     """Play a bench, or what of it is not played yet, and write the results when all of it is.
 
     Args:
-        folder: the bench.
+        bench: what is asked.
         asked: what was typed.
         told: who is told how it goes.
         on_settled: hears after every question of every model.
@@ -139,12 +142,12 @@ async def run_bench(folder: Path, asked: Asked, *, told: Listeners, on_settled: 
         BadInput: as `plan_bench`; or a result that was imported stands in the way.
         RunLocked: another process plays this bench.
     """
-    async with _ready(folder, asked, write=True) as ready:
+    async with _ready(bench, asked, write=True) as ready:
         for line in ready.plan.as_lines():
             told.say(line)
         if ready.left.calls.total() and ready.films.folder is None:
             raise BadInput(
-                f"{folder} is not played to its end and holds no copies of its videos; "
+                f"{bench.folder} is not played to its end and holds no copies of its videos; "
                 "pass their folder with --videos"
             )
         config = ready.cast.config
@@ -164,9 +167,8 @@ def _results(ready: _Ready, outcomes: Outcomes) -> tuple[Result | Anchored, ...]
 
 
 @asynccontextmanager
-async def _ready(folder: Path, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
+async def _ready(bench: OpenBench, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
-    bench = open_bench(folder)
     cast, items = cast_against(bench, asked.wanted), _chosen(bench, asked)
     _refuse_imported(bench, cast)
     with ExitStack() as stack:
@@ -281,24 +283,8 @@ async def _play(
         raise RuntimeError("a bench was to be played without a file for its calls")
     async with Decoders(FrameCache()) as decoders:
         run_frames = _run_frames(cast, ready.films, store, decoders=decoders)
-        budget = Budget.of(store, cast.config)
-
-        def hear(event: Happening) -> None:
-            why = pass_on(event, told)
-            if why and isinstance(event, Event) and not tally.hopeless:
-                tally.hopeless = f"{event.alias}: {why}: {event.text}"
-                asker.drain()
-
-        asker = Asker(
-            store.journal,
-            run_frames.jpegs,
-            seed=cast.config.seed,
-            concurrency=asked.concurrency,
-            patience_s=asked.patience_s,
-            on_event=hear,
-            spend_cap=budget.spend_cap,
-            estimates=budget.estimates,
-        )
+        calling, hear = Calling(store, cast.config, run_frames.jpegs), partial(pass_on, told=told)
+        asker = draining_asker(calling, tally, pace=asked, hear=hear)
         game = game_of(cast, ready.films, asker, store=store, run_frames=run_frames)
         jobs = [(item, player) for item in ready.items for player in cast.players]
         line = Line(game.play, jobs, tally, on_settled)

@@ -10,8 +10,6 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import Lost
 from videoautoarena.memory.store.journal import NOTHING_LOST
@@ -27,6 +25,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.question import Outcome
+from videoautoarena.runs.rundir.context import EarlyEnd
 from videoautoarena.runs.rundir.failures import Forfeits
 from videoautoarena.runs.text.battle_table import quoted
 
@@ -46,7 +45,7 @@ Outcomes = Mapping[tuple[str, str], Outcome]
 
 
 @dataclass
-class BenchTally:
+class BenchTally(EarlyEnd):
     """How questions went in one process; each counts once a player."""
 
     total: int
@@ -56,12 +55,6 @@ class BenchTally:
     of_players: Forfeits = field(default_factory=Forfeits)
     reasons: Counter[str] = field(default_factory=Counter)
     """Why there were forfeits and voids; may hold a provider's words."""
-    is_interrupted: bool = False
-    is_capped: bool = False
-    gone: Outage | None = None
-    """An endpoint that was waited for in vain."""
-    hopeless: str = ""
-    """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
     complete: int = 0
     """So many questions, the first as they are drawn, are played by everybody."""
     lost: Lost = NOTHING_LOST
@@ -78,12 +71,6 @@ class BenchTally:
         if outcome.end != "judged":
             reasons = dict.fromkeys(r.reason or "no reason recorded" for r in outcome.rulings)
             self.reasons[next(reason for reason in reasons)] += 1
-
-    def end(self, asker: Asker, *, stopped: bool) -> None:
-        """Take note of why it was stopped early, if it was."""
-        self.is_capped = stopped and asker.is_broke
-        self.gone = asker.lost if stopped else None
-        self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""

@@ -1,1 +1,1 @@
-"""Results of a bench as figures: scores, comparisons, validity."""
+"""Owns results as figures: scores, comparisons, validity; calls no model."""

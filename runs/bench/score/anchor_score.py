@@ -28,12 +28,22 @@ from videoautoarena.runs.bench.format.points import (
     shares_of,
 )
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import Anchored, Comparison, read_anchored
+from videoautoarena.runs.bench.format.results import Anchored, Comparison, Result
 from videoautoarena.runs.bench.format.schema import Item, part_of
-from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS, PARTIAL, VOIDS, By, ordered
+from videoautoarena.runs.bench.score.score import (
+    FEW,
+    FEW_VIDEOS,
+    PARTIAL,
+    VOIDS,
+    By,
+    Of,
+    anchored_by,
+    build_scores,
+    ordered,
+    results_by,
+)
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
-from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
@@ -60,6 +70,53 @@ class Way:
     """Take out what the style of answers is worth."""
     intervals: Intervals = "clustered"
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class WantedScores:
+    """Which scores a person wants to see, and how they are made."""
+
+    of: Of = "judged"
+    by: By | None = None
+    judge: str | None = None
+    anchor: str | None = None
+    way: Way = Way()
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What models came to on a bench: against the references, and against each anchor."""
+
+    board: Board
+    anchored: list[Board]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena bench score --json`."""
+        return {**self.board, "anchored": self.anchored} if self.anchored else self.board
+
+
+def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
+    """Return the scores of the results that are wanted.
+
+    Raises:
+        BadInput: there are none, or an anchor is named and nothing was held against it.
+    """
+    held = anchored_by(bench, judge=wanted.judge, anchor=wanted.anchor)
+    anchored = build_anchored(bench, held, wanted.way, by=wanted.by)
+    results = list[Result]()
+    if wanted.anchor is None:
+        results = results_by(bench, wanted.judge, may_be_none=bool(anchored))
+    board = build_scores(bench, results, of=wanted.of, by=wanted.by)
+    if anchored and not results:
+        board["stand_ins"] = all(one["stand_ins"] for one in anchored)
+    return Scores(board, anchored)
+
+
+def score_results(bench: OpenBench, results: Sequence[Result | Anchored]) -> Scores:
+    """Return the scores of results that need not be written."""
+    held = [one for one in results if isinstance(one, Anchored)]
+    plain = [one for one in results if isinstance(one, Result)]
+    return Scores(build_scores(bench, plain), build_anchored(bench, held))
 
 
 class _Games(NamedTuple):
@@ -101,28 +158,6 @@ def build_anchored(
             board |= {"by": by, "slices": _slices(bench, group, way, by)}
         boards.append(board)
     return boards
-
-
-def anchored_by(
-    bench: OpenBench, *, judge: str | None = None, anchor: str | None = None
-) -> list[Anchored]:
-    """Return what was held against anchors on a bench, or against one of them, or by one judge.
-
-    Raises:
-        BadInput: an anchor is named, and nothing was held against it by that judge.
-    """
-    results = read_anchored(bench)
-    judge = judge and in_full(judge, (one.judge for one in results))
-    anchor = anchor and in_full(anchor, (one.anchor for one in results))
-    found = [one for one in results if judge in (None, one.judge) and anchor in (None, one.anchor)]
-    if anchor is not None and not found:
-        there = ", ".join(f"{quoted(k[1])} by {quoted(k[0])}" for k, _ in groups_of(results))
-        raise BadInput(
-            f"nothing was held against {quoted(anchor)}"
-            + (f" by {quoted(judge)}" if judge else "")
-            + f" on {bench.folder}; there is {there or 'no anchor at all'}"
-        )
-    return found
 
 
 def _slices(bench: OpenBench, group: Sequence[Anchored], way: Way, by: By) -> list[Board]:

@@ -12,8 +12,14 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.runs.bench.format.points import DEGREES
-from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Board
-from videoautoarena.runs.bench.score.score_text import LEAD, bounds, few_videos, slice_grid
+from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Board, Scores
+from videoautoarena.runs.bench.score.score_text import (
+    LEAD,
+    bounds,
+    few_videos,
+    render_scores,
+    slice_grid,
+)
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
@@ -25,6 +31,16 @@ CSV_COLUMNS = (
     "judge", "anchor", "slice", "model", "score", "low", "high", "rating", "rating_low",
     "rating_high", "share", "n", *_DEGREES, "void", "missing", "split",
 )  # fmt: skip
+
+
+def render_each(scores: Scores) -> Iterator[RenderableType]:
+    """Yield the table of scores against the references, and one a judge and anchor."""
+    if scores.board["models"]:
+        yield render_scores(scores.board)
+    for place, one in enumerate(scores.anchored):
+        if place or scores.board["models"]:
+            yield Text("")
+        yield render_anchored(one)
 
 
 def render_anchored(board: Board) -> RenderableType:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.points import points_of, shares_of, videos_of
-from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
@@ -106,7 +105,7 @@ class Comparison:
 
 
 def compare(
-    folder: Path, a: str, b: str, *, judge: str | None = None, anchor: str | None = None
+    bench: OpenBench, a: str, b: str, *, judge: str | None = None, anchor: str | None = None
 ) -> Comparison:
     """Return how two models fared on the questions of a bench that count for both.
 
@@ -114,7 +113,7 @@ def compare(
     counts once, with the share of its games that a model won.
 
     Args:
-        folder: the bench.
+        bench: what was asked.
         a: name of a model with a result.
         b: likewise.
         judge: whose rulings count; None where there is one judge of both.
@@ -124,7 +123,6 @@ def compare(
         BadInput: a model without a result, several judges or anchors and none named, or no
             question in common.
     """
-    bench = open_bench(folder)
     there = read_results(bench), read_anchored(bench)
     judged = [{one.model for one in results} for results in there]
     a, b = (in_full(name, (one.model for results in there for one in results)) for name in (a, b))
@@ -135,7 +133,7 @@ def compare(
     marks = [_marks(result) for result in found]
     qids = [item.qid for item in bench.items if all(item.qid in one for one in marks)]
     if not qids:
-        raise BadInput(f"{quoted(a)} and {quoted(b)} share no judged question on {folder}")
+        raise BadInput(f"{quoted(a)} and {quoted(b)} share no judged question on {bench.folder}")
     clusters = videos_of(bench, qids)
     videos = int(clusters.max()) + 1
     leads = {

@@ -15,9 +15,16 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.points import WORTH, points_of
+from videoautoarena.runs.bench.format.points import WORTH, groups_of, points_of
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import REFERENCES, Against, Result, read_results
+from videoautoarena.runs.bench.format.results import (
+    REFERENCES,
+    Against,
+    Anchored,
+    Result,
+    read_anchored,
+    read_results,
+)
 from videoautoarena.runs.bench.format.schema import UNKNOWN, Item, part_of
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.traits import BUCKET_NAMES
@@ -107,6 +114,28 @@ def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False
         f"{bench.folder} has no results; make some with arena bench run, or take them in with "
         "arena import videoautobench-judgments"
     )
+
+
+def anchored_by(
+    bench: OpenBench, *, judge: str | None = None, anchor: str | None = None
+) -> list[Anchored]:
+    """Return what was held against anchors on a bench, or against one of them, or by one judge.
+
+    Raises:
+        BadInput: an anchor is named, and nothing was held against it by that judge.
+    """
+    results = read_anchored(bench)
+    judge = judge and in_full(judge, (one.judge for one in results))
+    anchor = anchor and in_full(anchor, (one.anchor for one in results))
+    found = [one for one in results if judge in (None, one.judge) and anchor in (None, one.anchor)]
+    if anchor is not None and not found:
+        there = ", ".join(f"{quoted(k[1])} by {quoted(k[0])}" for k, _ in groups_of(results))
+        raise BadInput(
+            f"nothing was held against {quoted(anchor)}"
+            + (f" by {quoted(judge)}" if judge else "")
+            + f" on {bench.folder}; there is {there or 'no anchor at all'}"
+        )
+    return found
 
 
 def ordered(by: By, parts: Mapping[str, object]) -> list[str]:

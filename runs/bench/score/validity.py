@@ -20,7 +20,7 @@ from videoautoarena.runs.audit.canaries import MOST_LEAKED
 from videoautoarena.runs.audit.evidence import above, finding, percent, unknown
 from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
 from videoautoarena.runs.bench.format.points import Points, judge_of, points_of, videos_of
-from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Result, Vote, read_results
 from videoautoarena.runs.leaderboard.agreement import agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
@@ -72,7 +72,6 @@ def _abstains(judge: str, votes: Sequence[Sequence[Vote]], video: Ints) -> Findi
     return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
 
 
-Report = dict[str, Any]
 CONSTANT = "offline:parrot"
 CANARIES = (("offline:windbag", "offline:terse"), ("offline:trickster", "offline:terse"))
 """A model that pads, or writes to the judge, and the one that says the same without it."""
@@ -128,19 +127,60 @@ class _Given:
         return None
 
 
-def check(folder: Path, *, run: Path | None = None, judge: str | None = None) -> Report:
-    """Return what speaks for and against a bench, as JSON-ready values.
+@dataclass(frozen=True)
+class Validity:
+    """What speaks for and against a bench."""
+
+    bench: str
+    judge: str
+    questions: int
+    models: tuple[str, ...]
+    figures: tuple[Finding, ...]
+    agreement: dict[str, Any] | None
+    """How far the scores order the models as a run does; None where no run was named."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena bench check --json`."""
+        return {
+            "schema": SCHEMA,
+            "bench": self.bench,
+            "judge": self.judge,
+            "questions": self.questions,
+            "models": list(self.models),
+            "figures": [one.to_json() for one in self.figures],
+            "alarms": alarms(self.figures),
+            "agreement": self.agreement,
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person: alarms first."""
+        lines = [f"ALARM: {sentence}" for sentence in alarms(self.figures)]
+        lines += [one.sentence for one in self.figures if not one.is_alarm]
+        if (agreement := self.agreement) is None:
+            return [*lines, "How far the run's ratings agree was not looked at; pass --run OUT."]
+        names = [safe(board["source"]) for board in agreement["boards"]]
+        lines.append(f"A is the bench, {names[0]}; B is {names[1]}.")
+        lines += [one["sentence"] for one in agreement["figures"]]
+        lines += [
+            f"The bench is sure of {safe(pair['above_on_a'])} above {safe(pair['above_on_b'])}, "
+            "and the run of the opposite."
+            for pair in agreement["turned"]
+        ]
+        return [*lines, *(f"note: {warning}" for warning in agreement["warnings"])]
+
+
+def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None) -> Validity:
+    """Return what speaks for and against a bench.
 
     Args:
-        folder: the bench.
+        bench: what was asked.
         run: a run, or any leaderboard of the models, whose order the bench should give again.
         judge: whose rulings are looked at; None where there is one.
 
     Raises:
-        BadInput: no intact bench, no results, several judges and none named, or a run that shares
+        BadInput: no results, several judges and none named, or a run that shares
             no model with the results.
     """
-    bench = open_bench(folder)
     results = read_results(bench)
     chosen = judge_of(bench, results, judge)
     given = _Given(bench, [result for result in results if result.judge == chosen])
@@ -149,16 +189,15 @@ def check(folder: Path, *, run: Path | None = None, judge: str | None = None) ->
     agreement = None
     if run is not None:
         agreement = agree_boards(_board(given), read_board(run))
-    return {
-        "schema": SCHEMA,
-        "bench": bench.bench,
-        "judge": chosen,
-        "questions": len(bench.items),
-        "models": [result.model for result in given.results],
-        "figures": [one.to_json() for one in found],
-        "alarms": alarms(found),
-        "agreement": agreement,
-    }
+    models = tuple(result.model for result in given.results)
+    return Validity(
+        bench.bench,
+        chosen,
+        len(bench.items),
+        models=models,
+        figures=tuple(found),
+        agreement=agreement,
+    )
 
 
 def _lengths(given: _Given) -> Iterator[Finding]:
@@ -320,21 +359,3 @@ def _board(given: _Given) -> GivenBoard:
     better = {a: {b: given.lead(a, b).better for b in order if b != a} for a in order}
     known = all(not math.isnan(x) for row in better.values() for x in row.values())
     return GivenBoard(str(given.bench.folder), entries, better if known else {})
-
-
-def as_lines(report: Report) -> list[str]:
-    """Return a check as lines for a person: alarms first."""
-    lines = [f"ALARM: {told}" for told in report["alarms"]]
-    lines += [one["sentence"] for one in report["figures"] if not one["alarm"]]
-    agreement = report["agreement"]
-    if agreement is None:
-        return [*lines, "How far the run's ratings agree was not looked at; pass --run OUT."]
-    names = [safe(board["source"]) for board in agreement["boards"]]
-    lines.append(f"A is the bench, {names[0]}; B is {names[1]}.")
-    lines += [one["sentence"] for one in agreement["figures"]]
-    lines += [
-        f"The bench is sure of {safe(pair['above_on_a'])} above {safe(pair['above_on_b'])}, and "
-        "the run of the opposite."
-        for pair in agreement["turned"]
-    ]
-    return [*lines, *(f"note: {warning}" for warning in agreement["warnings"])]

@@ -266,6 +266,7 @@ def test_gaps_of_pandas_are_gaps() -> None:
         ([{**ROWS[0], "winner": "me"}], 'battles, index 0: winner is "me"'),
         ([{**ROWS[0], "model_b": "x"}], 'index 0: "x" plays against itself'),
         (pd.DataFrame([{**ROWS[0], "winner": 3}]), "battles, row 0: winner is"),
+        (pd.DataFrame([{**ROWS[0], "winner": ["a"]}]), 'battles, column "winner": no plain column'),
         ("nowhere.csv", "nowhere.csv is no file"),
     ],
 )

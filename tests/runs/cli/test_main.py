@@ -151,4 +151,4 @@ def test_anything_else_is_a_bug_with_its_trace(
 
 def test_an_interrupt_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
     assert raising(KeyboardInterrupt()).code == 130
-    assert "type the same command again" in capsys.readouterr().err
+    assert "repeat the command" in capsys.readouterr().err

@@ -36,9 +36,9 @@ def flags(config: Path, **more: object) -> Flags:
 def test_each_host_is_told_with_its_models_and_the_frames_of_a_call(arena_toml: Path) -> None:
     config = resolve(flags(arena_toml, swap=0.0)).config
     near, far = remote_notice(config, videos=1, open_slots=3)
-    assert near == ("frames of 1 video (up to 8 a call) go to 127.0.0.1:9 for a: at most 3 calls")
+    assert near == ("frames of 1 video (up to 8 per call) go to 127.0.0.1:9 for a: at most 3 calls")
     assert far == (
-        "frames of 1 video (up to 128 a call) go to 127.0.0.2:9 for b, judge: at most 43 calls"
+        "frames of 1 video (up to 128 per call) go to 127.0.0.2:9 for b, judge: at most 43 calls"
     )
 
 

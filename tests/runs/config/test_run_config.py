@@ -245,14 +245,17 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
     ("toml", "words"),
     [
         ("[run]\nrounds = 'many'", "run.rounds"),
-        ("[models.x]\nmodle = 'openai:a'", "models.x.modle is no key here; there are model, "),
-        ("[model.x]\nmodel = 'openai:a'", "model is no key here; there are models, providers, "),
+        ("[models.x]\nmodle = 'openai:a'", "models.x.modle is not a key here; there are model, "),
+        ("[model.x]\nmodel = 'openai:a'", "model is not a key here; there are models, providers, "),
         ("[models.x]\nbase_url = 'http://h'", "models.x.model is missing"),
         (
             "[models.x]\nmodel='openai:a'\nlimits={concurrency=0}",
             "models.x.limits.concurrency must",
         ),
-        ("[models.x]\nmodel='openai:a'\nlimits={calls=1}", "calls is no key here; there are conc"),
+        (
+            "[models.x]\nmodel='openai:a'\nlimits={calls=1}",
+            "calls is not a key here; there are conc",
+        ),
         ("[models.x]\nmodel='openai:a'\nlimits=3", "models.x.limits must be a table"),
         (
             "[models.x]\nmodel='openai:a'\n"
@@ -266,7 +269,7 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
         ("[models.x]\nmodel='openai:a'\ntimeout_s=inf", "timeout_s must be a finite number"),
         ("[models.x]\nmodel='openai:a'\ncache_breakpoint='?'", "must be true or false"),
         ("[providers.x]\nchat_model='os'", "providers.x.chat_model is no path of a class"),
-        ("[providers.x]\nclass='a:B'", "class is no key here; there are chat_model, key_env"),
+        ("[providers.x]\nclass='a:B'", "class is not a key here; there are chat_model, key_env"),
         ("[roles]\nmodels='x'", "roles.models must be a list"),
         ("[roles]\njudge=[1]", "roles.judge must be a text"),
         ("[run]\nrounds=0", "run.rounds must be greater than or equal to 1"),
@@ -275,7 +278,7 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
         ("[run]\nconcurrency=0", "run.concurrency must be greater than or equal to 1"),
         ("[run]\nswap='half'", "run.swap must be a number"),
         ("[run]\nsubtitles='?'", "run.subtitles must be true or false"),
-        ("[run", "no valid TOML"),
+        ("[run", "not valid TOML"),
         (
             "[models.x]\nmodel='openai:a'\nbase_url='http://u:secret@h/v1'\n[roles]\nmodels=['x','offline:owl']\nexaminer='openai:e'",
             "key_env",

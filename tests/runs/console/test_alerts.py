@@ -49,10 +49,10 @@ def told_of(*events: Happening, before: Forfeits | None = None) -> list[str]:
 def test_the_line_says_what_failed_and_what_to_do() -> None:
     (line,) = told_of(finished("gpt", "quota", "RateLimitError: insufficient_quota"))
     assert line == (
-        "gpt (judge) fails: its provider's quota or money is used up: RateLimitError: "
-        "insufficient_quota - the run goes on, and what needs it ends void or forfeit; Ctrl-C "
-        "stops; afterwards arena resume 'my out' --retry-failed plays that again and keeps what "
-        "is paid"
+        "gpt (judge) fails: its provider's quota or credit is used up: RateLimitError: "
+        "insufficient_quota - the run continues, and battles that need it end void or forfeit; "
+        "Ctrl-C stops; later, arena resume 'my out' --retry-failed repeats them and reuses paid "
+        "calls"
     )
 
 
@@ -63,7 +63,7 @@ def test_each_model_is_named_once() -> None:
 
 def test_a_key_that_gemini_refuses_is_a_refused_key() -> None:
     (line,) = told_of(finished("g", "http-400", "400 API key not valid. Please pass one."))
-    assert "its key is refused" in line
+    assert "its API key is refused" in line
 
 
 @pytest.mark.parametrize("fault", [None, "http-400", "http-500", "timeout", "content-filter"])

@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, serving
 from tests.support.manners import Manners, Mishap
-from tests.support.whole_runs import battles, command, committed_keys, end_well, write_config
+from tests.support.typed import run
+from tests.support.whole_runs import battles, command, committed_keys, write_config
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.runs.console.events import Listeners
 from videoautoarena.runs.console.interrupts import _interrupts
@@ -40,16 +42,18 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     place = tmp_path_factory.mktemp("ground")
     videos = draw_folder(place / "videos", 2, seconds=3)
     config = write_config(place / "arena.toml", "offline")
-    end_well(simulation(videos, config, place / "out"))
+    run("simulate", *simulation(videos, config, place / "out")[1:])
     return Ground(videos, battles(place / "out"))
 
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """Let commands hear a hang-up even where these tests run under nohup, which has it ignored."""
+    """Let commands hear what nohup, or a shell for what runs in its background, has ignored."""
     before = signal.signal(signal.SIGHUP, lambda *_: None)
+    before_int = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGHUP, before)
+    signal.signal(signal.SIGINT, before_int)
 
 
 def simulation(videos: Path, config: Path, out: Path) -> list[str]:
@@ -61,6 +65,9 @@ def over_http(ground: Ground, place: Path, server: Loopback) -> Life:
     config = write_config(place / "arena.toml", "openai", server)
     traced = f"--trace={place / 'trace'}"
     return Life([*simulation(ground.videos, config, place / "out"), traced])
+
+
+slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def told_calls(trace: Path) -> int:
@@ -80,7 +87,8 @@ def last_before_answers(server: Loopback, said_at: float) -> bool:
     return all(row["at"] < answers[0] for row in arrived(server))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+# What follows here stops runs by SIGINT and SIGHUP, too.
+@pytest.mark.parametrize("number", [slow(signal.SIGINT), signal.SIGTERM, slow(signal.SIGHUP)])
 def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
     number: int, ground: Ground, tmp_path: Path
 ) -> None:
@@ -90,13 +98,13 @@ def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
     ):
         life.until(lambda: len(arrived(server)) >= 6)
         life.interrupt(number)
-        life.until(life.has_said("stopping: calls under way are being finished"))
+        life.until(life.has_said("stopping: finishing "))
         stopping_at = arrived(server)[-1]["at"]
         assert life.end() == 130
         assert last_before_answers(server, stopping_at)
         assert committed_keys(tmp_path / "out") == {row["key"] for row in arrived(server)}
         assert told_calls(tmp_path / "trace") == len(arrived(server))
-    assert f"to go on: arena resume {tmp_path / 'out'}" in life.last_line
+    assert f"to continue: arena resume {tmp_path / 'out'}" in life.last_line
     assert (life.noise, life.children) == ([], [])
 
 
@@ -112,7 +120,7 @@ def test_the_same_command_goes_on_to_the_undisturbed_battles_and_pays_nothing_tw
         life.end()
     paid = committed_keys(tmp_path / "out")
     with serving(tmp_path / "again") as server:
-        end_well(over_http(ground, tmp_path, server).line)
+        run("simulate", *over_http(ground, tmp_path, server).line[1:])
         assert paid
         assert not paid & {row["key"] for row in arrived(server)}
     assert battles(tmp_path / "out") == ground.battles
@@ -210,14 +218,14 @@ def huge(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, slow(signal.SIGHUP)])
 def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_path: Path) -> None:
     with Life(command("simulate", "--videos", huge.parent, "--out", tmp_path / "out")) as life:
         life.until(lambda: is_reading(life, huge))
         life.interrupt(number)
         assert life.end() == 130
     assert life.said.strip() == (
-        "arena: interrupted; nothing is lost: to go on, type the same command again"
+        "arena: interrupted, and nothing is lost; to continue, repeat the command"
     )
     assert not (tmp_path / "out").exists()
 
@@ -241,6 +249,6 @@ def test_samples_not_yet_begun_are_called_off(tmp_path: Path) -> None:
         # A terminal sends it to the workers, too.
         os.killpg(life.process.pid, signal.SIGINT)
         assert life.end() == 130
-    assert "to go on, type the same command again" in life.last_line
+    assert "to continue, repeat the command" in life.last_line
     assert len(list((tmp_path / "clips").iterdir())) < 12
     assert (life.noise, life.children) == ([], [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from tests.support.loopback import serving
 from tests.support.manners import Manners
 from tests.support.screens import OnTerminal, on_terminal
 from tests.support.small_runs import TRIO, battles_of
-from tests.support.whole_runs import command, environment, write_config
+from tests.support.typed import Terminal
+from tests.support.whole_runs import command, write_config
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.battles.listing import result, short_names
 from videoautoarena.runs.leaderboard.board import board_of
@@ -54,7 +54,9 @@ def told_of(terminal: OnTerminal, battles: list[Battle]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (200, 50)])
+@pytest.mark.parametrize(
+    ("columns", "rows"), [(80, 24), pytest.param(120, 40, marks=pytest.mark.slow), (200, 50)]
+)
 def test_the_last_picture_is_what_the_store_holds(
     videos: Path, tmp_path: Path, columns: int, rows: int
 ) -> None:
@@ -97,20 +99,21 @@ def test_without_a_live_console_there_is_no_escape(
     assert terminal.raw.count(b" beat ") + terminal.raw.count(b" tie") >= 12
 
 
-def piped(line: list[str]) -> list[str]:
-    done = subprocess.run(line, env=environment(), capture_output=True, text=True, check=True)
-    assert done.stdout == ""
-    # Which lineage is first is a matter of chance, and so is the count before a line.
-    return sorted(re.sub(r"^\[[^]]*\] |\S*/out-\w+", "", one) for one in done.stderr.splitlines())
+def test_a_pipe_gets_the_plain_lines_and_quiet_no_battle(
+    videos: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def piped(out: str, *more: str) -> list[str]:
+        line = simulation(videos, tmp_path / out, "--rounds", "1", *more)
+        said = Terminal(capfd).simulate(*line[1:])
+        assert (said.code, said.out) == (0, "")
+        # Which lineage is first is a matter of chance, and so is the count before a line.
+        return sorted(re.sub(r"^\[[^]]*\] |\S*/out-\w+", "", one) for one in said.err.splitlines())
 
-
-def test_a_pipe_gets_the_plain_lines_and_quiet_no_battle(videos: Path, tmp_path: Path) -> None:
-    once = ("--rounds", "1")
-    by_itself = piped(simulation(videos, tmp_path / "out-a", *once))
-    assert by_itself == piped(simulation(videos, tmp_path / "out-b", *once, "--plain"))
+    by_itself = piped("out-a")
+    assert by_itself == piped("out-b", "--plain")
     battles = {line for line in by_itself if re.search(r"[0-9a-f]{12}-p\d-r0", line)}
     assert len(battles) == 6
-    quiet = piped(simulation(videos, tmp_path / "out-c", *once, "--quiet"))
+    quiet = piped("out-c", "--quiet")
     assert set(quiet) == set(by_itself) - battles
 
 

@@ -50,7 +50,7 @@ def test_all_calls_after_the_first_could_read_all_but_their_own_text() -> None:
 
 def test_more_than_was_foreseen_is_told_without_a_share_of_it() -> None:
     found = added_up([row(0), row(950)])
-    assert found.as_line() == "read from providers' caches: 950 tokens, all that could be"
+    assert found.as_line() == "prompt cache: 950 input tokens read, all that were reusable"
 
 
 @pytest.mark.parametrize("other", [{"scope": "v2-p1-r0"}, {"model": "openai:n"}, {"frames": 64}])
@@ -62,7 +62,7 @@ def test_another_video_model_or_choice_of_frames_shares_nothing(other: dict[str,
 def test_where_nobody_says_the_share_is_unknown_and_not_nothing() -> None:
     found = added_up([row(None), row(None)])
     assert (found.read, found.share, found.unknown) == (None, None, 2)
-    assert found.as_line() == "read from providers' caches: unknown: no provider said"
+    assert found.as_line() == "prompt cache: unknown (no provider reports it)"
 
 
 def test_a_call_that_does_not_say_is_left_out_of_both() -> None:

@@ -59,9 +59,9 @@ def lines(stands: Standing, width: int, height: int, marks: Marks = UNICODE) -> 
 
 def test_the_head_tells_how_near_a_rule_is_and_that_it_stopped_the_run() -> None:
     stands = busy("hawk")
-    assert "until separated: least gap 1.2 of 2.9, hawk and hawk:b" in lines(stands, 120, 40)
+    assert "until separated: smallest gap 1.2 of 2.9, hawk and hawk:b" in lines(stands, 120, 40)
     stands.hear(Ended(interrupted=False))
-    assert any("stopped by its rule" in line for line in lines(stands, 120, 40))
+    assert any("stopped by --until" in line for line in lines(stands, 120, 40))
 
 
 @pytest.mark.parametrize("words", ["hawk", LONG])
@@ -249,4 +249,4 @@ def test_a_server_that_is_gone_is_named_at_the_end() -> None:
     stands.hear(Draining(2, gone="far"))
     assert any("far is gone: 0 calls to finish" in line for line in lines(stands, 80, 20))
     stands.hear(Ended(True, gone="far"))
-    assert any("stopped: far is gone" in line for line in lines(stands, 80, 20))
+    assert any("stopped: far is unreachable" in line for line in lines(stands, 80, 20))

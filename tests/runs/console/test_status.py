@@ -94,8 +94,8 @@ def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("usd", "words"),
     [
-        (0.375, "possibly paid: 2 attempts without a reply, which may have cost up to $0.75"),
-        (None, "possibly paid: 2 attempts without a reply, which may have cost nobody knows how"),
+        (0.375, "possibly paid: 2 attempts without a reply, up to $0.75"),
+        (None, "possibly paid: 2 attempts without a reply, unknown cost"),
     ],
 )
 def test_status_lists_what_may_have_been_paid_for_without_a_reply(
@@ -144,14 +144,17 @@ def leave_over(run: Path, intents: list[Intent]) -> None:
 
 def test_the_first_line_says_how_far(mixed: Path) -> None:
     first = invoke("status", mixed).output.splitlines()[0]
-    assert first == "5 of 7 slots settled, 3 decided; stopped; nobody is running it"
+    assert first == "5 of 7 slots settled, 3 decided; stopped; no process is running it"
 
 
 def test_a_video_with_damaged_frames_is_named(mixed: Path) -> None:
     hurt = Frames(video=video().id, width_px=2, height_px=2, frames=(), damaged=1)
     with Store.open(mixed / "run.sqlite", write=True) as store:
         asyncio.run(store.put_frames(hurt))
-    line = f"{video().path}: 1 frame damaged; a neighbour stands in where there is no picture"
+    line = (
+        f"{video().path}: 1 frame damaged; a frame that cannot be decoded is replaced by its "
+        "neighbour"
+    )
     assert line in invoke("status", mixed).output.splitlines()
     assert json.loads(invoke("status", mixed, "--json").output)["damage"] == [line]
 

@@ -172,7 +172,7 @@ def test_thumbnails_are_of_frames_that_were_sent(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "wrong"),
     [
-        (("--format", "inspect", "--to", "x"), "is for --what battles"),
+        (("--format", "inspect", "--to", "x"), "needs --what battles"),
         (("--what", "battles", "--format", "inspect"), "name it with --to"),
         (("--frames", "2"), "--frames is for"),
     ],

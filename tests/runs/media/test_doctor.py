@@ -116,10 +116,10 @@ def test_many_copies_are_counted_and_a_program_gets_them_all(
     ("words", "line"),
     [
         (("--videos", "nowhere"), "there is no folder 'nowhere'"),
-        (("--videos", "."), "holds no usable video"),
+        (("--videos", "."), "contains no usable video"),
         (("--config", "nowhere.toml"), "nowhere.toml"),
         (("--models", "nobody:x,offline:owl"), "is no model"),
-        (("--models", "openai:a,openai:b"), "nobody examines"),
+        (("--models", "openai:a,openai:b"), "no examiner is named"),
     ],
 )
 def test_whatever_keeps_a_run_from_starting_is_named(
@@ -181,7 +181,7 @@ def test_what_it_says_of_calls_is_what_a_run_would_say(terminal: Terminal, tmp_p
     calls = found(terminal.arena("doctor", "--json"))["calls"]
     assert calls["at_most"] == {"a": 3, "b": 3, "c": 40}
     assert calls["notice"] == [
-        "frames of 1 video (up to 128 a call) go to 127.0.0.1:9 for a, b, c: at most 46 calls"
+        "frames of 1 video (up to 128 per call) go to 127.0.0.1:9 for a, b, c: at most 46 calls"
     ]
 
 

@@ -137,9 +137,9 @@ def test_only_the_videos_that_are_named_go(cache: FrameCache, terminal: Terminal
     [
         ([], "would remove all frames: 5 files"),
         (["--older-than", "soon", "--yes"], "no age"),
-        (["../../etc", "--yes"], "no id of a video"),
-        (["abc", "--yes"], "no id of a video"),
-        (["0000000000", "--yes"], "holds nothing of 0000000000"),
+        (["../../etc", "--yes"], "not a video id"),
+        (["abc", "--yes"], "not a video id"),
+        (["0000000000", "--yes"], "has no frames of 0000000000"),
     ],
 )
 def test_what_cannot_be_meant_removes_nothing_and_is_one_line(

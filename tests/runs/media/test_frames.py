@@ -137,7 +137,7 @@ def test_a_run_shows_what_it_has_shown_to_all_and_to_one(clip: Path, out: Path) 
     mole = told(clip, "--run", out, "--model", MOLE)
     assert [f["digest"] for f in mole["frames"]] == [f.digest for f in thin(shown, 4).frames]
     assert (
-        f"4 of 20 frames, what {MOLE} sees," in frames(clip, "--run", out, "--model", MOLE).stdout
+        f"4 of 20 frames, as seen by {MOLE}," in frames(clip, "--run", out, "--model", MOLE).stdout
     )
 
 

@@ -103,17 +103,17 @@ def test_a_model_that_guesses_is_found_out(terminal: Terminal, tmp_path: Path) -
         said, found = ask(terminal)
     assert said.code == 1
     assert found["guesser"]["sees"] is False
-    assert "'guesser' does not see what it is shown" in said.err
-    assert found["guesser"]["reason"].startswith("to ")
+    assert "'guesser' does not see the images it is sent" in said.err
+    assert found["guesser"]["reason"].startswith("shown ")
 
 
 @pytest.mark.parametrize(
     ("status", "kind", "hint"),
     [
-        (400, "http-400", "does it take images"),
+        (400, "http-400", "does it accept images"),
         (401, "http-401", "check the key"),
         (404, "http-404", "check the model's name and base_url"),
-        (429, "http-429", "no room"),
+        (429, "http-429", "rate limit"),
         (500, "http-500", ""),
     ],
 )
@@ -205,7 +205,7 @@ def test_what_went_wrong_first_is_not_covered_by_what_goes_wrong_next(
     with serving(tmp_path / "log", Manners(mishaps=(failure,)), brain=watcher) as server:
         cast(server, "guesser", max_frames=20)
         _, found = ask(terminal, frames=True)
-    assert found["guesser"]["reason"].startswith("to ")
+    assert found["guesser"]["reason"].startswith("shown ")
     assert found["guesser"]["frames_reason"].startswith("http-403")
 
 
@@ -222,7 +222,7 @@ def test_a_dead_server_is_one_line(terminal: Terminal) -> None:
     cast(server, "bad")
     said, found = ask(terminal)
     assert (said.code, found["bad"]["failure"]) == (1, "unreachable")
-    assert "is a server there" in found["bad"]["reason"]
+    assert "is the server running" in found["bad"]["reason"]
 
 
 def test_a_page_in_place_of_an_api_is_one_line(terminal: Terminal, tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_model_that_is_sent_no_frames_is_shown_none(terminal: Terminal, tmp_pa
 def test_of_stand_ins_nobody_is_asked(terminal: Terminal) -> None:
     said = terminal.arena("doctor", "--live")
     assert (said.code, said.err) == (0, "")
-    assert "nobody; every model runs in this process" in said.out
+    assert "no model; all run in this process" in said.out
 
 
 def test_what_a_model_says_cannot_move_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
@@ -294,6 +294,6 @@ def test_a_server_behind_a_wrong_proxy_is_told_with_the_variable(
         cast(server, "bad")
         said, found = ask(terminal)
         text = terminal.arena("doctor")
-    assert found["bad"]["reason"].endswith("HTTP_PROXY in the environment may lead it astray")
+    assert found["bad"]["reason"].endswith("HTTP_PROXY in the environment may redirect the calls")
     assert "proxies     HTTP_PROXY set" in text.out
     assert "lake" not in said.out + said.err + text.out

@@ -92,7 +92,7 @@ def test_what_is_wrong_with_a_video_that_can_be_used_is_said(clips: Path, tmp_pa
 
 def test_a_folder_without_a_video_is_no_failure(tmp_path: Path) -> None:
     done = videos(tmp_path)
-    assert (done.exit_code, done.stdout) == (0, f"{tmp_path} holds no usable video\n")
+    assert (done.exit_code, done.stdout) == (0, f"{tmp_path} contains no usable video\n")
     assert told(tmp_path)["totals"] == {
         "videos": 0,
         "duration_s": 0,
@@ -129,7 +129,7 @@ def test_a_damaged_video_is_marked_and_a_whole_one_is_only_not_reported(
     (tmp_path / "hurt.mp4").write_bytes(whole[:start] + b"\0" * 200 + whole[start + 200 :])
     hurt, sound = told(tmp_path)["videos"]
     assert hurt["damaged"] > 1
-    assert hurt["problems"][-1] == f"{hurt['damaged']} of the 75 frames looked at are damaged"
+    assert hurt["problems"][-1] == f"{hurt['damaged']} of the 75 frames checked are damaged"
     assert (sound["damaged"], sound["problems"]) == (0, [])
     assert "no damage" not in videos(tmp_path).stdout
 
@@ -147,5 +147,5 @@ def test_where_frames_cannot_be_kept_that_is_said_and_the_folder_is_listed(
     (tmp_path / "cache").write_text("no folder")
     done = videos(clips, env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
     assert done.exit_code == 0
-    assert "damage was not looked for: the frame cache " in done.stderr
+    assert "not checked for damage: the frame cache " in done.stderr
     assert "no damage" not in done.stdout

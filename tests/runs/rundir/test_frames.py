@@ -67,7 +67,7 @@ def test_too_many_voids_are_one_line_and_exit_code_3(
 ) -> None:
     play(videos, tmp_path / "out", said=Saboteur(videos / "clip00.mp4"))
     said = terminal.arena("resume", tmp_path / "out")
-    assert (said.code, "0 of 12 battles to go" in said.err) == (3, True)
+    assert (said.code, "0 of 12 battles left" in said.err) == (3, True)
     assert "50% of the slots are void" in said.err.splitlines()[-1]
     assert terminal.arena("resume", tmp_path / "out", "--max-void", "0.5").code == 0
 

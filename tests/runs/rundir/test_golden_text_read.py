@@ -94,7 +94,7 @@ def test_whatever_would_ask_its_stand_ins_anew_is_refused_in_one_line(
     before = dump(out)
     done = Terminal(capsys).arena(*(word.format(out=out, videos=clips) for word in words))
     assert done.code == 1
-    assert re.fullmatch(f"arena: {REFUSED}, or (begin another|name a real) .*\n", done.err)
+    assert re.fullmatch(f"arena: {REFUSED}, or (start another|name a real) .*\n", done.err)
     assert dump(out) == before
 
 

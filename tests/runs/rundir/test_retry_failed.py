@@ -117,8 +117,13 @@ def undisturbed(terminal: Terminal, ground: Path) -> dict[str, str]:
     return current(place / "out")
 
 
-@pytest.mark.parametrize("concurrency", [1, 16])
-@pytest.mark.parametrize("who", ["judge", "mole", "examiner"])
+@pytest.mark.parametrize(
+    ("who", "concurrency"),
+    [
+        *(("judge", 1), ("judge", 16), ("mole", 16), ("examiner", 16)),
+        *(pytest.param(who, 1, marks=pytest.mark.slow) for who in ("mole", "examiner")),
+    ],
+)
 def test_after_an_outage_a_run_ends_as_if_there_had_been_none(
     terminal: Terminal,
     ground: Path,
@@ -317,7 +322,7 @@ def test_a_status_says_how_much_can_be_played_again(
     house = House(terminal, tmp_path / "house", ground / "videos", concurrency=16)
     house.play(rounds=1, broken=outage("judge"))
     told = terminal.arena("status", house.out).out
-    assert f"3 battles failed for a call; to play again: arena resume {house.out}" in told
+    assert f"3 battles failed because of a call; to repeat: arena resume {house.out}" in told
     house.play("--retry-failed", rounds=1)
     assert json.loads(terminal.arena("status", house.out, "--json").out)["failed"] == 0
 

@@ -172,10 +172,10 @@ def test_how_near_a_rule_is_is_told_in_its_own_terms() -> None:
     assert reading.bound is not None
     assert 0 < reading.ratio < reading.bound
     assert not reading.is_met
-    assert f"least gap {reading.ratio:.1f} of {reading.bound:.1f}" in reading.told
+    assert f"smallest gap {reading.ratio:.1f} of {reading.bound:.1f}" in reading.told
     wide = read_rule(CONFIG, game.waves, Rule("ci", 9999), 5)
     assert wide.is_met
-    assert wide.told == f"intervals {wide.width:.1f} points wide, 9999 wanted"
+    assert wide.told == f"intervals {wide.width:.1f} points wide, 9999 required"
     assert not read_rule(CONFIG, game.waves, Rule("ci", 1), 5).is_met
 
 

@@ -221,7 +221,10 @@ def test_every_slot_is_played_however_a_run_has_grown_was_stopped_and_is_repaire
     assert players.waves.settled == len(players.waves.order)
 
 
-@pytest.mark.parametrize(("videos", "block"), [(9, 21), (100, 21), (300, 4)])
+@pytest.mark.parametrize(
+    ("videos", "block"),
+    [(9, 21), (100, 21), (60, 4), pytest.param(300, 4, marks=pytest.mark.slow)],
+)
 def test_many_videos_come_to_their_end(videos: int, block: int) -> None:
     films = [video(number) for number in range(videos)]
     slots = new_slots(films, rounds=3, block=block, existing=[])

@@ -11,14 +11,14 @@ from videoautoarena.runs.text.terminal import folded, out
 
 
 def test_a_long_line_breaks_between_words() -> None:
-    line = "frames of 4 videos (up to 64 a call) go to 127.0.0.1:8100 for one, two, referee"
+    line = "frames of 4 videos (up to 64 per call) go to 127.0.0.1:8100 for one, two, referee"
     assert folded(line, 60) == (
-        "frames of 4 videos (up to 64 a call) go to 127.0.0.1:8100\n  for one, two, referee"
+        "frames of 4 videos (up to 64 per call) go to 127.0.0.1:8100\n  for one, two, referee"
     )
 
 
 def test_a_line_with_a_command_stays_whole() -> None:
-    line = "to go on: arena resume " + "a-folder/" * 10
+    line = "to continue: arena resume " + "a-folder/" * 10
     assert folded(line, 40) == line
 
 

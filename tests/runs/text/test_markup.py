@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,13 @@ from videoautoarena.runs.leaderboard.markup import COLUMNS
 from videoautoarena.runs.text.tables import (
     Sheet,
     comma_separated,
+    html,
     latex,
     markdown,
     quote_formula,
     unquote_formula,
 )
+from videoautoarena.runs.text.terminal import safe
 
 EVIL = "=cmd()|' a&b_c%d\\e\"f\ng\x1b[2J\u202e{x}$y#~^<b>`*[z](http://h)--"
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -29,6 +32,41 @@ TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 
 def sheet(*rows: list[str]) -> Sheet:
     return Sheet(("model", "rating"), frozenset({1}), rows, [])
+
+
+class Cells(HTMLParser):
+    """The texts of a table's body, and every tag, as a browser reads them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+        self.tags.add(tag)
+        if tag == "td":
+            self.texts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.texts and data.strip():
+            self.texts[-1] += data
+
+
+@given(TEXT.map(str.strip), TEXT.map(str.strip))
+def test_every_text_comes_out_of_html_as_it_is_shown_elsewhere(name: str, rating: str) -> None:
+    cells = Cells(html(sheet([name, rating])))
+    assert cells.texts == [safe(name).strip(), safe(rating).strip()]
+    assert cells.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+
+
+@pytest.mark.parametrize(
+    "evil", [EVIL, "</td><script>x</script>", "&lt;b&gt; &#60;", "<!-- <![CDATA["]
+)
+def test_html_shows_markup_as_text(evil: str) -> None:
+    cells = Cells(html(sheet([evil, "1"])))
+    assert cells.texts == [safe(evil), "1"]
+    assert "script" not in cells.tags
 
 
 @given(st.text("'=-+@ x\t", max_size=6))

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.support.loopback import serving
 from tests.support.manners import Manners
 from tests.support.screens import OnTerminal
 from tests.support.small_runs import alter
+from tests.support.typed import run
 from tests.support.whole_runs import (
     battles,
     command,
@@ -37,7 +39,7 @@ from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.console.follow import follow
 from videoautoarena.runs.text.terminal import Chatter, Results, ResultsLost, is_chatter_unread
 
-FULL = "standard output cannot be written: No space left on device; make room or send it elsewhere"
+FULL = "standard output cannot be written: No space left on device; free some space or redirect it"
 GONE = "| true; exit ${PIPESTATUS[0]}"
 """A reader that is not there by the time anything is written, and the writer's own exit code."""
 
@@ -79,9 +81,12 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     ground = Ground(tmp_path_factory.mktemp("ground"))
     draw_folder(ground.place / "videos", 2, seconds=3)
     write_config(ground.place / "arena.toml", "offline")
-    end_well(ground.simulation(ground.out))
+    run("simulate", *ground.simulation(ground.out)[1:])
     freeze(ground.out, ground.place / "bench")
     return ground
+
+
+slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def test_a_reader_that_goes_away_costs_no_call(ground: Ground, tmp_path: Path) -> None:
@@ -98,16 +103,14 @@ def test_a_reader_that_goes_away_costs_no_call(ground: Ground, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("how", "code", "last"),
     [
-        ("2> /dev/full", 0, ""),
-        ("2>&-", 0, ""),
-        ("<&- >&- 2>&-", 0, ""),
-        ("--json > /dev/full", 1, FULL),
-        (f"--json {GONE}", 0, "done: 6 battles settled"),
-        ("--json >&-", 0, "done: 6 battles settled"),
-        ("--plan --yes > /dev/full", 1, FULL),
-        ("--trace=/dev/full", 1, "done: 6 battles settled"),
+        slow("2> /dev/full", 0, "", id="2-full"),
+        slow("2>&-", 0, "", id="2-closed"),
+        pytest.param("<&- >&- 2>&-", 0, "", id="all-closed"),
+        pytest.param("--json > /dev/full", 1, FULL, id="1-full"),
+        pytest.param(f"--json {GONE}", 0, "done: 6 battles settled", id="1-gone"),
+        slow("--json >&-", 0, "done: 6 battles settled", id="1-closed"),
+        pytest.param("--plan --yes > /dev/full", 1, FULL, id="plan-full"),
     ],
-    ids=["2-full", "2-closed", "all-closed", "1-full", "1-gone", "1-closed", "plan-full", "trace"],
 )
 def test_a_run_is_played_to_its_end(
     how: str, code: int, last: str, ground: Ground, tmp_path: Path
@@ -119,10 +122,16 @@ def test_a_run_is_played_to_its_end(
     assert battles(tmp_path / "out") == battles(ground.out)
 
 
-def test_a_trace_on_a_full_disk_is_told_once(ground: Ground, tmp_path: Path) -> None:
-    err = shell(ground.simulation(tmp_path / "out"), "--trace=/dev/full").err
+def test_a_trace_on_a_full_disk_ends_no_run_and_is_told_once(
+    ground: Ground, tmp_path: Path
+) -> None:
+    ended = shell(ground.simulation(tmp_path / "out"), "--trace=/dev/full")
     told = "/dev/full cannot be written (No space left on device): the trace ends here"
-    assert err.count("cannot be written") == err.count(told) == 1
+    assert ended.err.count("cannot be written") == ended.err.count(told) == 1
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].startswith("done: 6 battles settled")
+    assert "Traceback" not in ended.err
+    assert battles(tmp_path / "out") == battles(ground.out)
 
 
 def playing(ground: Ground, place: Path) -> dict[str, list[str]]:
@@ -209,6 +218,13 @@ def test_what_nobody_reads_is_noticed_once_or_not_at_all(monkeypatch: pytest.Mon
         assert not is_chatter_unread()
         print("a word", file=chatter, flush=True)
         assert is_chatter_unread()
+
+
+def test_chatter_that_finds_no_room_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    with TextIOWrapper(BufferedWriter(Chatter("/dev/full", "w"))) as chatter:
+        monkeypatch.setattr(sys, "stderr", chatter)
+        print("a word", file=chatter, flush=True)
+        assert not is_chatter_unread()
 
 
 def test_a_stream_that_is_full_for_a_moment_is_waited_for() -> None:

@@ -92,4 +92,4 @@ def test_the_cap_that_is_named_to_go_on_with_lets_the_next_call_through(
 ) -> None:
     ended = Finished(9, 3, 0, False, 0.05, is_capped=True, caps=caps, needed=needed)
     assert ending(ended, Path("out"), as_json=False) == 4
-    assert capsys.readouterr().err.splitlines()[-1] == f"to go on: arena resume out {flags}"
+    assert capsys.readouterr().err.splitlines()[-1] == f"to continue: arena resume out {flags}"

@@ -164,12 +164,12 @@ def test_why_a_run_stopped_is_said_at_its_end_and_by_its_status(
     told = json.loads(said.out)["until"]
     assert (told["rule"], told["wave"], told["is_met"]) == ("battles=4", 1, True)
     status = terminal.arena("status", out)
-    assert "stopped by its rule" in status.out
-    assert "that number promises nothing and distorts nothing" in status.out
+    assert "stopped by --until" in status.out
+    assert "a fixed number of battles guarantees no order and adds no bias" in status.out
     assert f"next: arena leaderboard {out}" in status.out
     assert json.loads(terminal.arena("status", out, "--json").out)["until"] == told
     again = terminal.arena("resume", out, "--until", "battles=9999", "-q")
-    assert f"--until battles=9999 was not met by all rounds: {SLOTS} battles" in again.err
+    assert f"--until battles=9999 was not met within all rounds: {SLOTS} battles" in again.err
     assert terminal.arena("resume", out, "--until", "soon").code == 2
 
 

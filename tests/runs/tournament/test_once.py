@@ -91,5 +91,5 @@ def test_a_run_that_could_not_go_on_is_free_for_the_next_command(
         else terminal.arena("resume", "arena-out", "--videos", empty)
     )
     assert refused.code == 1
-    assert "holds no usable video" in refused.err
+    assert "contains no usable video" in refused.err
     assert terminal.arena("resume", "arena-out").code == 0

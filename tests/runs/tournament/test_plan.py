@@ -123,7 +123,7 @@ def test_an_unknown_price_makes_the_sum_unknown_and_is_named(tmp_path: Path) -> 
     plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
     assert (plan.usd, plan.most_usd, plan.unpriced) == (None, None, ["b"])
     told = "\n".join(as_lines(plan, 80, date(2026, 1, 2)))
-    assert "nobody knows the price of b" in told
+    assert "no price is known for b" in told
     assert "prices of a, e: arena.toml\n" in told
     (line,) = (line for line in told.splitlines() if line.startswith("b "))
     assert line.split()[-2:] == ["unknown", "unknown"]
@@ -189,7 +189,7 @@ def test_plan_sends_nothing_and_yes_goes_on(
 
 def test_a_plan_tells_no_tokens_of_stand_ins_which_nobody_bills() -> None:
     plan = plan_of(resolve(Flags(models=TRIO)).config, Work(first=3, later=6, videos=1))
-    told = plan.as_json()
+    told = plan.to_json()
     assert (told["input_tokens"], told["output_tokens"]) == (None, None)
     assert {line["input_tokens"] for line in told["lines"]} == {None}
     lines = list(as_lines(plan, 80))
@@ -201,4 +201,4 @@ def test_beside_stand_ins_a_plan_sums_the_tokens_that_are_billed(tmp_path: Path)
     flags = Flags(models=("a", "offline:hawk"), examiner="e", config=arena(tmp_path))
     plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
     billed = [line for line in plan.lines if line.alias != "offline:hawk"]
-    assert plan.as_json()["input_tokens"] == round(sum(line.input_tokens for line in billed))
+    assert plan.to_json()["input_tokens"] == round(sum(line.input_tokens for line in billed))

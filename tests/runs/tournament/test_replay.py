@@ -44,7 +44,7 @@ def test_an_untouched_run_comes_out_the_same_without_its_videos(run: Path) -> No
         (
             "UPDATE battles SET body = json_set(body, '$.round', 7) WHERE id LIKE '%-p1-r0'",
             {},
-            "-p1-r0: round came out differently",
+            "-p1-r0: round differ",
         ),
         ("UPDATE battles SET body = '{}' WHERE id LIKE '%-p1-r0'", {}, "Battle that cannot be rea"),
         ("UPDATE battles SET body = 'x' WHERE id LIKE '%-p1-r0'", {}, "-p1-r0: the run holds a ro"),
@@ -63,7 +63,7 @@ def test_an_untouched_run_comes_out_the_same_without_its_videos(run: Path) -> No
         ),
         ("DELETE FROM draws WHERE slot LIKE '%-p1-r0'", {}, "the run holds no draw for slot"),
         ("DELETE FROM frames", {}, "came out differently"),
-        ("DELETE FROM slots WHERE id LIKE '%-p1-r0'", {}, "-p1-r0: was not reached again"),
+        ("DELETE FROM slots WHERE id LIKE '%-p1-r0'", {}, "-p1-r0: was not reached"),
         ("DELETE FROM videos", {}, "but no such video"),
         ("DELETE FROM files WHERE name = 'prompts/judge'", {}, "judge.txt is missing"),
         ("UPDATE manifest SET body = json_set(body, '$.rounds', 'x')", {}, "settings cannot be"),

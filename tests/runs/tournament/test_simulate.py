@@ -57,7 +57,7 @@ def test_the_same_command_again_pays_nothing_and_changes_nothing(
     before = terminal.arena("battles", "arena-out", "--jsonl").out
     again = terminal.simulate("--videos", clips, *SMALL)
     assert (first.code, again.code) == (0, 0)
-    assert "0 of 12 battles to go" in again.err
+    assert "0 of 12 battles left" in again.err
     assert terminal.arena("battles", "arena-out", "--jsonl").out == before
 
 
@@ -65,7 +65,7 @@ def test_more_rounds_go_on_where_the_run_ended(terminal: Terminal, clips: Path) 
     terminal.simulate("--videos", clips, *SMALL)
     before = terminal.arena("battles", "arena-out", "--jsonl").out.splitlines()
     more = terminal.simulate("--videos", clips, "--rounds", "3", *SMALL[2:])
-    assert "6 of 18 battles to go" in more.err
+    assert "6 of 18 battles left" in more.err
     after = terminal.arena("battles", "arena-out", "--jsonl").out.splitlines()
     assert after[:12] == before
     assert terminal.arena("replay", "arena-out").code == 0
@@ -76,7 +76,7 @@ def test_videos_that_were_added_are_appended(terminal: Terminal, clips: Path) ->
     draw_clip(clips / "new.mp4", 77, seconds=3)
     more = terminal.simulate("--videos", clips, *SMALL)
     assert "1 video is new and was appended" in more.err
-    assert "6 of 18 battles to go" in more.err
+    assert "6 of 18 battles left" in more.err
 
 
 def test_more_rounds_and_a_whole_run_at_once_come_to_the_same_battles(
@@ -96,7 +96,7 @@ def test_a_resumed_run_needs_no_settings(terminal: Terminal, clips: Path) -> Non
     terminal.simulate("--videos", clips, *SMALL)
     said = terminal.arena("resume", "arena-out")
     assert said.code == 0
-    assert "0 of 12 battles to go" in said.err
+    assert "0 of 12 battles left" in said.err
 
 
 def test_a_limit_takes_a_seeded_part_of_the_videos(terminal: Terminal, clips: Path) -> None:
@@ -231,7 +231,8 @@ def test_before_frames_leave_the_machine_it_is_said_where_they_go(
         ),
     )
     assert (
-        "frames of 1 video (up to 64 a call) go to 127.0.0.1:9 for far: at most 3 calls" in said.err
+        "frames of 1 video (up to 64 per call) go to 127.0.0.1:9 for far: at most 3 calls"
+        in said.err
     )
     assert "[1/3]" not in said.err
     assert "127.0.0.1:9 could not be reached for 0 s" in said.err
@@ -255,7 +256,7 @@ def test_a_run_that_is_continued_without_a_number_of_rounds_keeps_its_own(
     said = terminal.simulate(*words)
     assert said.code == 0
     assert "1 round," in said.err
-    assert "0 of 3 battles to go" in said.err
+    assert "0 of 3 battles left" in said.err
 
 
 def test_a_run_goes_on_at_the_address_a_server_has_moved_to(

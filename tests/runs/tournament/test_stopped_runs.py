@@ -61,8 +61,8 @@ def test_a_leaderboard_says_which_rule_ended_the_run_and_what_that_means(
     said = " ".join(terminal.arena("leaderboard", out).out.split())
     assert (
         f"note: --until {RULE} ended the run at its wave 1, with {UNPLAYED} of {SLOTS} slots "
-        "unplayed: that number promises nothing and distorts nothing; gaps and intervals are read "
-        "as ever"
+        "unplayed: a fixed number of battles guarantees no order and adds no bias; gaps and "
+        "intervals keep their usual meaning"
     ) in said
     assert "not finished" not in said
     sliced = json.loads(terminal.arena("leaderboard", out, "--by", "round", "--json").out)
@@ -92,7 +92,7 @@ def test_what_the_rule_leaves_to_be_played_is_no_end(out: Path, terminal: Termin
         last = sorted(store.settled_ids() & {s.id for s in store.slots() if s.round == 2})[0]
     alter(out, "DELETE FROM battles WHERE id = :id", id=last)
     status = terminal.arena("status", out).out
-    assert "stopped; nobody is running it" in status
+    assert "stopped; no process is running it" in status
     assert f"next: arena resume {out}" in status
     assert f"the run is not finished: {UNPLAYED + 1} of" in terminal.arena("leaderboard", out).out
 
@@ -119,7 +119,7 @@ def test_adding_to_a_run_that_is_not_over_says_what_it_has_left(
     said = capsys.readouterr().err
     assert f"--until battles=99 is not met: {SLOTS - UNPLAYED} battles decided" in said
     assert f"done: {SLOTS - UNPLAYED + 2} of {SLOTS + 2} battles settled" in said
-    assert f"{UNPLAYED} of the run's own are still to be played: arena resume {out}" in said
+    assert f"{UNPLAYED} battles of the run itself are still open: arena resume {out}" in said
 
 
 def test_who_follows_a_run_sees_how_near_its_rule_is(out: Path) -> None:
@@ -140,5 +140,5 @@ def test_a_rule_with_nothing_to_look_at_is_told_all_the_same(out: Path, terminal
     alter(out, "DELETE FROM battles")
     with Store.open(out / RUN_FILE, write=True) as store:
         store.put_file(UNTIL_FILE, json.dumps({"rule": "separated", "met": None}), replace=True)
-    told = "--until separated has nothing to look at yet: no wave is settled"
+    told = "--until separated cannot be evaluated yet: no wave is settled"
     assert told in terminal.arena("status", out).out

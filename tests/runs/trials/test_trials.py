@@ -182,7 +182,7 @@ def test_a_refused_key_ends_it_at_once_and_stands_nowhere(out: Path, tmp_path: P
         )
         asked = len(server.events("arrived"))
     assert told.return_value == 3
-    assert "its key is refused" in told.stderr
+    assert "its API key is refused" in told.stderr
     assert asked <= 2
     assert KEY not in told.output
     for file in out.iterdir():

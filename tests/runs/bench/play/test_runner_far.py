@@ -126,7 +126,7 @@ def test_a_refused_key_ends_it_at_once_and_stands_nowhere(
         named = ("--judge", "stranger", "--config", config(tmp_path, server))
         told = run(bench, "--videos", ground / "videos", "--model", "far", *named)
     assert told.return_value == 3
-    assert "its key is refused" in told.stderr
+    assert "its API key is refused" in told.stderr
     assert KEY not in told.output
     for file in (bench / "results").iterdir():
         assert KEY.encode() not in file.read_bytes()

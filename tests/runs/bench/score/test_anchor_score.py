@@ -250,7 +250,7 @@ def test_two_models_are_compared_question_by_question(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 12)
     held(bench, "owl", ["> >"] * 12)
     held(bench, "mole", ["> <"] * 11 + ["? <"])
-    report = compare(bench.folder, "owl", "mole")
+    report = compare(bench, "owl", "mole")
     assert report.anchor == "base"
     assert (report.questions, report.items["a_higher"]) == (11, 11)
     assert report.difference["average"].value == pytest.approx(50.0)
@@ -261,7 +261,7 @@ def test_two_models_are_compared_question_by_question(tmp_path: Path) -> None:
         == "owl: won 100.0 % of a question's games on average, against base, judged by judge"
     )
     assert told[-2].startswith("note: only 11 videos")
-    turned = compare(bench.folder, "mole", "owl")
+    turned = compare(bench, "mole", "owl")
     assert turned.sentence == report.sentence
 
 
@@ -270,8 +270,8 @@ def test_the_references_count_where_both_were_held_against_them(tmp_path: Path) 
     for model, word in (("owl", ">"), ("mole", "<")):
         judged(bench, model, ["win"] * 12, ["win"] * 12)
         held(bench, model, [f"{word} {word}"] * 12)
-    assert compare(bench.folder, "owl", "mole").anchor is None
-    assert compare(bench.folder, "owl", "mole", anchor="base").anchor == "base"
+    assert compare(bench, "owl", "mole").anchor is None
+    assert compare(bench, "owl", "mole", anchor="base").anchor == "base"
 
 
 def test_several_anchors_must_be_told_apart(tmp_path: Path) -> None:
@@ -279,10 +279,10 @@ def test_several_anchors_must_be_told_apart(tmp_path: Path) -> None:
     for model, anchor in (("owl", "base"), ("mole", "base"), ("owl", "other"), ("mole", "other")):
         held(bench, model, ["> >"] * 3, anchor=anchor)
     with pytest.raises(BadInput, match="pick one with --anchor"):
-        compare(bench.folder, "owl", "mole")
-    assert compare(bench.folder, "owl", "mole", anchor="other").anchor == "other"
+        compare(bench, "owl", "mole")
+    assert compare(bench, "owl", "mole", anchor="other").anchor == "other"
     with pytest.raises(BadInput, match='"hawk" has no result against an anchor'):
-        compare(bench.folder, "owl", "hawk", anchor="base")
+        compare(bench, "owl", "hawk", anchor="base")
 
 
 def test_a_share_is_of_the_weighted_games(bench: OpenBench) -> None:

@@ -44,7 +44,7 @@ def test_who_wins_everywhere_is_better_for_sure(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 12)
     judged(bench, "owl", ["win"] * 12, ["win"] * 12)
     judged(bench, "mole", ["loss"] * 12, ["loss"] * 12)
-    report = compare(bench.folder, "owl", "mole")
+    report = compare(bench, "owl", "mole")
     assert report.difference["average"].value == 100.0
     assert report.better > 0.999
     assert report.items == {"a_higher": 12, "level": 0, "b_higher": 0}
@@ -56,7 +56,7 @@ def test_the_order_of_the_names_turns_the_figures_and_not_the_sentence(tmp_path:
     bench = bench_of(tmp_path, 12)
     judged(bench, "owl", ["win"] * 9 + ["tie"] * 3, ["win"] * 12)
     judged(bench, "mole", ["tie"] * 9 + ["win"] * 3, ["win"] * 12)
-    there, back = (compare(bench.folder, *names) for names in (("owl", "mole"), ("mole", "owl")))
+    there, back = (compare(bench, *names) for names in (("owl", "mole"), ("mole", "owl")))
     assert there.sentence == back.sentence
     assert there.difference["selected"].value == -back.difference["selected"].value
     assert there.better == pytest.approx(1 - back.better)
@@ -67,7 +67,7 @@ def test_equal_results_tell_nobody_apart(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 4)
     for name in ("owl", "mole"):
         judged(bench, name, ["win"] * 4, ["tie"] * 4)
-    report = compare(bench.folder, "owl", "mole")
+    report = compare(bench, "owl", "mole")
     assert report.better == 0.5
     assert report.difference["average"].low < 0 < report.difference["average"].high
     assert "have the same score" in report.sentence
@@ -77,7 +77,7 @@ def test_one_video_tells_nobody_apart(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 1, each=3)
     judged(bench, "owl", ["win"] * 3, ["win"] * 3)
     judged(bench, "mole", ["loss"] * 3, ["loss"] * 3)
-    report = compare(bench.folder, "owl", "mole")
+    report = compare(bench, "owl", "mole")
     assert report.better is None
     assert "too few to speak for others" in report.warnings[0]
     assert report.as_lines()
@@ -87,7 +87,7 @@ def test_only_questions_that_both_have_count_and_that_is_said(tmp_path: Path) ->
     bench = bench_of(tmp_path, 4)
     judged(bench, "owl", ["win", "void", "win"], ["win"] * 3)
     judged(bench, "mole", ["win"] * 4, ["loss"] * 4)
-    report = compare(bench.folder, "owl", "mole")
+    report = compare(bench, "owl", "mole")
     assert report.questions == 2
     assert report.models[0].average == 100.0
     assert "2 of 4 questions left out" in report.warnings[-1]
@@ -99,8 +99,8 @@ def test_several_judges_have_to_be_told_apart(tmp_path: Path) -> None:
         judged(bench, "owl", [verdict] * 2, ["win"] * 2, judge=judge)
         judged(bench, "mole", ["tie"] * 2, ["win"] * 2, judge=judge)
     with pytest.raises(BadInput, match=r'several judges .*"one", "two"'):
-        compare(bench.folder, "owl", "mole")
-    gaps = [compare(bench.folder, "owl", "mole", judge=j).items for j in ("one", "two")]
+        compare(bench, "owl", "mole")
+    gaps = [compare(bench, "owl", "mole", judge=j).items for j in ("one", "two")]
     assert [gap["a_higher"] for gap in gaps] == [2, 0]
 
 

@@ -151,7 +151,7 @@ def test_the_plan_counts_every_judge(ground: Path, bench: Path) -> None:
 
 
 def test_a_check_tells_how_far_the_judges_agree(ground: Path) -> None:
-    figures = {one["key"]: one for one in check(ground / "played")["figures"]}
+    figures = {one["key"]: one for one in check(open_bench(ground / "played")).to_json()["figures"]}
     rulings = result_of(ground / "played").rulings
     same = [
         len({v.verdict for v in r.votes or () if v.judge in ("dim", "near")}) == 1 for r in rulings

@@ -180,7 +180,7 @@ def test_a_difference_is_that_of_a_comparison(bench: OpenBench, tmp_path: Path) 
         write_result(bench, result(bench, verdicts, outcomes(wins, 0), model=model), force=True)
     board = build_scores(bench, read_results(bench))
     (found,) = board["differences"]
-    lead = compare(bench.folder, "one", "other").difference["average"]
+    lead = compare(bench, "one", "other").difference["average"]
     for mine, theirs in (("difference", "value"), ("low", "low"), ("high", "high")):
         assert found[mine] == pytest.approx(getattr(lead, theirs), abs=0.01)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.score.validity import as_lines, check
+from videoautoarena.runs.bench.score.validity import check
 
 
 def figures(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -23,7 +23,7 @@ def test_a_bench_whose_longer_answer_always_wins_rings(tmp_path: Path) -> None:
     short = bench_of(tmp_path / "short", 12, answer_a="A leek.", answer_b="An onion, " * 9)
     for bench, value in ((long, 1.0), (short, 0.0)):
         judged(bench, "owl", ["win"] * 12, ["win"] * 12)
-        found = figures(check(bench.folder))["length.bench"]
+        found = figures(check(bench).to_json())["length.bench"]
         assert (found["value"], found["alarm"]) == (value, bool(value))
 
 
@@ -31,7 +31,7 @@ def test_a_judge_that_likes_long_answers_rings(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 12)
     judged(bench, "owl", ["win"] * 12, ["win"] * 12, response="so " * 99)
     judged(bench, "mole", ["loss"] * 12, ["loss"] * 12, response="so")
-    found = figures(check(bench.folder))["length.judge"]
+    found = figures(check(bench).to_json())["length.judge"]
     assert (found["value"], found["n"], found["alarm"]) == (1.0, 48, True)
 
 
@@ -40,7 +40,7 @@ def test_constant_words_that_win_ring(tmp_path: Path) -> None:
     for verdict, rings in (("loss", False), ("win", True)):
         facts = {"model": "offline:parrot"}
         judged(bench, "polly", [verdict] * 12, ["loss"] * 12, facts=facts)
-        assert figures(check(bench.folder))["canary.constant"]["alarm"] is rings
+        assert figures(check(bench).to_json())["canary.constant"]["alarm"] is rings
 
 
 def test_padding_that_gains_rings(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_padding_that_gains_rings(tmp_path: Path) -> None:
     judged(bench, "offline:terse", ["tie"] * 12, ["win"] * 12)
     for verdict, rings in (("tie", False), ("win", True), ("loss", False)):
         judged(bench, "offline:windbag", [verdict] * 12, ["win"] * 12)
-        assert figures(check(bench.folder))["canary.offline:windbag"]["alarm"] is rings
+        assert figures(check(bench).to_json())["canary.offline:windbag"]["alarm"] is rings
 
 
 def test_questions_that_need_no_video_ring(tmp_path: Path) -> None:
@@ -61,14 +61,14 @@ def test_questions_that_need_no_video_ring(tmp_path: Path) -> None:
 def check_with(bench: Any, model: str, frames: int) -> dict[str, Any]:
     facts = {"model": "openai:x", "max_frames": frames}
     judged(bench, model, ["win"] * 12, ["win"] * 12, facts=facts)
-    return check(bench.folder)
+    return check(bench).to_json()
 
 
 def test_a_bench_on_which_all_come_to_the_same_has_no_room(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 60)
     for name in ("owl", "mole", "hawk"):
         judged(bench, name, ["win"] * 60, ["win"] * 60)
-    found = figures(check(bench.folder))
+    found = figures(check(bench).to_json())
     assert found["room.solved"]["value"] == 1.0
     assert found["room.level"]["alarm"]
     assert found["room.best"]["value"] == 1.0
@@ -78,13 +78,13 @@ def test_what_some_model_solves_is_counted_once(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 4)
     judged(bench, "owl", ["win", "loss", "tie", "loss"], ["win"] * 4)
     judged(bench, "mole", ["win", "win", "loss", "loss"], ["win"] * 4)
-    assert figures(check(bench.folder))["room.solved"]["value"] == 0.5
+    assert figures(check(bench).to_json())["room.solved"]["value"] == 0.5
 
 
 def test_an_answer_that_is_the_reference_is_counted(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 2)
     judged(bench, "owl", ["tie"] * 2, ["win"] * 2, response=bench.items[0].selected_answer)
-    assert figures(check(bench.folder))["copies"]["value"] == 0.5
+    assert figures(check(bench).to_json())["copies"]["value"] == 0.5
 
 
 def test_the_order_of_the_run_is_held_against_that_of_the_scores(tmp_path: Path) -> None:
@@ -96,15 +96,15 @@ def test_the_order_of_the_run_is_held_against_that_of_the_scores(tmp_path: Path)
         rows = zip(("hawk", "owl", "mole"), ratings, strict=True)
         told = "\n".join(f"{name},{at},{at - 0.1},{at + 0.1}" for name, at in rows)
         board.write_text(f"model,rating,low,high\n{told}\n")
-        report = check(bench.folder, run=board)
-        assert figures(report["agreement"])["agree.spearman"]["value"] == value
-        assert bool(report["agreement"]["turned"]) is (value < 0)
-        assert as_lines(report)
+        agreement = (found := check(bench, run=board)).to_json()["agreement"]
+        assert figures(agreement)["agree.spearman"]["value"] == value
+        assert bool(agreement["turned"]) is (value < 0)
+        assert found.as_lines()
 
 
 def test_without_results_there_is_nothing_to_check(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no results; make some with arena bench run"):
-        check(bench_of(tmp_path, 1).folder)
+        check(bench_of(tmp_path, 1))
 
 
 def test_what_a_result_says_paints_no_terminal(tmp_path: Path) -> None:

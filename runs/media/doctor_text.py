@@ -1,0 +1,131 @@
+"""What `arena doctor` found, as lines for a terminal."""
+
+from __future__ import annotations
+
+import platform
+import textwrap
+from collections.abc import Iterator
+
+from videoautoarena.runs.media.doctor import Checkup, Folder
+from videoautoarena.runs.media.live_check import verdict
+from videoautoarena.runs.rundir.reader import counted, named
+from videoautoarena.runs.text.terminal import safe
+
+_INDENT = 12
+_MANY = 12
+"""Usable videos that are named; of more only the first."""
+_FEW = 5
+"""Likewise of files that are the same video as another."""
+
+
+def as_lines(report: Checkup, width: int) -> list[str]:
+    """Return the report for a terminal of `width` columns; text of files and names is made safe."""
+    lines = []
+    for title, text in _entries(report):
+        indent = " " * _INDENT
+        lines += textwrap.wrap(
+            safe(text),
+            max(width, 2 * _INDENT),
+            initial_indent=f"{title:<{_INDENT}}",
+            subsequent_indent=indent if title else indent + "  ",
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _entries(report: Checkup) -> Iterator[tuple[str, str]]:
+    yield "version", f"videoautoarena {report.version}, Python {platform.python_version()}"
+    packages = report.packages.items()
+    yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
+    decoder = report.decoder
+    decord = decoder.decord or "no decord (only --decoder decord needs it)"
+    yield "decoder", f"PyAV {decoder.version or 'is missing'}; {decord}"
+    yield from _place(report)
+    yield from _video_lines(report.videos)
+    yield from _key_lines(report)
+    yield from _call_lines(report)
+    if report.live == []:
+        yield "asked", "no model; all run in this process"
+    for k, found in enumerate(report.live or []):
+        yield "" if k else "asked", verdict(found)
+    yield "run", "could start" if not report.missing else "could not start:"
+    for missing in report.missing:
+        yield "", f"- {missing}"
+
+
+def _place(report: Checkup) -> Iterator[tuple[str, str]]:
+    cache, terminal, tracing = report.cache, report.terminal, report.tracing
+    size = f"{counted(cache.videos, 'video')}, {_bytes(cache.bytes)}"
+    can = "can be written" if cache.writable else "CANNOT be written"
+    yield "frame cache", f"{cache.folder}: {size}; {can}"
+    yield "disk", f"{_bytes(report.free_bytes)} free here"
+    kind = "a terminal" if terminal.is_terminal else "no terminal"
+    no_color = "; NO_COLOR is set" if terminal.no_color else ""
+    yield (
+        "output",
+        f"{kind}, {terminal.columns} columns, colours: {terminal.colours or 'none'}, "
+        f"{terminal.encoding}{no_color}",
+    )
+    names = " and ".join(tracing.set)
+    told = f"off; {names} set" if names else "off"
+    if tracing.on:
+        told = f"ON ({names}): all requests and replies also go to {tracing.host}"
+    yield "LangSmith", told
+    proxies = ", ".join(report.proxies)
+    yield "proxies", f"{proxies} set" if proxies else "none"
+
+
+def _video_lines(found: Folder | None) -> Iterator[tuple[str, str]]:
+    if found is None:
+        yield "videos", "not checked; pass --videos DIR"
+        return
+    usable, skipped, twice = found.usable, found.skipped, found.duplicates
+    total_s = sum(video["duration_s"] for video in usable)
+    yield "videos", f"{len(usable)} usable in {found.folder}, {total_s:.0f} seconds in total"
+    for video in usable[:_MANY]:
+        size = f"{video['width_px']}x{video['height_px']}"
+        yield "", f"{video['path']}: {video['duration_s']:.1f} s, {size}, {video['codec']}"
+    if len(usable) > _MANY:
+        yield "", f".. and {len(usable) - _MANY} more"
+    for file in skipped:
+        yield "", f"NOT {file['path']}: {file['reason']}"
+    for file in twice[:_FEW]:
+        yield "", f"NOT {file['path']}: the same video as {file['same_as']}"
+    if len(twice) > _FEW:
+        yield "", f".. and {len(twice) - _FEW} more files that are the same video as another"
+
+
+def _key_lines(report: Checkup) -> Iterator[tuple[str, str]]:
+    set_, not_set = (
+        [name for name, there in report.keys.items() if there is wanted] for wanted in (True, False)
+    )
+    told = [f"{', '.join(set_)} set"] * bool(set_) + [f"{', '.join(not_set)} not set"] * bool(
+        not_set
+    )
+    yield "keys", "; ".join(told)
+
+
+def _call_lines(report: Checkup) -> Iterator[tuple[str, str]]:
+    calls = report.calls
+    if calls is None:
+        return
+    for k, model in enumerate(report.models):
+        name = named(model.model, model.resolved)
+        most = calls.at_most[model.model]
+        yield (
+            "" if k else "models",
+            f"{name}: {' and '.join(model.roles)}, {model.host}, at most {most:,} calls",
+        )
+    over = f"{counted(calls.videos, 'video')}, {counted(calls.rounds, 'round')}"
+    told = "" if report.videos else "; proportionally more for more videos"
+    yield "calls", f"as above for {over}, {calls.battles} battles{told}"
+    for line in calls.notice:
+        yield "", line
+
+
+def _bytes(number: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}"
+        number /= 1024
+    return f"{number:.1f} TiB"

@@ -1,0 +1,236 @@
+"""Every shape that other programs rely on is written down field by field in docs/records.md."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs.generate import DOCS
+from tests.support.clips import draw_folder
+from tests.support.held import held
+from tests.support.pages import first_column, section
+from tests.support.played import call, invoke, lineage, play, slot, video
+from videoautoarena.agents.providers import Declaration
+from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
+from videoautoarena.memory.store.evidence import Label, Sample, Trial
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
+from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.cli.ending import _state
+from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable
+from videoautoarena.runs.tournament.simulate import Finished
+
+
+def fields(model: Any) -> list[str]:
+    return [field.serialization_alias or name for name, field in model.model_fields.items()]
+
+
+@pytest.mark.parametrize(
+    ("heading", "model"),
+    [
+        ("A battle", Battle),
+        ("A judging", Judging),
+        ("An evolution", Evolution),
+        ("A grade", Grade),
+        ("A label", Label),
+        ("An attempt", Attempt),
+        ("A draw", Sample),
+        ("A trial", Trial),
+        ("models.NAME", ModelTable),
+        ("providers.NAME", Declaration),
+        ("roles", RolesTable),
+        ("run", RunTable),
+    ],
+)
+def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> None:
+    assert first_column(section("records.md", heading)) == fields(model)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return play(tmp_path / "out", lineage(video()), calls=[call(slot(video(), 1).id)])
+
+
+def test_what_reading_commands_print_is_written_down(run: Path) -> None:
+    shown = json.loads(invoke("show", run, slot(video(), 1).id, "--json").output)
+    board = json.loads(invoke("leaderboard", run, "--json").output)
+    status = json.loads(invoke("status", run, "--json").output)
+    sliced = json.loads(invoke("leaderboard", run, "--by", "round", "--json").output)
+    assert set(sliced) <= set(re.findall(r"`(\w+)`", section("records.md", "Slices")))
+    long, short = section("records.md", "How a run stands").split("end with a short form")
+    assert first_column(long) == list(status)
+    assert first_column(short) == list(_state(Finished(1, 1, 0, False, 0.05), run))
+    for heading, found in {
+        "A battle with everything around it": shown,
+        "A call": shown["calls"][0],
+        "A leaderboard": board,
+        "A row": board["models"][0],
+        "Settings": board["settings"],
+        "Slices": sliced["slices"][0],
+    }.items():
+        assert first_column(section("records.md", heading)) == list(found)
+
+
+def test_an_export_is_written_down(run: Path) -> None:
+    words = section("records.md", "An export") + section("records.md", "A call")
+    for what in ("calls", "battles"):
+        line = invoke("export", run, "--what", what).output.splitlines()[0]
+        fields_of_battle = set(first_column(section("records.md", "A battle")))
+        assert set(json.loads(line)) <= set(re.findall(r"`(\w+)`", words)) | fields_of_battle
+
+
+def test_what_labels_show_is_written_down(run: Path) -> None:
+    told = Label(battle=slot(video(), 1).id, labeller="anna", verdict="a")
+    with Store.open(run / "run.sqlite", write=True) as store:
+        store.evidence.add_labels([told])
+    shown = json.loads(invoke("labels", "show", run, "--json").output)
+    text = section("records.md", "Labels")
+    assert first_column(text) == list(shown)
+    words = set(re.findall(r"`(\w+)`", text))
+    assert set(shown["sample"]) | set(shown["labellers"][0]) | set(shown["calibration"][0]) <= words
+
+
+def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
+    found = json.loads(invoke("doctor", "--videos", tmp_path, "--json").stdout)
+    text = section("records.md", "What a doctor finds")
+    assert first_column(text) == list(found)
+    for name in ("decoder", "cache", "disk", "terminal", "tracing", "videos", "calls"):
+        assert set(found[name]) <= set(re.findall(r"`(\w+)`", text)), name
+    assert set(found["models"][0]) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_what_the_cache_holds_is_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    shelf = tmp_path / "videoautoarena" / "frames" / "ab"
+    shelf.mkdir(parents=True)
+    (shelf / "abcdef012345-1.frames").touch()
+    found = json.loads(invoke("cache", "--json").stdout)
+    text = section("records.md", "The cache")
+    assert first_column(text) == list(found)
+    words = set(re.findall(r"`(\w+)`", text))
+    assert set(found["videos"][0]) | set(found["spliced"]) <= words
+
+
+def test_what_a_doctor_says_of_a_model_is_written_down() -> None:
+    # Without keys nobody is asked, and the fields are the same.
+    cast = ("--models", "openai:a,openai:b", "--examiner", "openai:c")
+    found = json.loads(invoke("doctor", "--live", *cast, "--json").stdout)
+    text = section("records.md", "A model that was asked")
+    assert first_column(text) == list(found["live"][0])
+
+
+def test_an_audit_is_written_down_and_so_is_every_figure_with_its_threshold(run: Path) -> None:
+    found = json.loads(invoke("audit", run, "--json").output)
+    assert first_column(section("records.md", "An audit")) == list(found)
+    assert first_column(section("records.md", "A finding")) == list(found["findings"][0])
+    told = section("commands.md", "`arena audit OUT`")
+    for finding in found["findings"]:
+        name, figure = finding["key"].split(".")[:2]
+        assert f"`{name}.{figure}`" in told or name in ("labels", "canary"), finding["key"]
+
+
+def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:
+    board = json.loads(invoke("leaderboard", run, "--json").output)
+    status = json.loads(invoke("status", run, "--json").output)
+    shown = json.loads(invoke("show", run, slot(video(), 1).id, "--json").output)
+    text = (DOCS / "records.md").read_text()
+    for field, inner in {
+        "totals": board["settings"]["totals"],
+        "calls": status["calls"]["judge"],
+        "usage": shown["calls"][0]["usage"],
+    }.items():
+        rows = re.findall(rf"^\| `{field}` \| (.*) \|$", text, re.MULTILINE)
+        assert any(set(re.findall(r"`(\w+)`", row)) == set(inner) for row in rows), field
+
+
+def test_a_bench_is_written_down_as_it_lies_on_disk(run: Path, tmp_path: Path) -> None:
+    frozen = freeze(run, tmp_path / "bench").as_json()
+    manifest = json.loads((tmp_path / "bench" / "manifest.json").read_text())
+    question = json.loads((tmp_path / "bench" / "questions.jsonl").read_text().splitlines()[0])
+    (entry,) = manifest["videos"].values()
+    for heading, found in {
+        "manifest.json": manifest,
+        "A video of a bench": entry,
+        "questions.jsonl": question,
+    }.items():
+        assert set(first_column(section("records.md", heading))) == set(found)
+    checked = json.loads(invoke("bench", "verify", tmp_path / "bench", "--json").output)
+    told = set(re.findall(r"`(\w+)`", section("records.md", "A bench folder")))
+    assert set(frozen) <= told
+    assert set(checked) <= set(re.findall(r"`(\w+)`", section("records.md", "questions.jsonl")))
+
+
+def test_results_and_scores_are_written_down(run: Path, tmp_path: Path) -> None:
+    freeze(run, tmp_path / "bench")
+    bench = open_bench(tmp_path / "bench")
+    votes = [Vote(judge=judge, verdict="win") for judge in "jk"]
+    ruling = Ruling(qid=bench.items[0].qid, against="selected", verdict="win", votes=votes)
+    file = write_result(
+        bench, Result(bench=bench.bench, model="m", judge="j,k", how="run", rulings=[ruling])
+    )
+    head, line = map(json.loads, file.read_text().splitlines())
+    sliced = json.loads(invoke("bench", "score", bench.folder, "--by", "topic", "--json").stdout)
+    told = section("records.md", "A result").split("a result is a judging")
+    assert [first_column(part) for part in told] == [list(head), list(line)]
+    assert first_column(section("records.md", "Scores")) == list(sliced)
+    row = sliced["models"][0]
+    text = section("records.md", "A score")
+    assert first_column(text) == list(row)
+    assert set(row["selected"]) | set(row["decided"]) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_what_was_held_against_an_anchor_is_written_down(run: Path, tmp_path: Path) -> None:
+    freeze(run, tmp_path / "bench")
+    bench = open_bench(tmp_path / "bench")
+    held(bench, "m", ["> >"])
+    (file,) = bench.results.glob("*.jsonl")
+    _, line, _ = map(json.loads, file.read_text().splitlines())
+    text = section("records.md", "A result against an anchor")
+    assert first_column(text) == list(line)
+    scored = json.loads(invoke("bench", "score", bench.folder, "--json").stdout)
+    (board,) = scored["anchored"]
+    text = section("records.md", "A board against an anchor")
+    assert first_column(text) == list(board)
+    assert set(board["seats"]) <= set(re.findall(r"`(\w+)`", text))
+    text = section("records.md", "A model against an anchor")
+    assert first_column(text) == list(board["models"][0])
+
+
+def test_the_tables_of_a_run_are_written_down(tmp_path: Path) -> None:
+    Store.create(tmp_path / "run.sqlite", {}).close()
+    connection = sqlite3.connect(tmp_path / "run.sqlite")
+    made = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    columns = {
+        name: [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+        for (name,) in made
+    }
+    connection.close()
+    rows = re.findall(
+        r"^\| `(\w+)` \| ([^|]+) \|", section("records.md", "The run's file"), re.MULTILINE
+    )
+    assert {name: re.findall(r"`(\w+)`", cell) for name, cell in rows} == columns
+
+
+def test_what_is_told_of_videos_and_their_frames_is_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw_folder(tmp_path / "clips", 1, seconds=2.0)
+    listed = json.loads(invoke("videos", "clips", "--json").stdout)
+    seen = json.loads(invoke("frames", "clips/clip00.mp4", "--frames", "2", "--json").stdout)
+    assert first_column(section("records.md", "A folder of videos")) == list(listed)
+    assert first_column(section("records.md", "A video that was listed")) == list(
+        listed["videos"][0]
+    )
+    text = section("records.md", "Frames of a video")
+    assert first_column(text) == list(seen)
+    told = set(re.findall(r"`(\w+)`", text + section("records.md", "A folder of videos")))
+    assert set(seen["frames"][0]) | set(listed["totals"]) <= told
