@@ -164,7 +164,7 @@ def pasted_pairs(table: Table, form: Form, *, notes: bool = False) -> str:
         numbers=frozenset(range(2, len(TITLES) - 1)),
         rows=[_cells(pair) for pair in table["pairs"]],
         notes=lines_of(table, notes=notes),
-        caption="Head-to-head results",
+        caption="Head-to-head results of each pair of models",
         label="pairs",
     )
     return mark_up(sheet, form)

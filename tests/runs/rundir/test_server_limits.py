@@ -125,7 +125,7 @@ def test_the_audit_raises_an_alarm_for_each(template: Played, terminal: Terminal
     alarms = {one["key"]: one for one in found if one["alarm"]}
     assert {"frames.short.hawk", "frames.short.owl", "frames.short.judge.judge"} <= alarms.keys()
     assert alarms["frames.short.hawk"]["sentence"].startswith("hawk saw 8 of 18 frames in ")
-    board = " ".join(terminal.arena("leaderboard", template.out).out.split())
+    board = " ".join(terminal.arena("leaderboard", template.out, "--notes").out.split())
     assert "AUDIT ALARM: hawk saw 8 of 18 frames" in board
 
 
