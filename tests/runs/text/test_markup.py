@@ -197,7 +197,7 @@ def test_json_is_the_short_way_to_say_format_json(evil_run: Path) -> None:
 def test_two_forms_at_once_are_refused(evil_run: Path, command: str) -> None:
     result = invoke(command, evil_run, "--json", "--format", "csv")
     assert result.exit_code == 2
-    assert "ask for different things" in result.output
+    assert "contradict each other" in result.output
 
 
 def test_battles_are_given_as_csv_too(evil_run: Path) -> None:
