@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from videoautoarena.agents.roles.judge import settle_verdict
-from videoautoarena.graph.context import Arena
-from videoautoarena.graph.state import PERSONAS, LineageState
+from videoautoarena.graph.state import PERSONAS, Arena, LineageState
 from videoautoarena.memory.records.records import (
     Answer,
     Battle,

@@ -10,19 +10,19 @@ from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
-from videoautoarena.memory.records.base import CallLimits as CallLimits
-from videoautoarena.memory.records.base import Learnt as Learnt
-from videoautoarena.memory.records.base import Lending
-from videoautoarena.memory.records.base import Price as Price
-from videoautoarena.memory.records.base import Record as Record
-from videoautoarena.memory.records.base import Sampling as Sampling
-from videoautoarena.memory.records.base import TokenField as TokenField
 from videoautoarena.memory.records.calls import Attempt as Attempt
+from videoautoarena.memory.records.calls import CallLimits as CallLimits
 from videoautoarena.memory.records.calls import CallRow as CallRow
 from videoautoarena.memory.records.calls import Intent as Intent
+from videoautoarena.memory.records.calls import Learnt as Learnt
+from videoautoarena.memory.records.calls import Lending
 from videoautoarena.memory.records.calls import Lost as Lost
 from videoautoarena.memory.records.calls import Nonce as Nonce
+from videoautoarena.memory.records.calls import Price as Price
+from videoautoarena.memory.records.calls import Record as Record
 from videoautoarena.memory.records.calls import Role as Role
+from videoautoarena.memory.records.calls import Sampling as Sampling
+from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage
 
 SCHEMA = 1

@@ -381,7 +381,7 @@ class Frames(Sequence["Frame"]):
         return frame_of(self.to_json()["frames"])
 
     def _repr_html_(self) -> str:
-        from videoautoarena.runs.media.frames_sheet import about_frames, warnings
+        from videoautoarena.runs.media.frames import about_frames, warnings
 
         notes = [about_frames(self._view), *warnings(self._view)]
         below = html(Sheet(("Frames",), frozenset(), [[note] for note in notes], []))

@@ -93,10 +93,12 @@ def frames_command(
     import json
 
     from videoautoarena.runs.cli.ending import run_async
-    from videoautoarena.runs.media.frames import Asked, asked_sampling, view
-    from videoautoarena.runs.media.frames_sheet import (
+    from videoautoarena.runs.media.frames import (
+        Asked,
         about_frames,
+        asked_sampling,
         sheet_file,
+        view,
         warnings,
         write_sheet,
     )

@@ -256,7 +256,7 @@ def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
 def _files(told: Told, *, with_parquet: bool) -> dict[str, bytes]:
     files = {QUESTIONS: question_bytes(list(told.items)), CARD: _plain(card_text(told))}
     if with_parquet:
-        from videoautoarena.runs.bench.freeze.huggingface import parquet_bytes, readme_text
+        from videoautoarena.runs.bench.freeze.card import parquet_bytes, readme_text
 
         files |= {PARQUET: parquet_bytes(told.items), README: _plain(readme_text(told))}
     return files

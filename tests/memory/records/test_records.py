@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.support.runfiles import battle
-from videoautoarena.memory.records.base import CallLimits, Price, Record
+from videoautoarena.memory.records.calls import CallLimits, Price, Record
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.records import (
     Battle,
