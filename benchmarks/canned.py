@@ -30,7 +30,7 @@ from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.graph.state import Arena, Rules
+from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
     CATEGORIES,
@@ -313,7 +313,7 @@ async def played(
     """Play a run to its end."""
     told = told or Listeners(say=lambda _line: None, hear=nobody)
     with (
-        patch("videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=client)),
+        patch("videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=client)),
         patch("videoautoarena.runs.tournament.runner.Decoders", NoDecoders),
     ):
         return await play_run(run, folder / "out", limits=Limits(concurrency), told=told)

@@ -123,9 +123,7 @@ def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
         for frames in films.values():
             await run.store.put_frames(frames)
         told = Listeners(live.say, live.hear)
-        with patch(
-            "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=client)
-        ):
+        with patch("videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=client)):
             await play_run(run, folder / "out", limits=Limits(options.videos * 3), told=told)
 
     run_async(whole())

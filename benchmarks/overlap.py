@@ -136,7 +136,7 @@ def play(videos: Path, found: Findings) -> float:
             return done, await watch
 
         with patch(
-            "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=Lookers())
+            "videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=Lookers())
         ):
             done, stop_s = run_async(whole())
     if done.settled != shape.battles or done.voids:

@@ -29,7 +29,7 @@ from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.cli.main import COMMANDS, load
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Begun, Happening
-from videoautoarena.runs.console.screen import Size, picture
+from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Standing
 from videoautoarena.runs.leaderboard.board import board_of
 from videoautoarena.runs.leaderboard.text import render
@@ -149,7 +149,8 @@ class Camera:
         standing = self.standing
         if not self.taken and standing.done * 2 > standing.total and standing.speaking > 8:
             run = standing.run
-            board = build(standing.battles(), run.models if run else ())
+            battles = standing.battles()
+            board = Board(build(battles, run.models if run else ()), len(battles))
             self.taken = picture(standing, board, Size(WIDE - 1, HIGH, UNICODE))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from videoautoarena.agents.roles.judge import settle_verdict
-from videoautoarena.graph.state import PERSONAS, Arena, LineageState
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.state import PERSONAS, LineageState
 from videoautoarena.memory.records.records import (
     Answer,
     Battle,

@@ -15,7 +15,8 @@ from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import Case, first_analyses, judge
 from videoautoarena.agents.roles.question import Refusal, evolve, grade, is_harder, put_question
 from videoautoarena.graph.battles import ended, judged, unanswered
-from videoautoarena.graph.state import Arena, LineageState, Settled, slot_id
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.state import LineageState, Settled, slot_id
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import Answer, Battle, Evolution, Forfeit, Question
 

@@ -12,8 +12,9 @@ from langgraph.runtime import Runtime
 
 from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import Case, judge, settle_verdict
+from videoautoarena.graph.context import Arena
 from videoautoarena.graph.lineage import LOST
-from videoautoarena.graph.state import Arena, Settled, base_of
+from videoautoarena.graph.state import Settled, base_of
 from videoautoarena.memory.records.errors import CallFailed, FramesLost
 from videoautoarena.memory.records.records import Answer, Battle, Draw, Forfeit, Judging, Verdict
 

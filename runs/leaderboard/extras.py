@@ -90,7 +90,16 @@ def closing_line(warnings: Sequence[str], *, lines: int, alarms: int = 0) -> lis
     return [f"{'. '.join(parts)}."] if parts else []
 
 
-_ALWAYS = ("rates stand-ins", TOO_FEW, too_few("battle"), "are on the scale of")
+_ALWAYS = (
+    "rates stand-ins",
+    "also competed",
+    "an offline judge rated",
+    "is not finished",
+    "ended the run",
+    TOO_FEW,
+    too_few("battle"),
+    "are on the scale of",
+)
 """Words of the warnings without which a table would mislead."""
 
 

@@ -71,7 +71,7 @@ def check_caps(config: RunConfig, caps: Caps) -> None:
     unknown = unpriced(config) if caps.usd is not None else []
     if unknown:
         raise BadInput(
-            f"--max-usd cannot be kept, since nobody knows the price of {', '.join(unknown)}; "
+            f"--max-usd cannot be kept, since no price is known for {', '.join(unknown)}; "
             f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
             "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
         )

@@ -12,7 +12,7 @@ from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.graph.state import Arena, Rules
+from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig

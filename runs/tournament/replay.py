@@ -10,7 +10,8 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.graph.state import Arena, lineage_id
+from videoautoarena.graph.context import Arena
+from videoautoarena.graph.state import lineage_id
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import JournalMiss, StoreError
 from videoautoarena.memory.records.records import Battle

@@ -13,7 +13,8 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, Sum
-from videoautoarena.graph.state import Arena, always, base_of
+from videoautoarena.graph.context import Arena, always
+from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.records import Battle, Draw, Frames
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent

@@ -87,4 +87,4 @@ def test_a_replay_of_it_comes_out_the_same(demo: tuple[Path, str]) -> None:
 
 
 def test_a_second_demo_finds_everything_done(demo: tuple[Path, str]) -> None:
-    assert "The run lies in arena-out/demo" in arena(demo[0], "demo", "--quiet")
+    assert "The run is in arena-out/demo" in arena(demo[0], "demo", "--quiet")

@@ -154,7 +154,7 @@ def test_a_run_through_all_that_a_server_does_wrong_comes_out_or_says_so(
         *(f"{name} is sent max_completion_tokens from now on" for name in SMALL),
         *(f"{name} is sent max_tokens from now on" for name in SMALL),
         *(f"does not keep {name} to the {LIMIT} output tokens" for name in SMALL),
-        f"waiting for {address}, ",
+        f"for {address}: it cannot be reached",
         f"{address} is back after ",
     ):
         assert sum(words in line for line in said) == 1, (words, said)

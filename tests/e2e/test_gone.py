@@ -37,8 +37,10 @@ class Ground:
         number = len(list(self.place.glob("log*")))
         return serving(self.place / f"log{number}", port=self.port)
 
-    def play(self, out: str, **flags: Any) -> tuple[Finished, list[str]]:
-        said: list[str] = []
+    def play(
+        self, out: str, *, said: list[str] | None = None, **flags: Any
+    ) -> tuple[Finished, list[str]]:
+        said = [] if said is None else said
         found = play(self.clips, self.place / out, said=said, **{**self.typed, **flags})
         return found, said
 
@@ -62,13 +64,13 @@ def test_a_run_whose_server_is_gone_stops_with_exit_code_five_and_goes_on(
     gone, said = ground.play("run", patience=0.0)
     assert gone.gone is not None
     assert (gone.gone.address, gone.settled, gone.voids, gone.interrupted) == (address, 0, 0, False)
-    assert any(line.startswith(f"waiting for {address}, ") for line in said)
+    assert any(f"for {address}: it cannot be reached" in line for line in said)
     assert any(line.startswith(f"{address} could not be reached for ") for line in said)
     assert ending(gone, ground.place / "run", as_json=True) == 5
     told = capsys.readouterr()
     assert json.loads(told.out)["gone"] == address
     assert "nothing is lost" in told.err
-    assert f"since {address} could not be reached (ConnectionRefusedError: " in told.err
+    assert f"because {address} could not be reached (ConnectionRefusedError: " in told.err
     with ground.served():
         done, said = ground.play("run")
         calm, _ = ground.play("calm")
@@ -83,17 +85,18 @@ def test_a_run_whose_server_is_gone_stops_with_exit_code_five_and_goes_on(
 
 
 def test_a_server_that_comes_late_costs_no_battle(ground: Ground) -> None:
-    late = threading.Event()
+    late, lines = threading.Event(), list[str]()
 
     def come() -> None:
-        time.sleep(1.5)
+        while not any("cannot be reached" in line for line in lines) and not late.is_set():
+            time.sleep(0.05)
         with ground.served():
             late.wait()
 
     server = threading.Thread(target=come)
     server.start()
     try:
-        found, said = ground.play("run")
+        found, said = ground.play("run", said=lines)
     finally:
         late.set()
         server.join()

@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from PIL import Image
 
 from videoautoarena.agents.offline import KINDS, OfflineModel
-from videoautoarena.agents.offline.vision.request import Picture, picture
+from videoautoarena.agents.offline.vision.frame_features import Picture, picture
 from videoautoarena.agents.prompting.contracts import CONTRACTS, SYSTEM, contract
 from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.memory.records.records import Role

@@ -11,8 +11,8 @@ from tests.support.asking import MODEL, Line, Pages, Script, frames_of, prompter
 from tests.support.canned import judged
 from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.graph.newcomer import play_newcomer
-from videoautoarena.graph.state import Arena, Rules
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Battle, Borrowed, Draw, Frames, Video

@@ -27,7 +27,7 @@ from videoautoarena.agents.offline.players.scoring import (
     weigh,
 )
 from videoautoarena.agents.offline.players.viewers import tastes
-from videoautoarena.agents.offline.vision.request import Sent
+from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
 
 _STEP = 0.2

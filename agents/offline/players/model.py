@@ -17,7 +17,7 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
 from videoautoarena.agents.offline.players.viewers import answer, examine, first_question, invent
-from videoautoarena.agents.offline.vision.request import Sent, read
+from videoautoarena.agents.offline.vision.frame_features import Sent, read
 from videoautoarena.agents.prompting.fences import open_fences
 
 PANEL = frozenset({"examiner", "judge"})

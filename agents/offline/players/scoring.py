@@ -14,8 +14,7 @@ from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.patterns import STEMS
 from videoautoarena.agents.offline.language.phrasing import Ask, understand
 from videoautoarena.agents.offline.language.reader import Claim, Heard, carried, hear
-from videoautoarena.agents.offline.vision.frame_features import Memo
-from videoautoarena.agents.offline.vision.request import Picture
+from videoautoarena.agents.offline.vision.frame_features import Memo, Picture
 from videoautoarena.agents.offline.vision.sequence import Sight, coarser, sight
 
 FAIR_FRAMES = 64

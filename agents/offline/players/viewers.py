@@ -21,8 +21,7 @@ from videoautoarena.agents.offline.language.phrasing import (
 )
 from videoautoarena.agents.offline.language.values import Dice, counted
 from videoautoarena.agents.offline.players.scoring import askable, difficulty
-from videoautoarena.agents.offline.vision.frame_features import COLOURS
-from videoautoarena.agents.offline.vision.request import Sent
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
 from videoautoarena.agents.prompting.fences import Attack, attacked, attacks
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from videoautoarena.agents.offline.vision.frame_features import (
     Glance,
     Memo,
+    Picture,
+    Sent,
     Step,
     Vector,
     apart,
@@ -20,7 +22,6 @@ from videoautoarena.agents.offline.vision.frame_features import (
     likeness,
     step,
 )
-from videoautoarena.agents.offline.vision.request import Picture, Sent
 
 Curve = NDArray[np.float64]
 

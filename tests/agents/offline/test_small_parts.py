@@ -9,8 +9,7 @@ import videoautoarena.agents.offline
 from tests.support.pictures import film, message, task
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.vision.frame_features import Memo
-from videoautoarena.agents.offline.vision.request import Picture, read
+from videoautoarena.agents.offline.vision.frame_features import Memo, Picture, read
 
 
 def test_names_and_frame_limits_cost_no_heavy_import() -> None:

@@ -123,11 +123,11 @@ def test_an_interrupt_shows_how_many_calls_are_being_finished(videos: Path, tmp_
         fixed = ("--rounds", "1", "--config", config, "--out", tmp_path / "out")
         line = command("simulate", "--videos", videos, *fixed)
         with OnTerminal(line, columns=100, rows=30) as terminal:
-            terminal.until(lambda: holds(terminal, "under way"))
+            terminal.until(lambda: holds(terminal, "in flight"))
             terminal.interrupt()
             terminal.until(lambda: b"to finish" in terminal.raw)
             assert terminal.end() == 130
-    assert re.search(rb"being finished \(\d+ calls?\)", terminal.raw)
+    assert re.search(rb"finishing \d+ calls? in flight", terminal.raw)
     assert holds(terminal, "interrupted")
     text = "".join(terminal.screen.display)
     assert f"arena resume {tmp_path / 'out'}" in re.sub(r" +", " ", text)

@@ -52,7 +52,7 @@ def test_earlier_processes_count_and_the_end_is_told_at_the_rate_so_far() -> Non
     stands.hear(call(0.25))
     for round_ in range(6):
         stands.hear(Settled(battle(slot(video(), round_))))
-    assert told(stands) == "cost $0.7500 of $2.00 | about $3.00 in all | $0.1250 a battle"
+    assert told(stands) == "cost $0.7500 of $2.00 | about $3.00 in total | $0.1250 per battle"
 
 
 def test_what_came_back_empty_before_a_reply_is_counted_with_it() -> None:

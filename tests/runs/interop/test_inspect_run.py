@@ -174,7 +174,7 @@ def test_thumbnails_are_of_frames_that_were_sent(tmp_path: Path) -> None:
     [
         (("--format", "inspect", "--to", "x"), "needs --what battles"),
         (("--what", "battles", "--format", "inspect"), "name it with --to"),
-        (("--frames", "2"), "--frames is for"),
+        (("--frames", "2"), "--frames needs"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -301,7 +301,7 @@ def test_the_command_takes_them_all_together(run: Path) -> None:
 
 
 def test_a_seed_below_zero_is_refused(run: Path) -> None:
-    assert "--seed is a whole number" in invoke("leaderboard", run, "--seed", -1).output
+    assert "--seed must be a whole number" in invoke("leaderboard", run, "--seed", -1).output
 
 
 def test_further_figures_are_written_down() -> None:

@@ -56,7 +56,7 @@ def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
     assert lifted.spent.usd == pytest.approx(whole.spent.usd)
     assert battles_of(tmp_path / "out") == battles_of(tmp_path / "whole")
     assert not play_again(tmp_path / "out").differences
-    assert any("the cap is reached" in line for line in stage.said)
+    assert any("budget cap reached" in line for line in stage.said)
 
 
 def test_a_cap_buys_about_its_share_of_the_battles(

@@ -158,7 +158,7 @@ def test_why_a_run_stopped_is_said_at_its_end_and_by_its_status(
     words = ["--videos", videos, "--out", out, "--models", ",".join(TRIO), "--block", "1"]
     said = terminal.simulate(*words, "--until", "battles=4", "--json")
     assert said.code == 0
-    assert "--until battles=4 is met: 6 battles decided, 4 wanted, after wave 1" in said.err
+    assert "--until battles=4 is met: 6 battles decided, 4 required, after wave 1" in said.err
     assert f"to play the rest: arena resume {out} --until rounds" in said.err
     assert f"done: {3 * 3 * BLOCK} of {SLOTS} battles settled" in said.err
     told = json.loads(said.out)["until"]

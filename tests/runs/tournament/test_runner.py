@@ -200,7 +200,7 @@ def test_connections_are_closed_when_a_run_is_over(
 ) -> None:
     script = Closing(["words"])
     monkeypatch.setattr(
-        "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=script)
+        "videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=script)
     )
 
     ends: list[asyncio.Task[None] | None] = []

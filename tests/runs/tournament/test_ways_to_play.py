@@ -200,7 +200,7 @@ def test_sixty_videos_are_played_with_two_blocks_open_at_most(
 
     told = Listeners(said.append, plain_lines(said.append))
     monkeypatch.setattr(
-        "videoautoarena.runs.tournament.runner.Asker", partial(Asker, make_client=Script(speak))
+        "videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=Script(speak))
     )
     run(play_all())
     assert begun == set(range(6))

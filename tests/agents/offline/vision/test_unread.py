@@ -11,7 +11,7 @@ from tests.support.asking import frames_of
 from tests.support.pictures import Film, message, task
 from tests.support.titles import cue, titled
 from videoautoarena.agents.offline import OfflineModel
-from videoautoarena.agents.offline.vision.request import read
+from videoautoarena.agents.offline.vision.frame_features import read
 from videoautoarena.agents.prompting.layout import cue_blocks
 
 
