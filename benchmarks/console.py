@@ -33,7 +33,7 @@ from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.console.events import Begun, Ended, Happening, Listeners
 from videoautoarena.runs.console.live import LiveConsole
 from videoautoarena.runs.console.snapshot import Result
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rundir.opener import begin
 from videoautoarena.runs.tournament.runner import Limits, play_run
 from videoautoarena.video.folder.find import Findings
@@ -93,7 +93,7 @@ class Measured(LiveConsole):
         else:
             super()._draw(again=again)
 
-    def _rate(self, battles: list[Result]) -> Table:
+    def _rate(self, battles: list[Result]) -> Leaderboard:
         began = time.thread_time()
         table = super()._rate(battles)
         # In the loop's thread it is counted by whoever called.

@@ -131,11 +131,8 @@ def print_tables(pool: Pool) -> None:
 
 def ratings(battles: Iterable[Battle]) -> dict[str, float]:
     """Return model to rating, best first; NaN where a model has none."""
-    table = build(list(battles), CAST, stand_ins=True)
-    return {
-        row["model"]: math.nan if row["rating"] is None else row["rating"]
-        for row in table["models"]
-    }
+    board = build(list(battles), CAST, stand_ins=True)
+    return {row.model: math.nan if row.rating is None else row.rating for row in board.models}
 
 
 def share(battles: Iterable[Battle], model: str, other: str) -> float:

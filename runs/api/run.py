@@ -186,7 +186,12 @@ class Run:
             BadInput: an option that there is not, a value that it cannot have, or a method that
                 these battles do not allow.
         """
-        from videoautoarena.runs.leaderboard.board import board_of, labelled_board_of, slices_of
+        from videoautoarena.runs.leaderboard.board import (
+            board_of,
+            labelled_board_of,
+            pairs_of,
+            slices_of,
+        )
         from videoautoarena.runs.leaderboard.slices import By
 
         method = read_options(options)
@@ -201,8 +206,9 @@ class Run:
             return Leaderboard(board_of(self.folder, method))
         if by not in (traits := (*get_args(By), "pair")):
             raise WrongArgument(f"by cannot be {by!r}; there are {', '.join(traits)}")
-        kind = Pairs if by == "pair" else Slices
-        return kind(slices_of(self.folder, by, method))
+        if by == "pair":
+            return Pairs(pairs_of(self.folder, method))
+        return Slices(slices_of(self.folder, by, method))
 
     def battles(self) -> Records[Battle]:
         """Return the battles that count, in the order of their slots, as frozen records.

@@ -150,9 +150,9 @@ def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[s
     said, `better` how often it is for the model that the judges' ratings put above, and `expected`
     how often it should be by the mean of those ratings. Rows without a label are left out.
     """
-    table = build(battles, ())
-    rating = {row["model"]: row["rating"] for row in table["models"]}
-    home = {name: k for k, names in enumerate(table["components"]) for name in names}
+    board = build(battles, ())
+    rating = {row.model: row.rating or 0.0 for row in board.models}
+    home = {name: k for k, names in enumerate(board.components) for name in names}
     compared, gaps = compare(spoken), np.empty(len(spoken))
     for k, (_, battle) in enumerate(spoken):
         a, b = battle.model_a or "", battle.model_b or ""

@@ -18,7 +18,7 @@ from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle,
 from videoautoarena.memory.store.evidence import Trial, standing_trials
 from videoautoarena.runs.audit.evidence import percent
 from videoautoarena.runs.rating.finding import tell_figure, tell_share
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, counted, marks, open_run
 from videoautoarena.runs.text.terminal import safe
@@ -157,24 +157,27 @@ def _boards(run: Run, both: Sequence[Both]) -> Report:
     first, second = (build([pair[k] for pair in both], roster) for k in (0, 1))
     one, two = _rows(first), _rows(second)
     rated = [name for name in one if name in two]
-    a = np.array([one[name]["rating"] for name in rated], dtype=np.float64)
-    b = np.array([two[name]["rating"] for name in rated], dtype=np.float64)
+    a = np.array([one[name].rating for name in rated], dtype=np.float64)
+    b = np.array([two[name].rating for name in rated], dtype=np.float64)
     return {
         "spearman": _correlation(correlate_ranks(a, b)),
         "kendall": _correlation(correlate_orders(a, b)),
         "models": [
             {
                 "model": name,
-                **{key: one[name][key] for key in ("rating", "low", "high", "rank")},
-                **{f"other_{key}": two[name][key] for key in ("rating", "low", "high", "rank")},
+                **{key: getattr(one[name], key) for key in _COMPARED},
+                **{f"other_{key}": getattr(two[name], key) for key in _COMPARED},
             }
             for name in rated
         ],
     }
 
 
-def _rows(board: Table) -> Mapping[str, Mapping[str, Any]]:
-    return {row["model"]: row for row in board["models"] if row["rating"] is not None}
+_COMPARED = ("rating", "low", "high", "rank")
+
+
+def _rows(board: Leaderboard) -> Mapping[str, Row]:
+    return {row.model: row for row in board.models if row.rating is not None}
 
 
 def _correlation(found: Correlation) -> Report:

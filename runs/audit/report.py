@@ -112,9 +112,9 @@ def audit(folder: Path) -> AuditReport:
         )
 
 
-def brief(run: Run) -> list[dict[str, Any]]:
-    """Return the findings that stand under a leaderboard, as JSON-ready values."""
-    return [found.to_json() for found in chosen(find_all(read_input(run, is_brief=True)))]
+def brief(run: Run) -> list[Finding]:
+    """Return the findings that stand under a leaderboard."""
+    return chosen(find_all(read_input(run, is_brief=True)))
 
 
 def chosen(found: Sequence[Finding]) -> list[Finding]:

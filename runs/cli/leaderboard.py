@@ -18,7 +18,9 @@ from videoautoarena.runs.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.leaderboard.slices import By
+    from videoautoarena.runs.leaderboard.head_to_head import Pairs
+    from videoautoarena.runs.leaderboard.slices import By, Slices
+    from videoautoarena.runs.rating.leaderboard import Leaderboard
     from videoautoarena.runs.rating.method import Method
 
 
@@ -90,15 +92,17 @@ def leaderboard_command(
     check_picture(picture, force=force)
     method["without"] = tuple(dict.fromkeys(method["without"]))
     how = read_method(method)
-    if labels:
-        board = _on_labels(out, how, assume_random=assume_random)
-    else:
-        board = rate_run(out, by=by, method=how)
+    board = (
+        _on_labels(out, how, assume_random=assume_random)
+        if labels
+        else rate_run(out, by=by, method=how)
+    )
     print_board(board, chosen, details=details, notes=notes)
-    draw_picture(board, picture)
+    # A picture of pairs was refused above.
+    draw_picture(cast("Leaderboard | Slices", board), picture)
 
 
-def _on_labels(folder: Path, method: Method, *, assume_random: bool) -> dict[str, Any]:
+def _on_labels(folder: Path, method: Method, *, assume_random: bool) -> Leaderboard:
     from videoautoarena.runs.leaderboard.board import labelled_board_of
 
     return labelled_board_of(folder, method, assume_random=assume_random)
@@ -111,13 +115,15 @@ def show_leaderboard(folder: Path) -> None:
 
 def rate_run(
     folder: Path, *, by: str | None = None, method: Method | None = None
-) -> dict[str, Any]:
-    """Return the leaderboard of the run in `folder`, or those of its slices."""
-    from videoautoarena.runs.leaderboard.board import board_of, slices_of
+) -> Leaderboard | Slices | Pairs:
+    """Return the leaderboard of the run in `folder`, those of its slices, or its pairs."""
+    from videoautoarena.runs.leaderboard.board import board_of, pairs_of, slices_of
     from videoautoarena.runs.rating.method import USUAL
 
     how = method or USUAL
-    return board_of(folder, how) if by is None else slices_of(folder, cast("By", by), how)
+    if by is None:
+        return board_of(folder, how)
+    return pairs_of(folder, how) if by == "pair" else slices_of(folder, cast("By", by), how)
 
 
 @click.command("rate", epilog="Example: arena rate battles.csv --json")
@@ -138,6 +144,6 @@ def rate_command(
 
     chosen = chosen_form(form, as_json=as_json)
     check_picture(picture, force=force)
-    table = rate_file(file, read_method(method))
-    print_board(table, chosen, notes=notes)
-    draw_picture(table, picture)
+    board = rate_file(file, read_method(method))
+    print_board(board, chosen, notes=notes)
+    draw_picture(board, picture)

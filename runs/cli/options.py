@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from videoautoarena.runs.figures.canvas import Form
+    from videoautoarena.runs.leaderboard.head_to_head import Pairs
+    from videoautoarena.runs.leaderboard.slices import Slices
+    from videoautoarena.runs.rating.leaderboard import Leaderboard
     from videoautoarena.runs.rating.method import Method
 
 
@@ -95,7 +98,7 @@ def check_picture(file: Path | None, *, force: bool) -> None:
     refuse_existing(file, force=force)
 
 
-def draw_picture(table: dict[str, Any], file: Path | None) -> None:
+def draw_picture(board: Leaderboard | Slices, file: Path | None) -> None:
     """Draw a leaderboard, or those of slices, into a file and say so; nothing for None."""
     if file is None:
         return
@@ -104,7 +107,7 @@ def draw_picture(table: dict[str, Any], file: Path | None) -> None:
     from videoautoarena.runs.text.files import write_whole
     from videoautoarena.runs.text.terminal import safe, say
 
-    picture = picture_of(table)
+    picture = picture_of(board)
     write_whole(file, render(picture, cast("Form", file.suffix.lower()[1:])))
     say(f"{picture.shows} drawn into {safe(str(file))}")
 
@@ -179,31 +182,32 @@ def chosen_form(form: str | None, *, as_json: bool) -> str:
 
 
 def print_board(
-    table: dict[str, Any], form: str, *, details: bool = False, notes: bool = False
+    board: Leaderboard | Slices | Pairs, form: str, *, details: bool = False, notes: bool = False
 ) -> None:
-    """Print a leaderboard, or those of slices, in one of the forms."""
+    """Print a leaderboard, those of slices, or pairs, in one of the forms."""
     import json
 
     if form == "json":
-        click.echo(json.dumps(table, indent=2))
+        click.echo(json.dumps(board.to_json(), indent=2))
     elif form == "table":
-        _print(table, details=details, notes=notes)
+        _print(board, details=details, notes=notes)
     else:
-        click.echo(_pasted(table, form, details=details, notes=notes))
+        click.echo(_pasted(board, form, details=details, notes=notes))
 
 
-def _pasted(table: dict[str, Any], form: Any, *, details: bool, notes: bool) -> str:
-    if table.get("by") == "pair":
-        from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
+def _pasted(board: Leaderboard | Slices | Pairs, form: Any, *, details: bool, notes: bool) -> str:
+    from videoautoarena.runs.rating.leaderboard import Leaderboard
 
-        return pasted_pairs(table, form, notes=notes)
-    if "slices" in table:
-        from videoautoarena.runs.leaderboard.slices_text import pasted_slices
+    if isinstance(board, Leaderboard):
+        from videoautoarena.runs.leaderboard.markup import pasted
 
-        return pasted_slices(table, form, notes=notes)
-    from videoautoarena.runs.leaderboard.markup import pasted
+        return pasted(board, form, details=details, notes=notes)
+    from videoautoarena.runs.leaderboard.head_to_head import Pairs, pasted_pairs
+    from videoautoarena.runs.leaderboard.slices_text import pasted_slices
 
-    return pasted(table, form, details=details, notes=notes)
+    if isinstance(board, Pairs):
+        return pasted_pairs(board, form, notes=notes)
+    return pasted_slices(board, form, notes=notes)
 
 
 def results() -> Console:
@@ -218,17 +222,19 @@ def results() -> Console:
     return console
 
 
-def _print(table: dict[str, Any], *, details: bool, notes: bool) -> None:
+def _print(board: Leaderboard | Slices | Pairs, *, details: bool, notes: bool) -> None:
+    from videoautoarena.runs.rating.leaderboard import Leaderboard
+
     console = results()
-    if table.get("by") == "pair":
-        from videoautoarena.runs.leaderboard.head_to_head import render_pairs
-
-        console.print(render_pairs(table, notes=notes))
-    elif "slices" in table:
-        from videoautoarena.runs.leaderboard.slices_text import render_slices
-
-        console.print(render_slices(table, console.width, details=details, notes=notes))
-    else:
+    if isinstance(board, Leaderboard):
         from videoautoarena.runs.leaderboard.text import render
 
-        console.print(render(table, details=details, notes=notes))
+        console.print(render(board, details=details, notes=notes))
+        return
+    from videoautoarena.runs.leaderboard.head_to_head import Pairs, render_pairs
+    from videoautoarena.runs.leaderboard.slices_text import render_slices
+
+    if isinstance(board, Pairs):
+        console.print(render_pairs(board, notes=notes))
+    else:
+        console.print(render_slices(board, console.width, details=details, notes=notes))

@@ -25,7 +25,7 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.console.events import Begun, Ended, Happening, Hear, Looked, Say, Settled
 from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Result, Standing
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import one_line, outcome
 from videoautoarena.runs.text.tables import ASCII, UNICODE
@@ -244,7 +244,7 @@ class LiveConsole:
             self._rate_soon()
 
     async def _rate_aside(self, battles: list[Result]) -> None:
-        def rate() -> tuple[Table, float]:
+        def rate() -> tuple[Leaderboard, float]:
             began = time.thread_time()
             return self._rate(battles), time.thread_time() - began
 
@@ -259,7 +259,7 @@ class LiveConsole:
         battles = self.standing.battles()
         self._board = Board(self._rate(battles), len(battles))
 
-    def _rate(self, battles: list[Result]) -> Table:
+    def _rate(self, battles: list[Result]) -> Leaderboard:
         run = self.standing.run
         return build(battles, run.models if run else ())
 

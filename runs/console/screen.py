@@ -11,7 +11,7 @@ from rich.text import Text
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.battles.listing import result, short_names, why
 from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.tables import Line, Marks, cells, fit, plain
 from videoautoarena.runs.text.words import dollars, short
@@ -68,7 +68,7 @@ class Size:
 class Board(NamedTuple):
     """A leaderboard, and how many battles had ended when it was made."""
 
-    table: Table
+    table: Leaderboard
     battles: int
 
 
@@ -79,7 +79,7 @@ def picture(standing: Standing, board: Board | None, size: Size) -> list[Text]:
     names = short_names(standing.run.models)
     head = list(_head(standing, names, size))
     room = max(size.height - len(head), 0)
-    rows = board.table["models"] if board else []
+    rows = board.table.models if board else ()
     if size.width >= WIDE:
         upper, lower = _share_wide(room, len(rows), standing)
         half = (size.width - 3) // 2
@@ -221,45 +221,44 @@ def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
 
 
 def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[Text]:
-    if board is None or not board.table["models"] or size.height < 2:
+    if board is None or not board.table.models or size.height < 2:
         return
-    rows = board.table["models"]
+    rows = board.table.models
     shown = rows[: size.height - 1]
-    videos = sum(board.table["settings"]["videos"])
+    videos = sum(board.table.settings.videos or ())
     note = f"95 % intervals, {_many(videos, 'video')}" if videos else "no model rated yet"
     note += f", as of {_many(board.battles, 'battle')}"
     more = len(rows) - len(shown)
     note += f", {more} more below" if more else ""
     yield _title("Leaderboard", note, size, right="won-lost-tied")
-    figures = [_float(row[key]) for row in rows for key in ("low", "rating", "high")]
+    figures = [figure for row in rows for figure in (row.low, row.rating, row.high)]
     known = [figure for figure in figures if figure is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
-    called = [plain(names.get(str(row["model"]), str(row["model"]))) for row in rows]
+    called = [plain(names.get(row.model, row.model)) for row in rows]
     room = min(max(map(cells, called)) + 1, size.width // 3)
     for row, name in zip(shown, called, strict=False):
         yield _ranked(row, (low, high), fit(name, room, size.marks), size)
 
 
-def _ranked(row: dict[str, object], edges: tuple[float, float], name: str, size: Size) -> Text:
-    line, rating = Line(size.width, size.marks), _float(row["rating"])
-    best, worst = row["rank_best"], row["rank_worst"]
+def _ranked(row: Row, edges: tuple[float, float], name: str, size: Size) -> Text:
+    line, rating = Line(size.width, size.marks), row.rating
+    best, worst = row.rank_best, row.rank_worst
     rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
     line.add(rank, width=6).add(name, "bold")
     if rating is None:
         return line.add(" unrated", "dim").text
     line.add(f"{rating:>5.0f} ")
-    counts = f"{row['wins']}-{row['losses']}-{row['ties']}"
+    counts = f"{row.wins}-{row.losses}-{row.ties}"
     _interval(line, row, edges, line.left - 14)
     return line.add(f"{counts:>{max(line.left, 0)}}").text
 
 
-def _interval(line: Line, row: dict[str, object], edges: tuple[float, float], width: int) -> None:
+def _interval(line: Line, row: Row, edges: tuple[float, float], width: int) -> None:
     """Draw an interval and its middle on one scale for all rows."""
     if width < 5:
         return
     span = (edges[1] - edges[0]) or 1.0
-    middle = _float(row["rating"]) or 0.0
-    low, high = (_float(row[key]) for key in ("low", "high"))
+    middle, low, high = row.rating or 0.0, row.low, row.high
     ends = (middle if low is None else low, middle, middle if high is None else high)
     left, dot, right = (round((x - edges[0]) / span * (width - 1)) for x in ends)
     marks = line.marks
@@ -351,7 +350,3 @@ def clock(seconds: float) -> str:
 
 def _many(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def _float(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
 from videoautoarena.runs.figures.canvas import Form, Picture, render
-from videoautoarena.runs.figures.heatmaps import battles, wins
+from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import LEAST, find_echoes, judge, measure_courses
 from videoautoarena.runs.figures.ranking import ladder, style, style_terms
 from videoautoarena.runs.figures.slices import lines
 from videoautoarena.runs.leaderboard.board import board_of, slices_of
-from videoautoarena.runs.rating.method import USUAL, Method, Table
+from videoautoarena.runs.leaderboard.slices import Slices
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import USUAL, Method
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.text.files import refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
@@ -100,55 +102,61 @@ def draw_run(
     )
 
 
-def picture_of(table: Table) -> Picture:
+def picture_of(found: Leaderboard | Slices) -> Picture:
     """Return the picture of a leaderboard: its ladder, or ratings over its slices.
 
     Raises:
         BadInput: none of its models met another in a battle that was decided.
     """
-    if not any(part["components"] for part in table.get("slices", [table])):
+    if not is_rated(found):
         raise BadInput(_NOTHING)
-    return lines(table) if "slices" in table else ladder(table)
+    return ladder(found) if isinstance(found, Leaderboard) else lines(found)
+
+
+def is_rated(found: Leaderboard | Slices) -> bool:
+    """Return whether any two models met in a battle that was decided."""
+    boards = [found] if isinstance(found, Leaderboard) else [part.board for part in found.parts]
+    return any(board.components for board in boards)
 
 
 def _ladder(folder: Path) -> Picture | LeftOut:
     return ladder(board_of(folder))
 
 
-def _grid(name: str, draw: Callable[[Table], Picture]) -> Callable[[Path], Picture | LeftOut]:
+def _grid(name: str, draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | LeftOut]:
     def make(folder: Path) -> Picture | LeftOut:
-        table = board_of(folder, Method(pairs=True))
-        if len(table["pairs"]["models"]) < 2:
+        board = board_of(folder, Method(pairs=True))
+        if len(pairs_of(board).models) < 2:
             return LeftOut(name, "no two models met in a battle that was decided")
-        return draw(table)
+        return draw(board)
 
     return make
 
 
 def _duration(folder: Path) -> Picture | LeftOut:
     sliced = slices_of(folder, "duration")
-    if not any(part["components"] for part in sliced["slices"]):
+    if not is_rated(sliced):
         return LeftOut("duration", "no battle was decided")
     return lines(sliced)
 
 
 def _style(folder: Path) -> Picture | LeftOut:
-    table = board_of(folder, Method(style=True, seats=True))
-    if not style_terms(table):
+    board = board_of(folder, Method(style=True, seats=True))
+    if not style_terms(board):
         return LeftOut("style", "no two answers differ in style, or no battle was decided")
-    return style(table)
+    return style(board)
 
 
 def _judge(folder: Path) -> Picture | LeftOut:
-    table = board_of(folder, USUAL)
+    board = board_of(folder, USUAL)
     with open_run(folder) as run:
         evidence = run.store.evidence
         echoes = find_echoes(run.battles, trials=evidence.trials(), labels=evidence.labels())
-        courses = measure_courses(table, echoes)
+        courses = measure_courses(board, echoes)
     if not courses:
         why = f"it takes {LEAST} battles judged from both seats, judged again or labelled by people"
         return LeftOut("judge", why)
-    return judge(table, courses)
+    return judge(board, courses)
 
 
 PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {

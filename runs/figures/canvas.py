@@ -22,7 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
 from videoautoarena.runs.leaderboard.text import totals_text
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.finding import Finding, alarms
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Settings
 from videoautoarena.runs.rundir.reader import STAND_INS
 from videoautoarena.runs.text.terminal import safe
 
@@ -227,21 +228,20 @@ def _set(text: str, width: float, size: float, colour: str, weight: str) -> list
     return [Line(line, size, colour, weight) for line in _wrapped(text, width, size, weight)]
 
 
-def banner_of(settings: dict[str, Any]) -> str:
+def banner_of(settings: Settings) -> str:
     """Return what must stand above everything, if anything must."""
-    return STAND_INS if settings.get("stand_ins") else ""
+    return STAND_INS if settings.stand_ins else ""
 
 
-def notes_of(table: Table) -> list[str]:
+def notes_of(board: Leaderboard) -> list[str]:
     """Return what must be read with a picture of a board: alarms, warnings and counts."""
-    settings = table["settings"]
-    return [*alarms_of(table), *warnings_of(settings["warnings"]), totals_text(settings)]
+    settings = board.settings
+    return [*alarms_of(board.audit), *warnings_of(settings.warnings), totals_text(settings)]
 
 
-def alarms_of(table: Table) -> list[str]:
+def alarms_of(found: Iterable[Finding] | None) -> list[str]:
     """Return what an audit of the judging found that must be known."""
-    found = table.get("audit", ())
-    return [f"Audit alarm: {one['sentence']}" for one in found if one["alarm"]]
+    return [f"Audit alarm: {sentence}" for sentence in alarms(found or ())]
 
 
 def warnings_of(warnings: Iterable[str]) -> list[str]:

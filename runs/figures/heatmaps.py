@@ -27,7 +27,7 @@ from videoautoarena.runs.figures.canvas import (
     shown,
     widest,
 )
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Matrices
 from videoautoarena.scoring.fitting.counts import Floats
 
 _LARGEST, _GAP = 0.34, 0.05
@@ -50,13 +50,13 @@ class Grid(NamedTuple):
     notes: Sequence[str]
 
 
-def wins(table: Table) -> Picture:
+def wins(board: Leaderboard) -> Picture:
     """Return the share of battles that each model won against each other.
 
     Args:
-        table: a leaderboard with its pairs.
+        board: a leaderboard with its pairs.
     """
-    values = np.array(table["pairs"]["wins"], dtype=np.float64)
+    values = np.array(pairs_of(board).wins, dtype=np.float64)
     grid = Grid(
         "Battles won by the row’s model, in percent",
         100 * values,
@@ -65,16 +65,16 @@ def wins(table: Table) -> Picture:
         lambda share: f"{share:.0f}",
         ["Ties are battles that nobody won. Grey: never met."],
     )
-    return Picture("wins", "shares of battles won", lambda: _draw(table, grid))
+    return Picture("wins", "shares of battles won", lambda: _draw(board, grid))
 
 
-def battles(table: Table) -> Picture:
+def battles(board: Leaderboard) -> Picture:
     """Return how often each model met each other in a battle that was decided.
 
     Args:
-        table: a leaderboard with its pairs.
+        board: a leaderboard with its pairs.
     """
-    values = np.array(table["pairs"]["battles"], dtype=np.float64)
+    values = np.array(pairs_of(board).battles, dtype=np.float64)
     np.fill_diagonal(values, math.nan)
     values[values == 0] = math.nan
     grid = Grid(
@@ -85,11 +85,17 @@ def battles(table: Table) -> Picture:
         lambda count: f"{count:.0f}",
         ["Decided ones, with ties. Grey: never met."],
     )
-    return Picture("battles", "battles of each pair", lambda: _draw(table, grid))
+    return Picture("battles", "battles of each pair", lambda: _draw(board, grid))
 
 
-def _draw(table: Table, grid: Grid) -> Figure:
-    names = [shown(name) for name in table["pairs"]["models"]]
+def pairs_of(board: Leaderboard) -> Matrices:
+    """Return the pairs of a leaderboard that was asked for them."""
+    assert board.pairs is not None
+    return board.pairs
+
+
+def _draw(board: Leaderboard, grid: Grid) -> Figure:
+    names = [shown(name) for name in pairs_of(board).models]
     n, label = len(names), max(widest(names), 0.2) + _GAP
     width = COLUMN if (COLUMN - label - 2 * PAD) / n >= _WRITTEN else PAGE
     is_written = (width - label - 2 * PAD) / n >= _WRITTEN
@@ -99,8 +105,8 @@ def _draw(table: Table, grid: Grid) -> Figure:
         width,
         n * cell + label + _GAP + 0.05,
         title=grid.title,
-        banner=banner_of(table["settings"]),
-        notes=[*grid.notes, *notes_of(table)],
+        banner=banner_of(board.settings),
+        notes=[*grid.notes, *notes_of(board)],
     )
     axes = sheet.axes(PAD + label, 0, n * cell, n * cell)
     norm = Normalize(0.0, grid.most)

@@ -25,7 +25,7 @@ from videoautoarena.runs.figures.canvas import (
     banner_of,
     warnings_of,
 )
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
@@ -60,9 +60,9 @@ class Course(NamedTuple):
     n: int
 
 
-def judge(table: Table, courses: Sequence[Course]) -> Picture:
+def judge(board: Leaderboard, courses: Sequence[Course]) -> Picture:
     """Return the picture of `measure_courses`; there is at least one."""
-    return Picture("judge", "how often the judge agrees", lambda: _draw(table, courses))
+    return Picture("judge", "how often the judge agrees", lambda: _draw(board, courses))
 
 
 def find_echoes(
@@ -85,10 +85,10 @@ def find_echoes(
             yield from _echo(LABELLED, of, of.verdict, label.verdict)
 
 
-def measure_courses(table: Table, echoes: Iterable[Echo]) -> list[Course]:
+def measure_courses(board: Leaderboard, echoes: Iterable[Echo]) -> list[Course]:
     """Return a line for each kind that stands on enough words about models of the largest group."""
-    group = table["components"][0] if table["components"] else []
-    ratings = {row["model"]: row["rating"] for row in table["models"] if row["model"] in group}
+    group = board.components[0] if board.components else ()
+    ratings = {row.model: row.rating or 0.0 for row in board.models if row.model in group}
     kinds: dict[str, list[Echo]] = {kind: [] for kind in _LOOKS}
     for echo in echoes:
         if {echo.battle.model_a, echo.battle.model_b} <= set(ratings):
@@ -125,8 +125,8 @@ def _course(kind: str, echoes: Sequence[Echo], ratings: Mapping[str, float]) -> 
     )
 
 
-def _draw(table: Table, courses: Sequence[Course]) -> Figure:
-    settings = table["settings"]
+def _draw(board: Leaderboard, courses: Sequence[Course]) -> Figure:
+    settings = board.settings
     sheet = Sheet(
         COLUMN,
         _BODY + _AXIS + 0.05,
@@ -135,8 +135,8 @@ def _draw(table: Table, courses: Sequence[Course]) -> Figure:
         notes=[
             "Share of battles with the same word (a, b or a tie), 95 % intervals; points hold "
             "equally many.",
-            *alarms_of(table),
-            *warnings_of(settings["warnings"]),
+            *alarms_of(board.audit),
+            *warnings_of(settings.warnings),
         ],
     )
     high = _BODY - _KEY * len(courses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,7 +26,7 @@ from videoautoarena.runs.figures.canvas import (
 from videoautoarena.runs.leaderboard.extras import extra_lines
 from videoautoarena.runs.leaderboard.text import interval_text
 from videoautoarena.runs.rating.fit import ONE_SIDED
-from videoautoarena.runs.rating.method import Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Settings, Term, Terms
 
 _ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
 _LEAST = 0.25
@@ -44,29 +44,29 @@ class Line(NamedTuple):
     """A line of the ladder: a model, or what stands above a group."""
 
     text: str
-    row: dict[str, Any] | None
+    row: Row | None
 
 
-def ladder(table: Table) -> Picture:
+def ladder(board: Leaderboard) -> Picture:
     """Return the ladder of a leaderboard."""
-    return Picture("ladder", "ratings with intervals", lambda: _draw(table))
+    return Picture("ladder", "ratings with intervals", lambda: _draw(board))
 
 
-def _draw(table: Table) -> Figure:
-    lines, settings = list(_lines(table)), table["settings"]
+def _draw(board: Leaderboard) -> Figure:
+    lines, settings = list(_lines(board)), board.settings
     figures = [_figures(line.row) for line in lines if line.row is not None]
     names = [line.text for line in lines if line.row is not None]
     left = max(widest(names) + _GAP, _LEAST) + PAD
     right = widest(figures) + _GAP + PAD
-    rated = [row for row in table["models"] if row["rating"] is not None]
-    hollow = any(ONE_SIDED in row["flags"] for row in rated)
-    legend = [_LEVEL] * any(row["low"] is not None for row in rated) + [_HOLLOW] * hollow
+    rated = [row for row in board.models if row.rating is not None]
+    hollow = any(ONE_SIDED in row.flags for row in rated)
+    legend = [_LEVEL] * any(row.low is not None for row in rated) + [_HOLLOW] * hollow
     sheet = Sheet(
         COLUMN,
         _ROW * len(lines) + _AXIS,
-        title="Ratings on the scale of people" if settings.get("labels") else "Ratings",
+        title="Ratings on the scale of people" if settings.labels else "Ratings",
         banner=banner_of(settings),
-        notes=[" ".join(legend), *extra_lines(table), *notes_of(table)],
+        notes=[" ".join(legend), *extra_lines(board), *notes_of(board)],
     )
     height = max(_ROW * len(lines), _ROW)
     axes = sheet.axes(left, 0, COLUMN - left - right, height)
@@ -79,15 +79,15 @@ def _draw(table: Table) -> Figure:
     return sheet.figure
 
 
-def _label(settings: dict[str, Any]) -> str:
-    anchor = settings.get("anchor")
-    return f"rating ({shown(anchor['model'])} = {anchor['rating']:g})" if anchor else "rating"
+def _label(settings: Settings) -> str:
+    anchor = settings.anchor
+    return f"rating ({shown(anchor.model)} = {anchor.rating:g})" if anchor else "rating"
 
 
-def _lines(table: Table) -> Iterator[Line]:
+def _lines(board: Leaderboard) -> Iterator[Line]:
     """Every model in order; a heading above each group where there are several."""
-    rows = {row["model"]: row for row in table["models"]}
-    groups: Sequence[Sequence[str]] = table["components"]
+    rows = {row.model: row for row in board.models}
+    groups: Sequence[Sequence[str]] = board.components
     for k, group in enumerate(groups, 1):
         if len(groups) > 1:
             yield Line(f"group {k}: never met the others, a scale of its own", None)
@@ -95,7 +95,7 @@ def _lines(table: Table) -> Iterator[Line]:
     yield from (Line(shown(name), row) for name, row in rows.items())
 
 
-def _scale(axes: Axes, rated: Sequence[dict[str, Any]], *, lines: int) -> None:
+def _scale(axes: Axes, rated: Sequence[Row], *, lines: int) -> None:
     axes.set_ylim(max(lines, 1) - 0.5, -0.5)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -107,12 +107,12 @@ def _scale(axes: Axes, rated: Sequence[dict[str, Any]], *, lines: int) -> None:
     axes.set_xlim(*_ends(rated))
 
 
-def _ends(rated: Sequence[dict[str, Any]]) -> tuple[float, float]:
+def _ends(rated: Sequence[Row]) -> tuple[float, float]:
     """Where the scale begins and ends: one interval without bounds hides no others."""
-    ratings = [row["rating"] for row in rated] or [1000.0]
+    ratings = [row.rating for row in rated if row.rating is not None] or [1000.0]
     reach = _BEYOND * max(max(ratings) - min(ratings), _LEAST_SPAN)
-    low = min([row["low"] for row in rated if row["low"] is not None] + ratings)
-    high = max([row["high"] for row in rated if row["high"] is not None] + ratings)
+    low = min([row.low for row in rated if row.low is not None] + ratings)
+    high = max([row.high for row in rated if row.high is not None] + ratings)
     low, high = max(low, min(ratings) - reach), min(high, max(ratings) + reach)
     reserve = max(0.04 * (high - low), 20.0)
     return low - reserve, high + reserve
@@ -125,15 +125,15 @@ def _step(axes: Axes, k: int, line: Line) -> None:
         axes.annotate(line.text, at, xycoords=("figure fraction", "data"), va="center",
                       color=GREY, fontsize=SMALL, annotation_clip=False)  # fmt: skip
         return
-    is_rated = row["rating"] is not None
+    is_rated = row.rating is not None
     _beside(axes, k, line.text, at=0, colour=INK if is_rated else GREY)
     _beside(axes, k, _figures(row), at=1, colour=INK if is_rated else GREY)
     if not is_rated:
         return
-    if row["low"] is not None:
-        _interval(axes, k, row["low"], row["high"])
-    face = "white" if ONE_SIDED in row["flags"] else BLUE
-    axes.plot([row["rating"]], [k], "o", markersize=3.4, markeredgecolor=BLUE,
+    if row.low is not None and row.high is not None:
+        _interval(axes, k, row.low, row.high)
+    face = "white" if ONE_SIDED in row.flags else BLUE
+    axes.plot([row.rating or 0.0], [k], "o", markersize=3.4, markeredgecolor=BLUE,
               markerfacecolor=face, markeredgewidth=0.9)  # fmt: skip
 
 
@@ -163,72 +163,70 @@ def _beside(axes: Axes, k: int, text: str, *, at: int, colour: str) -> None:
     )
 
 
-def _figures(row: dict[str, Any] | None) -> str:
-    if row is None or row["rating"] is None:
+def _figures(row: Row | None) -> str:
+    if row is None or row.rating is None:
         return "unrated"
-    interval = "±?" if row["low"] is None else interval_text(row)
-    return f"{row['rating']:.0f} {interval}".replace("-", "−")
+    interval = "±?" if row.low is None else interval_text(row)
+    return f"{row.rating:.0f} {interval}".replace("-", "−")
 
 
 _TERM_ROW, _TERM_GAP, _TERM_AXIS = 0.185, 0.08, 0.38
 
 
-class Term(NamedTuple):
+class Coefficient(NamedTuple):
     """A feature, and what one unit more of it wins."""
 
     name: str
-    points: float
-    low: float | None
-    high: float | None
+    term: Term
 
 
-def style(table: Table) -> Picture:
+def style(board: Leaderboard) -> Picture:
     """Return what style is worth.
 
     Args:
-        table: a leaderboard that was rated with style, or with style and seats.
+        board: a leaderboard that was rated with style, or with style and seats.
     """
-    return Picture("style", "what style is worth", lambda: _draw_terms(table))
+    return Picture("style", "what style is worth", lambda: _draw_terms(board))
 
 
-def style_terms(table: Table) -> list[Term]:
+def style_terms(board: Leaderboard) -> list[Coefficient]:
     """Return the features of style that differ anywhere, and the seat; of the largest group."""
-    return list(_terms(table))
+    return list(_terms(board))
 
 
-def _terms(table: Table) -> Iterator[Term]:
-    for found in table["settings"].get("terms", [])[:1]:
-        for name, term in found.get("style", {}).items():
+def _terms(board: Leaderboard) -> Iterator[Coefficient]:
+    for found in (board.settings.terms or ())[:1]:
+        for name, term in (found.style or {}).items():
             if term is not None:
-                yield Term(shown(name), term["points"], term["low"], term["high"])
-        if found.get("seat") is not None:
-            yield Term("read first", *(found["seat"][key] for key in ("points", "low", "high")))
+                yield Coefficient(shown(name), term)
+        if found.seat is not None:
+            yield Coefficient("read first", found.seat)
 
 
-def _draw_terms(table: Table) -> Figure:
-    terms = style_terms(table)
-    left = max(widest([term.name for term in terms]) + _TERM_GAP, 0.25) + PAD
-    right = widest([_term_figures(term) for term in terms]) + _TERM_GAP + PAD
+def _draw_terms(board: Leaderboard) -> Figure:
+    terms = style_terms(board)
+    left = max(widest([one.name for one in terms]) + _TERM_GAP, 0.25) + PAD
+    right = widest([_term_figures(one.term) for one in terms]) + _TERM_GAP + PAD
     sheet = Sheet(
         COLUMN,
         _TERM_ROW * len(terms) + _TERM_AXIS,
         title="What style is worth",
-        banner=banner_of(table["settings"]),
-        notes=[_unit(table["settings"]["terms"][0]), *notes_of(table)],
+        banner=banner_of(board.settings),
+        notes=[*map(_unit, (board.settings.terms or ())[:1]), *notes_of(board)],
     )
     axes = sheet.axes(left, 0, COLUMN - left - right, _TERM_ROW * len(terms))
     axes.set_ylim(len(terms) - 0.5, -0.5)
-    axes.set_yticks(range(len(terms)), [term.name for term in terms])
+    axes.set_yticks(range(len(terms)), [one.name for one in terms])
     axes.tick_params(axis="y", length=0, pad=72 * _TERM_GAP / 2)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
     axes.locator_params(axis="x", nbins=5)
     axes.axvline(0, color=GREY, linewidth=0.7)
-    for k, term in enumerate(terms):
+    for k, (_, term) in enumerate(terms):
         if term.low is not None and term.high is not None:
             axes.plot([term.low, term.high], [k, k], color=BLUE, linewidth=1.2)
-        axes.plot([term.points], [k], "o", color=BLUE, markersize=3.4)
+        axes.plot([term.points or 0.0], [k], "o", color=BLUE, markersize=3.4)
         axes.annotate(
             _term_figures(term),
             (1, k),
@@ -240,10 +238,10 @@ def _draw_terms(table: Table) -> Figure:
     return sheet.figure
 
 
-def _unit(found: dict[str, Any]) -> str:
+def _unit(found: Terms) -> str:
     told = "Points that one deviation more of it wins, all else equal; lines are 95 % intervals."
-    same = [shown(name) for name, term in found.get("style", {}).items() if term is None]
-    if "seat" in found:
+    same = [shown(name) for name, term in (found.style or {}).items() if term is None]
+    if found.seat is not None:
         told += " Read first: what that seat is worth."
     return f"{told} Never differs: {', '.join(same)}." if same else told
 

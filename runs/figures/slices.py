@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -26,8 +26,9 @@ from videoautoarena.runs.figures.canvas import (
     warnings_of,
     widest,
 )
+from videoautoarena.runs.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.leaderboard.slices_text import SCALES
-from videoautoarena.runs.rating.method import THIN, Table
+from videoautoarena.runs.rating.method import THIN
 
 _HIGH, _ABOVE, _LEFT, _BETWEEN = 0.85, 0.2, 0.42, 0.12
 _FEW_MODELS = 6
@@ -47,26 +48,26 @@ class Point(NamedTuple):
     is_thin: bool
 
 
-def lines(sliced: Table) -> Picture:
+def lines(sliced: Slices) -> Picture:
     """Return how ratings go over the slices of a run, such as lengths of video."""
-    by = sliced["by"]
+    by = sliced.by
     return Picture(by, f"ratings by {by}", lambda: _draw(sliced))
 
 
-def _draw(sliced: Table) -> Figure:
-    parts, names = sliced["slices"], _best_first(sliced)
+def _draw(sliced: Slices) -> Figure:
+    parts, names = sliced.parts, _best_first(sliced)
     courses = {name: _course(parts, name) for name in names}
     columns = _columns(len(names))
     width = COLUMN if len(names) <= _FEW_MODELS else PAGE
     rows = math.ceil(len(names) / columns)
     wide = (width - _LEFT - 2 * PAD - (columns - 1) * _BETWEEN) / columns
-    ticks = [part["slice"] for part in parts]
+    ticks = [part.name for part in parts]
     below = widest(ticks, SMALL) + 0.08
     sheet = Sheet(
         width,
         rows * (_HIGH + _ABOVE) + below,
-        title=f"Ratings by {sliced['by']}",
-        banner=banner_of(parts[0]["settings"]),
+        title=f"Ratings by {sliced.by}",
+        banner=banner_of(parts[0].board.settings),
         notes=_notes(sliced, names),
     )
     limits = _limits([point for course in courses.values() for point in course])
@@ -89,25 +90,25 @@ def _columns(models: int) -> int:
     return math.ceil(models / math.ceil(models / most)) if models else 1
 
 
-def _best_first(sliced: Table) -> list[str]:
+def _best_first(sliced: Slices) -> list[str]:
     """Models with a rating in a slice whose largest group they belong to, by their mean rating."""
     found: dict[str, list[float]] = {}
-    for part in sliced["slices"]:
-        for name in part["components"][0] if part["components"] else ():
-            (row,) = (row for row in part["models"] if row["model"] == name)
-            found.setdefault(name, []).append(row["rating"])
+    for part in sliced.parts:
+        for name in part.board.components[0] if part.board.components else ():
+            (row,) = (row for row in part.board.models if row.model == name)
+            found.setdefault(name, []).append(row.rating or 0.0)
     return sorted(found, key=lambda name: -math.fsum(found[name]) / len(found[name]))
 
 
-def _course(parts: Sequence[dict[str, Any]], name: str) -> list[Point]:
+def _course(parts: Sequence[Slice], name: str) -> list[Point]:
     points = []
     for k, part in enumerate(parts):
-        if part["components"] and name in part["components"][0]:
-            (row,) = (row for row in part["models"] if row["model"] == name)
-            rating = row["rating"]
-            low = -math.inf if row["low"] is None else row["low"]
-            high = math.inf if row["high"] is None else row["high"]
-            points.append(Point(k, rating, low, high, THIN in row["flags"]))
+        if part.board.components and name in part.board.components[0]:
+            (row,) = (row for row in part.board.models if row.model == name)
+            rating = row.rating or 0.0
+            low = -math.inf if row.low is None else row.low
+            high = math.inf if row.high is None else row.high
+            points.append(Point(k, rating, low, high, THIN in row.flags))
     return points
 
 
@@ -148,23 +149,23 @@ def _blue(axes: Axes, course: Sequence[Point]) -> None:
                   markerfacecolor=face, markeredgewidth=0.7)  # fmt: skip
 
 
-def _notes(sliced: Table, names: Sequence[str]) -> list[str]:
-    parts = sliced["slices"]
+def _notes(sliced: Slices, names: Sequence[str]) -> list[str]:
+    parts = sliced.parts
     told = [
         "Bars are 95 % intervals, cut where they leave the frame; grey: the other models. " + SCALES
     ]
-    if any(THIN in row["flags"] for part in parts for row in part["models"]):
+    if any(THIN in row.flags for part in parts for row in part.board.models):
         told.append("Hollow: fewer than 100 battles.")
-    if any(row["rating"] is not None and row["low"] is None for p in parts for row in p["models"]):
+    if any(row.rating is not None and row.low is None for p in parts for row in p.board.models):
         told.append("Dotted: on one video, which bounds nothing.")
     missing = sum(
-        row["rating"] is not None and row["model"] not in part["components"][0]
+        row.rating is not None and row.model not in part.board.components[0]
         for part in parts
-        for row in part["models"]
+        for row in part.board.models
     )
     if missing:
         told.append(f"{missing} points are left out: there the model never met the largest group.")
-    shared = [set(part["settings"]["warnings"]) for part in parts]
-    common = [line for line in parts[0]["settings"]["warnings"] if all(line in s for s in shared)]
-    told += [*alarms_of(sliced), *warnings_of(common)]
+    shared = [set(part.board.settings.warnings) for part in parts]
+    common = [line for line in parts[0].board.settings.warnings if all(line in s for s in shared)]
+    told += [*alarms_of(sliced.audit), *warnings_of(common)]
     return told if names else ["No battle was decided."]

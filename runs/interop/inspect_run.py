@@ -28,6 +28,7 @@ from videoautoarena.runs.interop.inspect_folder import (
 )
 from videoautoarena.runs.interop.inspect_log import Json, Log, Sample, Score
 from videoautoarena.runs.leaderboard.board import board_of
+from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, contracts_of, open_run, warnings_of
 from videoautoarena.runs.text.terminal import safe
 
@@ -91,7 +92,7 @@ def export_run(
         BadInput: no run, a log is there and not `force`, or one cannot be written.
     """
     board = board_of(folder)
-    rows = {row["model"]: row for row in board["models"]}
+    rows = {row.model: row.to_json() for row in board.models}
     with open_run(folder) as run:
         pictures = Frames(run.store, run.manifest.get("sampling") or {}, frames)
         began_s, ended_s = span_of(run.store, folder / RUN_FILE)
@@ -123,16 +124,16 @@ def _entry(run: Run, name: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _about(run: Run, board: Mapping[str, Any]) -> Json:
+def _about(run: Run, board: Leaderboard) -> Json:
     """Return what holds for all logs of a run."""
     names = ("schema", "seed", "rounds", "judges", "pairing", "swap", "sampling", "prompts")
     nobody = [b for b in run.each_battle if b.model_a is None or b.model_b is None]
     return {
         **{name: run.manifest.get(name) for name in names},
         "contracts": contracts_of(run.manifest),
-        "stand_ins": board["settings"]["stand_ins"],
+        "stand_ins": board.settings.stand_ins,
         "warnings": warnings_of(run),
-        "totals": board["settings"]["totals"],
+        "totals": board.settings.totals.to_json(),
         "void_before_a_draw": len(nobody),
     }
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,13 @@ from videoautoarena.runs.audit.report import brief
 from videoautoarena.runs.rating.behaviour import asked_contestants
 from videoautoarena.runs.rating.finding import tell_figure
 from videoautoarena.runs.rating.fit import Bouts, RatedBouts, no_finite_rating, rate_bouts
-from videoautoarena.runs.rating.method import USUAL, Method, Table, read_anchor, weigh_battles
+from videoautoarena.runs.rating.leaderboard import (
+    LabelGroup,
+    Labelling,
+    Leaderboard,
+    Row,
+)
+from videoautoarena.runs.rating.method import USUAL, Method, read_anchor, weigh_battles
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, counted, open_run, rates_stand_ins, warnings_of
 from videoautoarena.runs.text.battle_table import quoted
@@ -32,7 +38,9 @@ from videoautoarena.scoring.ratings.ratings import Method as How
 
 if TYPE_CHECKING:
     from videoautoarena.runs.audit.human_agreement import Spoken
-    from videoautoarena.runs.leaderboard.slices import By
+    from videoautoarena.runs.leaderboard.head_to_head import Pairs
+    from videoautoarena.runs.leaderboard.slices import By, Slices
+    from videoautoarena.runs.rundir.server_limits import Shortfall
 
 ASSUMED = (
     "the labels are taken for a random subset because --assume-random says so; nothing in the run "
@@ -56,7 +64,7 @@ class People(NamedTuple):
 
 def labelled_board_of(
     folder: Path, method: Method = USUAL, *, assume_random: bool = False
-) -> Table:
+) -> Leaderboard:
     """Return the leaderboard of the run in `folder` on the scale of those who labelled its battles.
 
     Args:
@@ -70,7 +78,7 @@ def labelled_board_of(
     """
     _refuse_further(method)
     with open_run(folder) as run:
-        table = build_labelled(
+        board = build_labelled(
             run.battles,
             run.manifest["models"],
             people_of(run, assume_random=assume_random),
@@ -79,7 +87,7 @@ def labelled_board_of(
             warnings=warnings_of(run),
             asked=asked_contestants(run.store),
         )
-        return table | {"audit": brief(run)}
+        return replace(board, audit=tuple(brief(run)))
 
 
 def people_of(run: Run, *, assume_random: bool = False) -> People:
@@ -116,8 +124,8 @@ def build_labelled(
     method: Method = USUAL,
     warnings: Sequence[str] = (),
     **given: Any,
-) -> Table:
-    """Return the table as JSON-ready values, in the shape of every leaderboard.
+) -> Leaderboard:
+    """Return the leaderboard on the scale of those who labelled.
 
     Beside that, rows say how many `labels` a model has, and settings how the labels were used.
 
@@ -146,20 +154,19 @@ def build_labelled(
         return replace(by_judge, ratings=powered.ratings, pieces=powered.ratings.clusters)
 
     told = [*warnings, *people.warnings]
-    table = build(spoken_for, roster, method=method, warnings=told, rater=on_labels, **given)
+    board = build(spoken_for, roster, method=method, warnings=told, rater=on_labels, **given)
     ((judged, powered, by_judge),) = found
-    _add_labels(table, dict(zip(by_judge.bouts.names, count_labels(judged).tolist(), strict=True)))
-    settings, labels = table["settings"], _told(powered, people)
-    notes = [*_explained(labels), JUDGES_COUNTS, *settings.pop("warnings")]
-    # What the flags stand on are videos with labels; what was decided, was on all of them.
-    table["settings"] = settings | {"videos": by_judge.pieces, "labels": labels, "warnings": notes}
-    return table
-
-
-def _add_labels(table: Table, counts: Mapping[str, int]) -> None:
-    for row in table["models"]:
-        flags = row.pop("flags")
-        row |= {"labels": counts[row["model"]], "flags": flags}
+    counts = dict(zip(by_judge.bouts.names, count_labels(judged).tolist(), strict=True))
+    labels = _labelling(powered, people)
+    settings = replace(
+        board.settings,
+        # What the flags stand on are videos with labels; what was decided, was on all of them.
+        videos=tuple(by_judge.pieces),
+        labels=labels,
+        warnings=(*_explained(labels), JUDGES_COUNTS, *board.settings.warnings),
+    )
+    rows = tuple(replace(row, labels=counts[row.model]) for row in board.models)
+    return replace(board, models=rows, settings=settings)
 
 
 def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
@@ -180,34 +187,30 @@ def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
         ) from None
 
 
-def _told(powered: Powered, people: People) -> dict[str, Any]:
-    return {
-        "battles": sum(tuning.labels for tuning in powered.tunings),
-        "labellers": people.labellers,
-        "random": "assumed" if people.is_assumed else "drawn",
-        "groups": [
-            {
-                "labels": tuning.labels,
-                "of": tuning.battles,
-                "lambda": tell_figure(tuning.lam, 6),
-                "gain": tell_figure(tuning.gain, 4),
-            }
-            for tuning in powered.tunings
-        ],
-    }
+def _labelling(powered: Powered, people: People) -> Labelling:
+    groups = (
+        LabelGroup(of.labels, of.battles, tell_figure(of.lam, 6), tell_figure(of.gain, 4))
+        for of in powered.tunings
+    )
+    return Labelling(
+        battles=sum(tuning.labels for tuning in powered.tunings),
+        labellers=people.labellers,
+        random="assumed" if people.is_assumed else "drawn",
+        groups=tuple(groups),
+    )
 
 
-def _explained(labels: Mapping[str, Any]) -> Iterator[str]:
+def _explained(labels: Labelling) -> Iterator[str]:
     """One sentence for each group of models that battles join."""
-    people = "1 person" if labels["labellers"] == 1 else f"{labels['labellers']} people"
-    for group in labels["groups"]:
+    people = "1 person" if labels.labellers == 1 else f"{labels.labellers} people"
+    for group in labels.groups:
         told = (
-            f"ratings are on the scale of {people} who labelled {group['labels']} of {group['of']} "
-            f"battles; lambda {group['lambda']:.2f} says how far the judge's verdicts on all help, "
+            f"ratings are on the scale of {people} who labelled {group.labels} of {group.battles} "
+            f"battles; lambda {group.weight:.2f} says how far the judge's verdicts on all help, "
             "0 not at all, 1 in full"
         )
-        if group["gain"] is not None:
-            told += f", and they are worth {group['gain']:.1f} times as many labels"
+        if group.gain is not None:
+            told += f", and they are worth {group.gain:.1f} times as many labels"
         yield told
 
 
@@ -283,46 +286,49 @@ def _refuse_further(method: Method) -> None:
         )
 
 
-def board_of(folder: Path, method: Method = USUAL) -> Table:
+def board_of(folder: Path, method: Method = USUAL) -> Leaderboard:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
-        table = build(run.battles, run.manifest["models"], **_given(run, method))
-        _add_frames([table], run)
-        return _with_stop(table, run) | {"audit": brief(run)}
+        board = build(run.battles, run.manifest["models"], **_given(run, method))
+        return replace(_of_run(board, run), audit=tuple(brief(run)))
 
 
-def slices_of(folder: Path, by: By | Literal["pair"], method: Method = USUAL) -> Table:
-    """Return the leaderboards of the slices of the run in `folder`, or the record of every pair."""
+def slices_of(folder: Path, by: By, method: Method = USUAL) -> Slices:
+    """Return the leaderboards of the slices of the run in `folder`."""
+    from videoautoarena.runs.leaderboard.slices import build_slices
+
     with open_run(folder) as run:
-        given, models = _given(run, method), run.manifest["models"]
-        if by == "pair":
-            from videoautoarena.runs.leaderboard.head_to_head import build_pairs
-
-            return build_pairs(run.battles, models, **given)
-        from videoautoarena.runs.leaderboard.slices import build_slices
-
-        both = run.manifest.get("swap") == "all"
-        table = build_slices(run.battles, models, by=by, seats_count=both, **given)
-        _add_frames(table["slices"], run)
-        table["slices"] = [_with_stop(part, run) for part in table["slices"]]
-        return table | {"audit": brief(run)}
+        both, models = run.manifest.get("swap") == "all", run.manifest["models"]
+        found = build_slices(run.battles, models, by=by, seats_count=both, **_given(run, method))
+        parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
+        return replace(found, parts=parts, audit=tuple(brief(run)))
 
 
-def _add_frames(tables: Iterable[Table], run: Run) -> None:
-    """Say in tables who saw fewer frames than it was to."""
+def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:
+    """Return the record of every pair of models in the run in `folder`."""
+    from videoautoarena.runs.leaderboard.head_to_head import build_pairs
+
+    with open_run(folder) as run:
+        return build_pairs(run.battles, run.manifest["models"], **_given(run, method))
+
+
+def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
+    """Return a board that says who saw too few frames, and what ended the run early."""
     short = {one.model: one for one in run.shortfalls if one.role == "contestant"}
-    for row in (row for table in tables for row in table["models"]):
-        one, flags = short.get(row["model"]), row.pop("flags")
-        told = one.as_json() if one else {}
-        figures = {name: told[name] for name in told if name not in ("model", "role")}
-        row |= {"frames": figures or None, "flags": [*flags, *([one.saw] if one else [])]}
+    until = None if run.stop is None else run.stop.as_json()
+    return replace(
+        board,
+        models=tuple(_with_frames(row, short.get(row.model)) for row in board.models),
+        settings=replace(board.settings, until=until),
+    )
 
 
-def _with_stop(table: Table, run: Run) -> Table:
-    """Return a table whose settings say which rule ended the run early, if one did."""
-    if run.stop is None:
-        return table
-    return table | {"settings": {"until": run.stop.as_json(), **table["settings"]}}
+def _with_frames(row: Row, short: Shortfall | None) -> Row:
+    if short is None:
+        return replace(row, frames={})
+    known = short.as_json().items()
+    figures = {name: figure for name, figure in known if name not in ("model", "role")}
+    return replace(row, frames=figures, flags=(*row.flags, short.saw))
 
 
 def _given(run: Run, method: Method) -> dict[str, Any]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table as Grid
 from rich.text import Text
 
+from videoautoarena.runs.rating.leaderboard import (
+    Elo,
+    Fragility,
+    Leaderboard,
+    Matrices,
+    Row,
+    Term,
+    Terms,
+)
 from videoautoarena.runs.rating.method import SOLID_BATTLES, TOO_FEW, too_few
 from videoautoarena.runs.text.terminal import safe
 
@@ -28,29 +37,29 @@ INTERVALS = "Below each stands its 95 % interval."
 _UNKNOWN = "-"
 
 
-def knows_behaviour(rows: list[dict[str, Any]]) -> bool:
+def knows_behaviour(rows: Sequence[Row]) -> bool:
     """Return whether rows of a leaderboard tell how models behaved."""
-    return bool(rows) and "mean_tokens" in rows[0]
+    return bool(rows) and rows[0].behaviour is not None
 
 
-def shown(row: dict[str, Any], figure: str) -> str:
+def shown(row: Row, figure: str) -> str:
     """Return a figure of a row, without its interval: `3.1`, a per cent or a number of tokens."""
-    value = row[figure]["value"]
+    value = row.figure(figure).value
     if value is None:
         return _UNKNOWN
     return f"{value:.0f}" if figure == "mean_tokens" else f"{100 * value:.1f}"
 
 
-def bounds(row: dict[str, Any], figure: str) -> str:
+def bounds(row: Row, figure: str) -> str:
     """Return the interval of a figure: `1.2-6.0`; nothing where there is none."""
-    low, high = row[figure]["low"], row[figure]["high"]
+    _, low, high, _ = row.figure(figure)
     if low is None or high is None:
         return ""
     times, digits = (1, 0) if figure == "mean_tokens" else (100, 1)
     return f"{max(times * low, 0):.{digits}f}-{times * high:.{digits}f}"
 
 
-def behaviour_grid(rows: list[dict[str, Any]]) -> Grid:
+def behaviour_grid(rows: Sequence[Row]) -> Grid:
     """Return the figures of every model, each above its interval; fits 80 columns."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     grid.add_column("model", overflow="fold")
@@ -58,13 +67,17 @@ def behaviour_grid(rows: list[dict[str, Any]]) -> Grid:
         grid.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         cells = [f"{shown(row, figure)}\n{bounds(row, figure)}" for figure in FIGURES]
-        grid.add_row(Text(safe(row["model"])), *(Text(cell) for cell in cells))
+        grid.add_row(Text(safe(row.model)), *(Text(cell) for cell in cells))
     return grid
 
 
-def behaviour_notes(rows: list[dict[str, Any]]) -> list[str]:
+def behaviour_notes(rows: Sequence[Row]) -> list[str]:
     """Return what has to be read with the figures: what they mean, and who counted tokens."""
-    counted = [safe(row["model"]) for row in rows if row["mean_tokens"]["from"] != "provider"]
+    counted = [
+        safe(row.model)
+        for row in rows
+        if row.behaviour is not None and row.behaviour.counted_by != "provider"
+    ]
     told = [f"{MEANING} {INTERVALS}"]
     if len(counted) == len(rows):
         told.append("No provider counted all tokens: they are words and signs.")
@@ -107,85 +120,82 @@ def _several(number: int, thing: str) -> str:
     return f"{number} {thing}{'s' * (number > 1)}" if number else ""
 
 
-def extra_lines(table: dict[str, Any]) -> list[str]:
+def extra_lines(board: Leaderboard) -> list[str]:
     """Return a sentence for each thing beyond the usual that a table holds."""
-    settings, told = table["settings"], []
-    if anchor := settings.get("anchor"):
-        told.append(f"{safe(anchor['model'])} is put at {anchor['rating']:g}; intervals measure "
+    settings, told = board.settings, []
+    if anchor := settings.anchor:
+        told.append(f"{safe(anchor.model)} is put at {anchor.rating:g}; intervals measure "
                     "against the mean of its group.")  # fmt: skip
-    if settings["interval"].startswith("percentiles"):
-        told.append(f"Intervals are {settings['interval']}.")
-    if settings.get("simultaneous"):
+    if settings.interval.startswith("percentiles"):
+        told.append(f"Intervals are {settings.interval}.")
+    if settings.simultaneous:
         told.append("Confidence ranges for ranks are simultaneous.")
-    told += [line for found in settings.get("terms", [])[:1] for line in _terms(found)]
-    if "elo" in settings and table["components"]:
-        told.append(_elo(table))
-    told += _better(table.get("pairs"))
-    if "without" in settings:
-        told.append(left_out_text(settings["without"]))
-    if "reweighted" in settings:
-        told.append(_reweighted(settings))
-    if "fragility" in table and table["fragility"] is not None:
-        told.append(_fragility(table["fragility"]))
+    told += [line for found in (settings.terms or ())[:1] for line in _terms(found)]
+    if settings.elo is not None and board.components:
+        told.append(_elo(board.models, settings.elo))
+    told += _better(board.pairs)
+    if settings.without is not None:
+        told.append(left_out_text(settings.without))
+    if settings.effective_battles is not None:
+        told.append(_reweighted(settings.effective_battles))
+    if board.fragility is not None and board.fragility.leader is not None:
+        told.append(_fragility(board.fragility, safe(board.fragility.leader)))
     return told
 
 
-def left_out_text(without: dict[str, int]) -> str:
+def left_out_text(without: Mapping[str, int]) -> str:
     """Return the sentence that says what was left out before the fit."""
     named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
     told = [f"{count} {named[reason]}" for reason, count in without.items()]
     return f"Left out before the fit: {' and '.join(told)}."
 
 
-def _reweighted(settings: dict[str, Any]) -> str:
-    like = settings["reweighted"]["effective_battles"]
+def _reweighted(effective: float) -> str:
     return (
         "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
-        f"{like:.0f} that weigh alike."
+        f"{effective:.0f} that weigh alike."
     )
 
 
-def _terms(found: dict[str, Any]) -> list[str]:
+def _terms(found: Terms) -> list[str]:
     told = []
-    if "seat" in found:
-        told.append(f"Being read first is worth {_worth(found['seat'])} points.")
-    if "style" in found:
-        worth = [f"{safe(name)} {_worth(of)}" for name, of in found["style"].items()]
+    if found.seat is not None:
+        told.append(f"Being read first is worth {_worth(found.seat)} points.")
+    if found.style is not None:
+        worth = [f"{safe(name)} {_worth(of)}" for name, of in found.style.items()]
         told.append(f"Style, points for one deviation more of it: {', '.join(worth)}.")
-    if "tie_share" in found:
-        share = found["tie_share"]
+    if found.tie_share is not None:
         told.append(
             "Ties are counted half: there is none, or nothing else."
-            if share is None
-            else f"Between equals {100 * share:.1f} % of battles tie (Davidson)."
+            if math.isnan(found.tie_share)
+            else f"Between equals {100 * found.tie_share:.1f} % of battles tie (Davidson)."
         )
     return told
 
 
-def _worth(term: dict[str, float | None] | None) -> str:
+def _worth(term: Term | None) -> str:
     if term is None:
         return "never differs"
-    if term["low"] is None or term["high"] is None:
-        return f"{term['points']:+.0f} (interval unknown)"
-    return f"{term['points']:+.0f} ({term['low']:+.0f} to {term['high']:+.0f})"
+    if term.low is None or term.high is None:
+        return f"{term.points:+.0f} (interval unknown)"
+    return f"{term.points:+.0f} ({term.low:+.0f} to {term.high:+.0f})"
 
 
-def _elo(table: dict[str, Any]) -> str:
-    rated = [row for row in table["models"] if row["elo"] is not None]
-    shown = [f"{safe(row['model'])} {row['elo']:.0f}" for row in rated]
-    k = table["settings"]["elo"]["k"]
-    return f"Online Elo, which depends on a drawn order (K = {k:g}): {', '.join(shown)}."
+def _elo(rows: Sequence[Row], played: Elo) -> str:
+    rated = [row for row in rows if row.elo is not None and not math.isnan(row.elo)]
+    shown = [f"{safe(row.model)} {row.elo:.0f}" for row in rated]
+    return f"Online Elo, which depends on a drawn order (K = {played.k:g}): {', '.join(shown)}."
 
 
-def _better(pairs: dict[str, Any] | None) -> list[str]:
+def _better(pairs: Matrices | None) -> list[str]:
     """How sure each model is above the next, down the list."""
     if pairs is None:
         return []
-    names, thin = [safe(name) for name in pairs["models"]], pairs["thin"]
+    names, thin = [safe(name) for name in pairs.models], pairs.thin
     steps = [
         f"{names[k]} above {names[k + 1]} {_percent(chance)}{'*' * thin[k][k + 1]}"
         for k in range(len(names) - 1)
-        if (chance := pairs["better"][k][k + 1]) is not None
+        if (chance := pairs.better[k][k + 1]) is not None
     ]
     told = [f"Probability of each step: {', '.join(steps)}."] if steps else []
     if any("*" in step[-1:] for step in steps):
@@ -198,13 +208,12 @@ def _percent(chance: float) -> str:
     return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
 
 
-def _fragility(found: dict[str, Any]) -> str:
-    leader, battles = safe(found["leader"]), found["battles"]
-    if found["removed"] is None:
+def _fragility(found: Fragility, leader: str) -> str:
+    if found.removed is None:
         return f"No way was found to take the lead from {leader} by leaving out battles."
-    share = 100 * found["removed"] / battles
-    plural = "battle" if found["removed"] == 1 else "battles"
+    share = 100 * found.removed / found.battles
+    plural = "battle" if found.removed == 1 else "battles"
     return (
-        f"Leaving out {found['removed']} {plural} of {battles} ({share:.1f} %) is enough for "
-        f"{safe(found['rival'])} to lead instead of {leader}."
+        f"Leaving out {found.removed} {plural} of {found.battles} ({share:.1f} %) is enough for "
+        f"{safe(found.rival or '')} to lead instead of {leader}."
     )

@@ -87,7 +87,7 @@ def read_board(place: Path) -> GivenBoard:
         from videoautoarena.runs.leaderboard.board import board_of
         from videoautoarena.runs.rating.method import Method
 
-        return _of_table(str(place), board_of(place, Method(pairs=True)))
+        return _of_table(str(place), board_of(place, Method(pairs=True)).to_json())
     if place.suffix.lower() != ".json":
         return _of_rows(str(place), _rows(place), unknown=math.nan)
     found = read_json(place)

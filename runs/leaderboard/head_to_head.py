@@ -7,6 +7,7 @@ tell beside a rating is whether the pair fits the one scale on which all were ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -20,8 +21,9 @@ from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
 from videoautoarena.runs.leaderboard.extras import closing_line, extra_lines
 from videoautoarena.runs.leaderboard.markup import Form
 from videoautoarena.runs.leaderboard.text import totals_text
-from videoautoarena.runs.rating.finding import tell_figure, tell_share
-from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method, Table
+from videoautoarena.runs.rating.finding import Figure, figure_of, tell_figure
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method
 from videoautoarena.runs.rating.table import build, points_of, wanted
 from videoautoarena.runs.text.tables import Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
@@ -29,7 +31,56 @@ from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
 
-def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) -> Table:
+@dataclass(frozen=True)
+class Pair:
+    """What two models took from each other in decided battles."""
+
+    model: str
+    """The better-rated one."""
+    rival: str
+    battles: int
+    videos: int
+    wins: int
+    losses: int
+    ties: int
+    share: Figure
+    """Of the points, a tie being half a one."""
+    expected: float | None
+    """What the ratings of the whole run make of it; None where they say nothing of shares."""
+    both_bad_share: Figure
+    flags: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        known = ("model", "rival", "battles", "videos", "wins", "losses", "ties")
+        return {
+            **{name: getattr(self, name) for name in known},
+            "share": self.share._asdict(),
+            "expected": self.expected,
+            "both_bad_share": self.both_bad_share._asdict(),
+            "flags": list(self.flags),
+        }
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Every pair that met, and the leaderboard that says what was to be expected."""
+
+    pairs: tuple[Pair, ...]
+    board: Leaderboard
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as `arena leaderboard --by pair --json` prints them."""
+        board = self.board.to_json()
+        return {
+            "schema": SCHEMA,
+            "by": "pair",
+            "pairs": [pair.to_json() for pair in self.pairs],
+            **{name: board[name] for name in ("components", "settings")},
+        }
+
+
+def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) -> Pairs:
     """Return the record of every pair that met in a decided battle, the better-rated one first.
 
     Args:
@@ -40,18 +91,20 @@ def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) 
     board = build(battles, roster, **given)
     method: Method = given["method"]
     every, met = _met(battles), _met(wanted(battles, method)[0])
-    rated = [row for row in board["models"] if row["rating"] is not None]
-    return {
-        "schema": SCHEMA,
-        "by": "pair",
-        "pairs": [
-            _pair(first, second, met[key], board, both_bad(every[key]))
-            for first, second in combinations(rated, 2)
-            if (key := frozenset((first["model"], second["model"]))) in met
-        ],
-        "components": board["components"],
-        "settings": board["settings"],
-    }
+    rated = [row for row in board.models if row.rating is not None]
+    # Ratings of equal style, or with ties apart: no share follows from those.
+    is_expected = board.settings.ties != "davidson" and board.settings.terms is None
+    pairs = (
+        _pair(
+            (first.model, second.model),
+            met[key],
+            expected=_expected(first, second) if is_expected else np.nan,
+            bad=both_bad(every[key]),
+        )
+        for first, second in combinations(rated, 2)
+        if (key := frozenset((first.model, second.model))) in met
+    )
+    return Pairs(tuple(pairs), board)
 
 
 def _met(battles: Sequence[Battle]) -> Mapping[frozenset[str], list[Battle]]:
@@ -65,33 +118,31 @@ def _met(battles: Sequence[Battle]) -> Mapping[frozenset[str], list[Battle]]:
     return met
 
 
+def _expected(first: Row, second: Row) -> float:
+    """Return the share of points that ratings promise the first."""
+    gap = (second.rating or 0.0) - (first.rating or 0.0)
+    return float(1.0 / (1.0 + np.exp(gap / SCALE)))
+
+
 def _pair(
-    first: dict[str, Any],
-    second: dict[str, Any],
-    battles: Sequence[Battle],
-    board: Table,
-    bad: Share,
-) -> dict[str, Any]:
-    points = [_points(battle, first["model"]) for battle in battles]
+    names: tuple[str, str], battles: Sequence[Battle], *, expected: float, bad: Share
+) -> Pair:
+    points = [_points(battle, names[0]) for battle in battles]
     videos = {battle.video: k for k, battle in enumerate(battles)}
     share = measure_share(points, [videos[battle.video] for battle in battles])
-    expected = 1.0 / (1.0 + np.exp((second["rating"] - first["rating"]) / SCALE))
-    if board["settings"]["ties"] == "davidson" or "terms" in board["settings"]:
-        # Ratings of equal style, or with ties apart: no share follows from those.
-        expected = np.nan
-    return {
-        "model": first["model"],
-        "rival": second["model"],
-        "battles": len(battles),
-        "videos": len(videos),
-        "wins": points.count(1.0),
-        "losses": points.count(0.0),
-        "ties": sum(battle.verdict in TIES for battle in battles),
-        "share": tell_share(share),
-        "expected": tell_figure(float(expected), 6),
-        "both_bad_share": tell_share(bad),
-        "flags": _flags(share, len(battles), expected=float(expected)),
-    }
+    return Pair(
+        model=names[0],
+        rival=names[1],
+        battles=len(battles),
+        videos=len(videos),
+        wins=points.count(1.0),
+        losses=points.count(0.0),
+        ties=sum(battle.verdict in TIES for battle in battles),
+        share=figure_of(share),
+        expected=tell_figure(expected, 6),
+        both_bad_share=figure_of(bad),
+        flags=tuple(_flags(share, len(battles), expected=expected)),
+    )
 
 
 UNLIKE = "unlike its ratings"
@@ -133,69 +184,70 @@ _LEAST_NAME = 8
 _NOTHING = "No two models met in a decided battle yet."
 
 
-def render_pairs(table: Table, *, notes: bool = False) -> RenderableType:
+def render_pairs(found: Pairs, *, notes: bool = False) -> RenderableType:
     """Return a row for every pair that met, its marks below."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for title in TITLES:
         is_text = title in TITLES[:2]
         grid.add_column(title, justify="left" if is_text else "right", no_wrap=not is_text,
                         overflow="fold", min_width=_LEAST_NAME if is_text else None)  # fmt: skip
-    for pair in table["pairs"]:
+    for pair in found.pairs:
         grid.add_row(*(Text(safe(cell)) for cell in _cells(pair)))
-    told = (Text(line) for line in lines_of(table, notes=notes))
-    return Group(*([grid] if table["pairs"] else []), *told)
+    told = (Text(line) for line in lines_of(found, notes=notes))
+    return Group(*([grid] if found.pairs else []), *told)
 
 
-def pasted_pairs(table: Table, form: Form, *, notes: bool = False) -> str:
+def pasted_pairs(found: Pairs, form: Form, *, notes: bool = False) -> str:
     """Return the pairs for pasting: `markdown`, `latex`, `html` or `csv`."""
     if form == "csv":
         rows = [
             [
-                *(pair["model"], pair["rival"]),
-                *(pair["share"][key] for key in ("value", "low", "high")),
-                *(pair[key] for key in ("expected", "wins", "losses", "ties", "battles", "videos")),
-                *(pair["both_bad_share"]["value"], "; ".join(pair["flags"])),
+                *(pair.model, pair.rival, *pair.share[:3], pair.expected),
+                *(pair.wins, pair.losses, pair.ties, pair.battles, pair.videos),
+                *(pair.both_bad_share.value, "; ".join(pair.flags)),
             ]
-            for pair in table["pairs"]
+            for pair in found.pairs
         ]
         return comma_separated(CSV, rows)
     sheet = Sheet(
         columns=(*TITLES[:-1], "marks"),
         numbers=frozenset(range(2, len(TITLES) - 1)),
-        rows=[_cells(pair) for pair in table["pairs"]],
-        notes=lines_of(table, notes=notes),
+        rows=[_cells(pair) for pair in found.pairs],
+        notes=lines_of(found, notes=notes),
         caption="Head-to-head results of each pair of models",
         label="pairs",
     )
     return mark_up(sheet, form)
 
 
-def lines_of(table: Table, *, notes: bool) -> list[str]:
+def lines_of(found: Pairs, *, notes: bool) -> list[str]:
     """Return what is said under the pairs: at most three lines, or with `notes` all.
 
     The three are what the shares mean, the marks, and cautions.
     """
-    flags = {flag for pair in table["pairs"] for flag in pair["flags"]}
+    flags = {flag for pair in found.pairs for flag in pair.flags}
     marks = [f"{mark} {meaning}" for flag, (mark, meaning) in MARKS.items() if flag in flags]
-    settings, meaning = table["settings"], MEANING if table["pairs"] else _NOTHING
-    plain = {key: settings[key] for key in settings if key not in ("elo", "terms", "anchor")}
-    extras = extra_lines({**table, "pairs": None, "models": [], "settings": plain})
+    settings, meaning = found.board.settings, MEANING if found.pairs else _NOTHING
+    plain = replace(settings, elo=None, terms=None, anchor=None)
+    extras = extra_lines(replace(found.board, pairs=None, fragility=None, settings=plain))
     if notes:
-        cautions = [f"note: {safe(note)}." for note in settings["warnings"]]
+        cautions = [f"note: {safe(note)}." for note in settings.warnings]
         told = [*(f"{mark}." for mark in marks), meaning, totals_text(settings)]
         return [*told, *extras, *cautions]
     legend = [f"{'; '.join(marks)}."] if marks else []
-    lines = 1 + len(settings["warnings"])
-    return [*extras, meaning, *legend, *closing_line(settings["warnings"], lines=lines)]
+    lines = 1 + len(settings.warnings)
+    return [*extras, meaning, *legend, *closing_line(settings.warnings, lines=lines)]
 
 
-def _cells(pair: dict[str, Any]) -> list[str]:
-    share, bad = pair["share"], pair["both_bad_share"]["value"]
-    marks = "".join(mark for flag, (mark, _) in MARKS.items() if flag in pair["flags"])
+def _cells(pair: Pair) -> list[str]:
+    share, low, high, bad = (
+        "-" if figure is None else f"{100 * figure:.1f}"
+        for figure in (*pair.share[:3], pair.both_bad_share.value)
+    )
+    marks = "".join(mark for flag, (mark, _) in MARKS.items() if flag in pair.flags)
     return [
-        *(pair["model"], pair["rival"], f"{100 * share['value']:.1f}"),
-        f"{100 * share['low']:.1f}-{100 * share['high']:.1f}",
-        "-" if pair["expected"] is None else f"{100 * pair['expected']:.1f}",
-        f"{pair['wins']}-{pair['losses']}-{pair['ties']}",
-        *(str(pair["battles"]), f"{100 * bad:.1f}", marks),
+        *(pair.model, pair.rival, share, f"{low}-{high}"),
+        "-" if pair.expected is None else f"{100 * pair.expected:.1f}",
+        f"{pair.wins}-{pair.losses}-{pair.ties}",
+        *(str(pair.battles), bad, marks),
     ]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
 from videoautoarena.runs.leaderboard.head_to_head import both_bad
-from videoautoarena.runs.rating.finding import tell_share
-from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method, Table
+from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
+from videoautoarena.runs.rating.finding import Figure, Finding, figure_of
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
-from videoautoarena.scoring.intervals.proportions import NOTHING, measure_share
+from videoautoarena.scoring.intervals.proportions import measure_share
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.behaviour import Asked, Seat
@@ -23,6 +26,49 @@ UNKNOWN = "unknown"
 PERSONAS = {1: "P1 close", 2: "P2 less close", 3: "P3 unrelated"}
 AIMED = ("aimed at neither", "aimed at one", "aimed at both")
 ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of the battles, and the leaderboard of those alone."""
+
+    name: str
+    battles: int
+    """Decided ones."""
+    both_bad_share: Figure
+    flags: tuple[str, ...]
+    board: Leaderboard
+    agreement: Figure | None = None
+    """How often a standard alone decides as the verdict does; None of other slices."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        board = {key: part for key, part in self.board.to_json().items() if key != "schema"}
+        found = {
+            "slice": self.name,
+            "battles": self.battles,
+            "both_bad_share": self.both_bad_share._asdict(),
+            "flags": list(self.flags),
+            **board,
+        }
+        return found if self.agreement is None else found | {"agreement": self.agreement._asdict()}
+
+
+@dataclass(frozen=True)
+class Slices:
+    """A leaderboard for each part of the battles."""
+
+    by: By
+    parts: tuple[Slice, ...]
+    audit: tuple[Finding, ...] | None = None
+    """What stands under it of the run's audit; None where there is no run."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as `arena leaderboard --by` prints them with `--json`."""
+        parts = [part.to_json() for part in self.parts]
+        found: dict[str, Any] = {"schema": SCHEMA, "by": self.by, "slices": parts}
+        audit = None if self.audit is None else [one.to_json() for one in self.audit]
+        return found if audit is None else found | {"audit": audit}
 
 
 def build_slices(
@@ -36,8 +82,8 @@ def build_slices(
     asked: Mapping[Seat, Asked] | None = None,
     weights: Mapping[str, float] | None = None,
     seats_count: bool = False,
-) -> Table:
-    """Return a board for every slice that holds a battle, as JSON-ready values.
+) -> Slices:
+    """Return a board for every slice that holds a battle.
 
     Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
     stands in one slice; by origin, an evolved one stands also with those whose question was made
@@ -78,8 +124,8 @@ def build_slices(
     }
     found = [_slice(name, build(parts[name], roster, **given), parts[name]) for name in order]
     if by == "standard":
-        found = [_by_itself(board, parts[board["slice"]], ended) for board in found]
-    return {"schema": SCHEMA, "by": by, "slices": found}
+        found = [_by_itself(part, parts[part.name], ended) for part in found]
+    return Slices(by, tuple(found))
 
 
 def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
@@ -101,9 +147,7 @@ def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]
             yield standard.replace("_", " "), verdict
 
 
-def _by_itself(
-    board: dict[str, Any], part: Sequence[Battle], ended: Mapping[str, str]
-) -> dict[str, Any]:
+def _by_itself(found: Slice, part: Sequence[Battle], ended: Mapping[str, str]) -> Slice:
     """Return the slice of a standard, with how often it decides as the verdict does.
 
     A tie of any kind is one, and none by a standard is called good or bad.
@@ -113,23 +157,30 @@ def _by_itself(
     videos = {battle.video: k for k, battle in enumerate(both)}
     agreement = measure_share(same, [videos[battle.video] for battle in both])
     # A tie by one standard is neither a good one nor a bad one.
-    nothing = tell_share(NOTHING)
-    for row in board["models"]:
-        row |= {"both_bad_share": nothing} if "both_bad_share" in row else {}
-    return {**board, "both_bad_share": nothing, "agreement": tell_share(agreement)}
+    board = replace(found.board, models=tuple(map(_without_both_bad, found.board.models)))
+    return replace(found, board=board, both_bad_share=NO_FIGURE, agreement=figure_of(agreement))
 
 
-def _slice(name: str, board: Table, battles: Sequence[Battle]) -> dict[str, Any]:
-    for row in board["models"]:
-        if row["battles"] < SOLID_BATTLES:
-            row["flags"].append(THIN)
-    decided = board["settings"]["totals"]["decided"]
+def _without_both_bad(row: Row) -> Row:
+    if row.behaviour is None:
+        return row
+    return replace(row, behaviour=replace(row.behaviour, both_bad_share=NO_FIGURE))
+
+
+def _slice(name: str, board: Leaderboard, battles: Sequence[Battle]) -> Slice:
+    decided = board.settings.totals.decided
     flags = [THIN] if decided < SOLID_BATTLES else []
-    told = {flag for row in board["models"] for flag in row["flags"]} - {THIN}
-    flags += sorted(told, key=lambda flag: (flag == TOO_FEW, flag))
-    parts = {key: part for key, part in board.items() if key != "schema"}
-    bad = tell_share(both_bad([battle for battle in battles if battle.verdict in DECIDED]))
-    return {"slice": name, "battles": decided, "both_bad_share": bad, "flags": flags, **parts}
+    flags += sorted(
+        {flag for row in board.models for flag in row.flags},
+        key=lambda flag: (flag == TOO_FEW, flag),
+    )
+    bad = both_bad([battle for battle in battles if battle.verdict in DECIDED])
+    rows = tuple(map(_with_thin, board.models))
+    return Slice(name, decided, figure_of(bad), tuple(flags), replace(board, models=rows))
+
+
+def _with_thin(row: Row) -> Row:
+    return replace(row, flags=(*row.flags, THIN)) if row.battles < SOLID_BATTLES else row
 
 
 def _duration(battle: Battle) -> Iterable[str]:

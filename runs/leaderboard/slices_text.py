@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -19,10 +18,11 @@ from videoautoarena.runs.leaderboard.extras import (
     shown,
 )
 from videoautoarena.runs.leaderboard.markup import COLUMNS, Form, csv_rows
-from videoautoarena.runs.leaderboard.slices import AIMED
+from videoautoarena.runs.leaderboard.slices import AIMED, Slice, Slices
 from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
-from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW, Table
+from videoautoarena.runs.rating.leaderboard import Row
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
 from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
@@ -40,55 +40,54 @@ AIMED_AT = (
 )
 AS_OVERALL = "as overall %: how often a standard alone decides a battle as its verdict does."
 _GAP, _MOST_NAME = 2, 32
-Slice = dict[str, Any]
 
 
 def render_slices(
-    table: Table, width: int, *, details: bool = False, notes: bool = False
+    sliced: Slices, width: int, *, details: bool = False, notes: bool = False
 ) -> RenderableType:
     """Return the cross table, in as many parts as `width` columns call for, its marks below it.
 
     With `details` more of them follow, one for each figure of how models behaved.
     """
     parts: list[RenderableType] = []
-    for page in _pages(table, width):
-        parts += [_grid(table, page), Text("")]
-    told = [Text(line) for line in lines_of(table, notes=notes)]
-    if details and all(knows_behaviour(part["models"]) for part in table["slices"]):
+    for page in _pages(sliced, width):
+        parts += [_grid(sliced, page), Text("")]
+    told = [Text(line) for line in lines_of(sliced, notes=notes)]
+    if details and all(knows_behaviour(part.board.models) for part in sliced.parts):
         for figure, title in FIGURES.items():
-            for page in _pages(table, width):
-                parts += [_figures(table, page, figure, title=title), Text("")]
+            for page in _pages(sliced, width):
+                parts += [_figures(sliced, page, figure, title=title), Text("")]
         told.append(Text(f"{MEANING} Their intervals stand in JSON."))
     return Group(*parts, *told)
 
 
-def pasted_slices(table: Table, form: Form, *, notes: bool = False) -> str:
+def pasted_slices(sliced: Slices, form: Form, *, notes: bool = False) -> str:
     """Return slices for pasting: the cross table, or as CSV a row a model and slice."""
     if form == "csv":
-        share = _share(table)
+        share = _share(sliced)
         rows: list[list[Cell]] = [
-            [part["slice"], part[share]["value"], *row]
-            for part in table["slices"]
-            for row in csv_rows(part)
+            [part.name, _shared(part, share), *row]
+            for part in sliced.parts
+            for row in csv_rows(part.board)
         ]
         return comma_separated(("slice", f"slice_{share}", *COLUMNS), rows)
-    sheet = _sheet(table, lines_of(table, notes=notes))
+    sheet = _sheet(sliced, lines_of(sliced, notes=notes))
     return mark_up(sheet, form)
 
 
-def lines_of(table: Table, *, notes: bool) -> list[str]:
+def lines_of(sliced: Slices, *, notes: bool) -> list[str]:
     """Return what is said under the cross table: at most three lines, or with `notes` all.
 
     The three are the first alarm, or else how to compare slices; the marks; and cautions.
     """
-    flags = {flag for part in table["slices"] for row in _rated(part) for flag in row["flags"]}
+    flags = {flag for part in sliced.parts for row in _rated(part) for flag in row.flags}
     marks = [f"{mark} {meaning}" for flag, (mark, meaning) in MARKS.items() if flag in flags]
-    every = [part["settings"]["warnings"] for part in table["slices"]]
+    every = [part.board.settings.warnings for part in sliced.parts]
     warnings = [line for line in next(iter(every), []) if all(line in one for one in every)]
-    rest = [AIMED_AT] if any(part["slice"] in AIMED for part in table["slices"]) else []
-    rest += [AS_OVERALL] if table["by"] == "standard" and table["slices"] else []
-    rest += share_lines(table, of="of the whole run, ")
-    alarms, scales = alarm_lines(table), SCALES if table["slices"] else _NOTHING
+    rest = [AIMED_AT] if any(part.name in AIMED for part in sliced.parts) else []
+    rest += [AS_OVERALL] if sliced.by == "standard" and sliced.parts else []
+    rest += share_lines(sliced.audit or (), of="of the whole run, ")
+    alarms, scales = alarm_lines(sliced.audit or ()), SCALES if sliced.parts else _NOTHING
     if notes:
         cautions = [f"note: {safe(line)}." for line in warnings]
         return [*(f"{mark}." for mark in marks), *cautions, scales, *alarms, *rest]
@@ -101,62 +100,67 @@ def lines_of(table: Table, *, notes: bool) -> list[str]:
 _NOTHING = "No battle is settled yet."
 
 
-def _rated(part: Slice) -> list[dict[str, Any]]:
-    return [row for row in part["models"] if row["rating"] is not None]
+def _rated(part: Slice) -> list[Row]:
+    return [row for row in part.board.models if row.rating is not None]
 
 
-def _models(table: Table) -> list[str]:
+def _models(sliced: Slices) -> list[str]:
     """Return the models by the battles and ratings of all slices: who is best most often first."""
     weight: dict[str, list[float]] = {}
-    for part in table["slices"]:
-        for row in part["models"]:
-            held = weight.setdefault(row["model"], [0.0, 0.0])
-            if row["rating"] is not None:
-                held[0] += row["rating"] * row["battles"]
-                held[1] += row["battles"]
+    for part in sliced.parts:
+        for row in part.board.models:
+            held = weight.setdefault(row.model, [0.0, 0.0])
+            if row.rating is not None:
+                held[0] += row.rating * row.battles
+                held[1] += row.battles
     return sorted(weight, key=lambda name: -(weight[name][0] / (weight[name][1] or 1)))
 
 
 def _cell(part: Slice, model: str) -> str:
-    row = next((row for row in part["models"] if row["model"] == model), None)
-    if row is None or row["rating"] is None:
+    row = next((row for row in part.board.models if row.model == model), None)
+    if row is None or row.rating is None:
         return "-"
-    marks = "".join(mark for flag, (mark, _) in MARKS.items() if flag in row["flags"])
-    return f"{row['rating']:.0f}{marks} ({row['battles']})"
+    marks = "".join(mark for flag, (mark, _) in MARKS.items() if flag in row.flags)
+    return f"{row.rating:.0f}{marks} ({row.battles})"
 
 
 _SHARES = {"both_bad_share": "both bad %", "agreement": "as overall %"}
 
 
-def _share(table: Table) -> str:
+def _share(sliced: Slices) -> str:
     """Return which share of its battles a slice is told with."""
-    return "agreement" if table["by"] == "standard" else "both_bad_share"
+    return "agreement" if sliced.by == "standard" else "both_bad_share"
+
+
+def _shared(part: Slice, share: str) -> float | None:
+    found = part.both_bad_share if share == "both_bad_share" else part.agreement
+    return None if found is None else found.value
 
 
 def _foot(part: Slice, share: str) -> list[str]:
     """Return what stands in `_feet`: decided battles, their videos in each group of models, ..."""
-    videos = "+".join(str(number) for number in part["settings"]["videos"]) or "0"
-    value = part[share]["value"]
-    foot = [str(part["battles"]), videos, "-" if value is None else f"{100 * value:.1f}"]
-    left_out = part["settings"].get("without")
+    videos = "+".join(str(number) for number in part.board.settings.videos or ()) or "0"
+    value = _shared(part, share)
+    foot = [str(part.battles), videos, "-" if value is None else f"{100 * value:.1f}"]
+    left_out = part.board.settings.without
     return foot if left_out is None else [*foot, str(sum(left_out.values()))]
 
 
-def _feet(table: Table) -> tuple[str, ...]:
-    is_cut = any("without" in part["settings"] for part in table["slices"])
-    return ("battles", "videos", _SHARES[_share(table)], *(["left out"] if is_cut else []))
+def _feet(sliced: Slices) -> tuple[str, ...]:
+    is_cut = any(part.board.settings.without is not None for part in sliced.parts)
+    return ("battles", "videos", _SHARES[_share(sliced)], *(["left out"] if is_cut else []))
 
 
-def _column(table: Table, part: Slice) -> list[str]:
-    cells = [_cell(part, model) for model in _models(table)]
-    return [part["slice"], *cells, *_foot(part, _share(table))]
+def _column(sliced: Slices, part: Slice) -> list[str]:
+    cells = [_cell(part, model) for model in _models(sliced)]
+    return [part.name, *cells, *_foot(part, _share(sliced))]
 
 
-def _pages(table: Table, width: int) -> list[list[Slice]]:
+def _pages(sliced: Slices, width: int) -> list[list[Slice]]:
     """Return the slices in the portions that fit beside the names."""
-    room, pages, used = max(width - _left(table), 1), list[list[Slice]](), 0
-    for part in table["slices"]:
-        wide = max(cell_len(safe(cell)) for cell in _column(table, part)) + _GAP
+    room, pages, used = max(width - _left(sliced), 1), list[list[Slice]](), 0
+    for part in sliced.parts:
+        wide = max(cell_len(safe(cell)) for cell in _column(sliced, part)) + _GAP
         if not pages or used + wide > room:
             pages.append([])
             used = 0
@@ -165,48 +169,48 @@ def _pages(table: Table, width: int) -> list[list[Slice]]:
     return pages
 
 
-def _left(table: Table) -> int:
+def _left(sliced: Slices) -> int:
     """Return the width of the column of names."""
-    names = [f"by {table['by']}", *_feet(table), *map(safe, _models(table))]
+    names = [f"by {sliced.by}", *_feet(sliced), *map(safe, _models(sliced))]
     return min(max(map(cell_len, names)), _MOST_NAME)
 
 
-def _grid(table: Table, parts: Sequence[Slice]) -> Grid:
+def _grid(sliced: Slices, parts: Sequence[Slice]) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column(f"by {table['by']}", overflow="fold", width=_left(table))
+    grid.add_column(f"by {sliced.by}", overflow="fold", width=_left(sliced))
     for part in parts:
-        grid.add_column(Text(safe(part["slice"])), justify="right", no_wrap=True)
-    columns = [_column(table, part)[1:] for part in parts]
-    names = [*_models(table), *_feet(table)]
+        grid.add_column(Text(safe(part.name)), justify="right", no_wrap=True)
+    columns = [_column(sliced, part)[1:] for part in parts]
+    names = [*_models(sliced), *_feet(sliced)]
     for k, name in enumerate(names):
-        if k == len(names) - len(_feet(table)):
+        if k == len(names) - len(_feet(sliced)):
             grid.add_section()
         grid.add_row(Text(safe(name)), *(Text(column[k]) for column in columns))
     return grid
 
 
-def _figures(table: Table, parts: Sequence[Slice], figure: str, *, title: str) -> Grid:
+def _figures(sliced: Slices, parts: Sequence[Slice], figure: str, *, title: str) -> Grid:
     """One figure of how models behaved, models down and slices across."""
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     unit = "" if figure == "mean_tokens" else " %"
-    grid.add_column(f"{title}{unit}", overflow="fold", width=max(_left(table), len(title) + 2))
+    grid.add_column(f"{title}{unit}", overflow="fold", width=max(_left(sliced), len(title) + 2))
     for part in parts:
-        grid.add_column(Text(safe(part["slice"])), justify="right", no_wrap=True)
-    for name in _models(table):
-        rows = [next((r for r in p["models"] if r["model"] == name), None) for p in parts]
+        grid.add_column(Text(safe(part.name)), justify="right", no_wrap=True)
+    for name in _models(sliced):
+        rows = [next((r for r in p.board.models if r.model == name), None) for p in parts]
         cells = ["-" if row is None else shown(row, figure) for row in rows]
         grid.add_row(Text(safe(name)), *map(Text, cells))
     return grid
 
 
-def _sheet(table: Table, lines: Sequence[str]) -> Sheet:
-    columns = [_column(table, part) for part in table["slices"]]
-    names = [*_models(table), *_feet(table)]
+def _sheet(sliced: Slices, lines: Sequence[str]) -> Sheet:
+    columns = [_column(sliced, part) for part in sliced.parts]
+    names = [*_models(sliced), *_feet(sliced)]
     return Sheet(
         columns=("model", *(column[0] for column in columns)),
         numbers=frozenset(range(1, len(columns) + 1)),
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
         notes=lines,
-        caption=f"Ratings by {table['by']}, with the number of battles",
-        label=f"by-{table['by']}",
+        caption=f"Ratings by {sliced.by}, with the number of battles",
+        label=f"by-{sliced.by}",
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -22,7 +22,8 @@ from videoautoarena.runs.leaderboard.extras import (
     knows_behaviour,
 )
 from videoautoarena.runs.rating.finding import alarm_lines, share_lines
-from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, Table, too_few
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Settings
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, Totals, too_few
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.ranks import find_rivals, videos_needed
@@ -36,24 +37,24 @@ _WIDE = 2.5
 _UNKNOWN = "-"
 
 
-def render(table: Table, *, details: bool = False, notes: bool = False) -> RenderableType:
+def render(board: Leaderboard, *, details: bool = False, notes: bool = False) -> RenderableType:
     """Return the table for a console of 80 columns or more, `board_lines` below it.
 
     With `details` a second one says how each model behaved, where the table knows.
 
     Names are user text: control characters become visible escapes, and nothing is read as markup.
     """
-    rows = table["models"]
+    rows = board.models
     shared = _shared_flags(rows)
     edges = _edges(rows)
-    grid = _columns(edges, flags=any(set(row["flags"]) - shared for row in rows))
-    starts = {group[0] for group in table["components"][1:]}
+    grid = _columns(edges, flags=any(set(row.flags) - shared for row in rows))
+    starts = {group[0] for group in board.components[1:]}
     for row in rows:
-        if row["model"] in starts:
+        if row.model in starts:
             grid.add_section()
-        own = ", ".join(flag for flag in row["flags"] if flag not in shared)
+        own = ", ".join(flag for flag in row.flags if flag not in shared)
         grid.add_row(*_cells(row, edges), *([own] if len(grid.columns) == 8 else []))
-    lines = [*extra_lines(table), *board_lines(table, notes=notes)]
+    lines = [*extra_lines(board), *board_lines(board, notes=notes)]
     conduct: list[RenderableType] = []
     if details and knows_behaviour(rows):
         told = [Text(line) for line in behaviour_notes(rows)]
@@ -61,14 +62,14 @@ def render(table: Table, *, details: bool = False, notes: bool = False) -> Rende
     return Group(grid, *conduct, *map(Text, lines))
 
 
-def board_lines(table: Table, *, notes: bool) -> list[str]:
+def board_lines(board: Leaderboard, *, notes: bool) -> list[str]:
     """Return what is said under every table: at most three lines, or with `notes` all there are.
 
     The three are the first alarm, or else what was counted; who leads; and cautions.
     """
-    alarms, summary = alarm_lines(table), summarize(table)
-    totals, warnings = totals_text(table["settings"]), table["settings"]["warnings"]
-    shares = share_lines(table)
+    alarms, summary = alarm_lines(board.audit or ()), summarize(board)
+    totals, warnings = totals_text(board.settings), board.settings.warnings
+    shares = share_lines(board.audit or ())
     if notes:
         cautions = [f"note: {safe(warning)}" for warning in warnings]
         return [totals, *alarms, *shares, *cautions, summary]
@@ -77,42 +78,42 @@ def board_lines(table: Table, *, notes: bool) -> list[str]:
     return [*(alarms[:1] or [totals]), summary, *closing]
 
 
-def summarize(table: Table) -> str:
+def summarize(board: Leaderboard) -> str:
     """Return who leads, who may be as good, and how many more videos would separate them."""
-    if not table["components"]:
-        return _nobody_rated(table["settings"]["totals"])
-    group = table["models"][: len(table["components"][0])]
-    level = [safe(row["model"]) for row in group if row["rank"] == 1]
-    lead = _opening(table, level)
-    if group[0]["low"] is None:
-        unit = evidence(table["settings"])[1]
+    if not board.components:
+        return _nobody_rated(board.settings.totals)
+    group = board.models[: len(board.components[0])]
+    level = [safe(row.model) for row in group if row.rank == 1]
+    lead = _opening(board, level)
+    if group[0].low is None:
+        unit = board.settings.evidence[1]
         return f"{lead}, on one {unit}, which tells nothing of others: there are no intervals yet."
     if len(level) > 1:
-        unit = evidence(table["settings"])[1]
+        unit = board.settings.evidence[1]
         return f"{lead}; no number of {unit}s is sure to separate them."
-    if table["settings"].get("simultaneous"):
+    if board.settings.simultaneous:
         return f"{lead}, {_at_once(group)}"
     rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
     if len(rivals) == 0:
         return f"{lead}, and its interval meets no other."
-    pieces, unit = evidence(table["settings"])
+    pieces, unit = board.settings.evidence
     more = _videos_to_part(group[0], group[rivals[0]], pieces[0])
-    unclear = _listed([safe(group[k]["model"]) for k in rivals])
+    unclear = _listed([safe(group[k].model) for k in rivals])
     outlook = _outlook(more, len(rivals), unit)
     return f"{lead}, but {unclear} cannot be told apart from it; {outlook}"
 
 
-def _at_once(group: list[dict[str, Any]]) -> str:
-    rivals = [safe(row["model"]) for row in group if row["rank"] != 1 and row["rank_best"] == 1]
+def _at_once(group: Sequence[Row]) -> str:
+    rivals = [safe(row.model) for row in group if row.rank != 1 and row.rank_best == 1]
     if not rivals:
         return "and stays first in all comparisons at once."
     return f"but all comparisons at once do not separate {_listed(rivals)} from it."
 
 
-def _opening(table: Table, level: list[str]) -> str:
-    groups = len(table["components"])
+def _opening(board: Leaderboard, level: list[str]) -> str:
+    groups = len(board.components)
     among = f" the largest of {groups} groups that never met" if groups > 1 else ""
-    few = evidence(table["settings"])[0][0] < RANKABLE_VIDEOS
+    few = board.settings.evidence[0][0] < RANKABLE_VIDEOS
     if len(level) > 1:
         lead = f"{_listed(level)} share the first place{' in' * bool(among)}{among}"
     else:
@@ -120,13 +121,20 @@ def _opening(table: Table, level: list[str]) -> str:
     return f"So far {lead}" if few else lead
 
 
-def _column(rows: list[dict[str, Any]], key: str) -> Floats:
-    return np.array([row[key] for row in rows], dtype=np.float64)
+def _column(rows: Sequence[Row], key: str) -> Floats:
+    return np.array([getattr(row, key) for row in rows], dtype=np.float64)
 
 
-def _videos_to_part(leader: dict[str, Any], rival: dict[str, Any], videos: int) -> int | None:
-    widths = leader["rating"] - leader["low"] + rival["high"] - rival["rating"]
-    return videos_needed(leader["rating"] - rival["rating"], widths, videos=videos)
+def _videos_to_part(leader: Row, rival: Row, videos: int) -> int | None:
+    first, low, _ = _figures(leader)
+    second, _, high = _figures(rival)
+    return videos_needed(first - second, first - low + high - second, videos=videos)
+
+
+def _figures(row: Row) -> tuple[float, float, float]:
+    """Return a row's rating and bounds, NaN for those it has not."""
+    rating, low, high = (math.nan if x is None else x for x in (row.rating, row.low, row.high))
+    return rating, low, high
 
 
 def _outlook(more: int | None, rivals: int, unit: str) -> str:
@@ -147,8 +155,8 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _nobody_rated(totals: dict[str, int]) -> str:
-    lost = f" ({totals['forfeits']} forfeited, {totals['voids']} void)" if totals["battles"] else ""
+def _nobody_rated(totals: Totals) -> str:
+    lost = f" ({totals.forfeits} forfeited, {totals.voids} void)" if totals.battles else ""
     return f"No battle was decided{lost}, so nobody is rated."
 
 
@@ -189,32 +197,33 @@ def _columns(edges: tuple[float, float], *, flags: bool) -> Grid:
     return grid
 
 
-def _cells(row: dict[str, Any], edges: tuple[float, float]) -> list[RenderableType]:
-    name, battles = Text(safe(row["model"])), Text(str(row["battles"]))
-    if row["rating"] is None:
+def _cells(row: Row, edges: tuple[float, float]) -> list[RenderableType]:
+    name, battles = Text(safe(row.model)), Text(str(row.battles))
+    if row.rating is None:
         return [_UNKNOWN, name, "unrated", _UNKNOWN, "", _UNKNOWN, battles]
     return [
         rank_text(row),
         name,
-        f"{row['rating']:.0f}",
+        f"{row.rating:.0f}",
         interval_text(row),
         _bar(row, edges),
-        f"{100 * row['win_rate']:.1f}",
+        f"{100 * (row.win_rate or 0.0):.1f}",
         battles,
     ]
 
 
-def rank_text(row: dict[str, Any]) -> str:
+def rank_text(row: Row) -> str:
     """Return the places that a row's interval leaves open: `2`, or `2-6`."""
-    best, worst = row["rank_best"], row["rank_worst"]
+    best, worst = row.rank_best, row.rank_worst
     return f"{best}" if best == worst else f"{best}-{worst}"
 
 
-def interval_text(row: dict[str, Any]) -> str:
+def interval_text(row: Row) -> str:
     """Return how far a row's interval reaches on both sides: `-41/+38`."""
-    if row["low"] is None:
+    if row.low is None:
         return "unknown"
-    return f"-{_size(row['rating'] - row['low'])}/+{_size(row['high'] - row['rating'])}"
+    rating, low, high = _figures(row)
+    return f"-{_size(rating - low)}/+{_size(high - rating)}"
 
 
 def _size(points: float) -> str:
@@ -229,25 +238,25 @@ def _axis(edges: tuple[float, float]) -> str:
     return f"{low}{high:>{room}}" if low != high and len(high) < room else ""
 
 
-def _edges(rows: list[dict[str, Any]]) -> tuple[float, float]:
+def _edges(rows: Sequence[Row]) -> tuple[float, float]:
     """Return the ends of the scale: of all ratings, and of intervals but those far wider than most.
 
     One model that hardly anything is known of would leave no room to tell the others apart.
     """
-    known = [row for row in rows if row["rating"] is not None]
-    spans = [row["high"] - row["low"] for row in known if row["low"] is not None]
-    most = _WIDE * float(np.median(spans)) if spans else 0.0
-    figures = [row["rating"] for row in known]
-    for row in known:
-        if row["low"] is not None and row["high"] - row["low"] <= most:
-            figures += [row["low"], row["high"]]
+    known = [row for row in rows if row.rating is not None]
+    bounds = [_figures(row)[1:] for row in known if row.low is not None]
+    most = _WIDE * float(np.median([high - low for low, high in bounds])) if bounds else 0.0
+    figures = [_figures(row)[0] for row in known]
+    for low, high in bounds:
+        if high - low <= most:
+            figures += [low, high]
     return (min(figures), max(figures)) if figures else (0.0, 0.0)
 
 
-def _bar(row: dict[str, Any], edges: tuple[float, float]) -> Bar:
+def _bar(row: Row, edges: tuple[float, float]) -> Bar:
     span = (edges[1] - edges[0]) or 1.0
-    middle = row["rating"]
-    low, high = (middle if row[key] is None else row[key] for key in ("low", "high"))
+    middle = _figures(row)[0]
+    low, high = (middle if bound is None else bound for bound in (row.low, row.high))
     return Bar(*(_place((x - edges[0]) / span) for x in (low, middle, high)))
 
 
@@ -258,26 +267,19 @@ def _place(share: float) -> int:
     return round(share * (_BAR - 1))
 
 
-def _shared_flags(rows: list[dict[str, Any]]) -> set[str]:
+def _shared_flags(rows: Sequence[Row]) -> set[str]:
     """Flags of every rated model; they are said once, among the notes."""
-    rated = [set(row["flags"]) for row in rows if row["rating"] is not None]
+    rated = [set(row.flags) for row in rows if row.rating is not None]
     return set.intersection(*rated) & {TOO_FEW, too_few("battle")} if rated else set()
 
 
-def evidence(settings: dict[str, Any]) -> tuple[list[int], str]:
-    """Return the independent pieces of evidence of each group, and what one is called."""
-    if settings["videos"] is None:
-        return settings["pieces"], "battle"
-    return settings["videos"], "video"
-
-
-def totals_text(settings: dict[str, Any]) -> str:
+def totals_text(settings: Settings) -> str:
     """Return the sentence that counts battles and videos."""
-    totals, where = settings["totals"], ""
-    if settings["videos"] is not None:
-        videos = "+".join(str(n) for n in settings["videos"]) or "0"
+    totals, where = settings.totals, ""
+    if settings.videos is not None:
+        videos = "+".join(str(n) for n in settings.videos) or "0"
         where = f" on {videos} video{'' if videos == '1' else 's'}"
     return (
-        f"{totals['decided']} battles decided{where}, {totals['ties']} tied "
-        f"({totals['splits']} split); {totals['forfeits']} forfeited, {totals['voids']} void."
+        f"{totals.decided} battles decided{where}, {totals.ties} tied "
+        f"({totals.splits} split); {totals.forfeits} forfeited, {totals.voids} void."
     )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.rating.finding import tell_share
+from videoautoarena.runs.rating.finding import figure_of
+from videoautoarena.runs.rating.leaderboard import SHARES, Behaviour
 from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.text.style import count_words
 from videoautoarena.runs.text.traits import is_refusal
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
 
-SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
 MARKED = "refusal"
 """Kind of a failed call whose reply the provider marked as a refusal."""
 Seat = tuple[str, int]
@@ -51,8 +51,8 @@ def asked_contestants(store: Store) -> dict[Seat, Asked]:
 
 def measure_behaviour(
     battles: Sequence[Rated], names: Iterable[str], asked: Mapping[Seat, Asked] = NOBODY
-) -> dict[str, dict[str, Any]]:
-    """Return for each model its shares and the length of its answers, JSON-ready.
+) -> dict[str, Behaviour]:
+    """Return for each model its shares and the length of its answers.
 
     - refusals: of the questions it answered or refused, those refused, be it marked by the provider
       or in plain words as `runs.text.traits` knows them
@@ -72,7 +72,7 @@ def measure_behaviour(
         for seat, name in enumerate((battle.model_a, battle.model_b)):
             if name is not None:
                 _look(seen.setdefault(name, _Seen()), battle, seat, video=video, asked=asked)
-    return {name: of.told() for name, of in seen.items()}
+    return {name: of.measured() for name, of in seen.items()}
 
 
 class _Seen:
@@ -85,15 +85,16 @@ class _Seen:
     def add(self, figure: str, value: float, video: int) -> None:
         self.found[figure].append((value, video))
 
-    def told(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
-            name: tell_share(measure_share(*_columns(self.found[name]))) for name in SHARES
-        }
+    def measured(self) -> Behaviour:
+        shares = {name: figure_of(measure_share(*_columns(self.found[name]))) for name in SHARES}
         lengths, known = self.found["tokens"], len(self.found["tokens"]) == len(self.answers)
         if not known:
             lengths = [(count_words(answer), video) for answer, video in self.answers]
-        mean = tell_share(measure_mean(*_columns(lengths)))
-        return told | {"mean_tokens": mean | {"from": "provider" if known else "words and signs"}}
+        return Behaviour(
+            **shares,
+            mean_tokens=figure_of(measure_mean(*_columns(lengths))),
+            counted_by="provider" if known else "words and signs",
+        )
 
 
 def _columns(found: Sequence[tuple[float, int]]) -> tuple[Floats, Ints]:

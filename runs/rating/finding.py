@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.runs.text.terminal import safe
 
@@ -74,7 +74,7 @@ def _judge(one: Finding, crosses: Crosses, level: float) -> Finding:
     return replace(one, sentence=f"{one.sentence} Too few to tell.")
 
 
-def alarms(findings: Sequence[Finding]) -> list[str]:
+def alarms(findings: Iterable[Finding]) -> list[str]:
     """Return the sentences of those that must be known."""
     return [finding.sentence for finding in findings if finding.is_alarm]
 
@@ -84,10 +84,29 @@ def tell_figure(value: float, digits: int = 6) -> float | None:
     return round(float(value), digits) if math.isfinite(value) else None
 
 
+class Figure(NamedTuple):
+    """A figure with its 95 % interval, rounded; None where it is not finite."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    """What it stands on."""
+
+
+UNKNOWN = Figure(None, None, None, 0)
+
+
+def figure_of(share: Share) -> Figure:
+    """Return a share, rounded."""
+    return Figure(
+        tell_figure(share.value), tell_figure(share.low), tell_figure(share.high), share.n
+    )
+
+
 def tell_share(share: Share) -> dict[str, float | int | None]:
     """Return a share as JSON-ready values; null where a figure is not finite."""
-    figures = {name: tell_figure(getattr(share, name)) for name in ("value", "low", "high")}
-    return {**figures, "n": share.n}
+    return figure_of(share)._asdict()
 
 
 _USUAL = {
@@ -105,18 +124,17 @@ def is_usual(key: str) -> bool:
     return key in _USUAL or key.startswith(_KNOWN)
 
 
-def alarm_lines(table: dict[str, Any]) -> list[str]:
-    """Return the alarms in a leaderboard, or in those of slices, a line each."""
-    found = table.get("audit", ())
-    return [f"AUDIT ALARM: {one['sentence']}" for one in found if one["alarm"]]
+def alarm_lines(found: Iterable[Finding]) -> list[str]:
+    """Return the alarms among what an audit found, a line each."""
+    return [f"AUDIT ALARM: {sentence}" for sentence in alarms(found)]
 
 
-def share_lines(table: dict[str, Any], *, of: str = "") -> list[str]:
-    """Return a line of the usual shares in a leaderboard's audit, or none.
+def share_lines(found: Iterable[Finding], *, of: str = "") -> list[str]:
+    """Return a line of the usual shares among what an audit found, or none.
 
     `of` says what the shares are of, where that is not what stands above them.
     """
-    findings = {found["key"]: found for found in table.get("audit", ())}
+    findings = {one.key: one for one in found}
     usual = [
         f"{_USUAL[key]} {_share(findings[key])}"
         if key in _USUAL
@@ -127,8 +145,8 @@ def share_lines(table: dict[str, Any], *, of: str = "") -> list[str]:
     return [f"audit: {of}{'; '.join(usual)}. More: arena audit OUT."] if usual else []
 
 
-def _share(found: dict[str, Any]) -> str:
-    if found["value"] is None:
+def _share(found: Finding) -> str:
+    if not math.isfinite(found.value):
         return "unknown"
-    value, low, high = (f"{100 * found[key]:.1f}" for key in ("value", "low", "high"))
+    value, low, high = (f"{100 * figure:.1f}" for figure in (found.value, found.low, found.high))
     return f"{value} % ({low} to {high})"

@@ -5,17 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rating.finding import tell_figure
+from videoautoarena.runs.rating.leaderboard import (
+    Bootstrap,
+    Elo,
+    Fragility,
+    Matrices,
+    Row,
+    Settings,
+    Term,
+    Terms,
+)
 from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
     ROUNDS,
     SOLID_BATTLES,
     Method,
+    Totals,
     read_anchor,
     too_few,
 )
@@ -33,7 +43,7 @@ from videoautoarena.scoring.fitting.counts import (
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
 from videoautoarena.scoring.intervals.ranks import find_fall
 from videoautoarena.scoring.intervals.sandwich import LEVEL, half_widths
-from videoautoarena.scoring.ratings.covariates import Terms
+from videoautoarena.scoring.ratings.covariates import Terms as FittedTerms
 from videoautoarena.scoring.ratings.ratings import Anchor, Endless, Ratings, chances_better, rate
 from videoautoarena.scoring.ratings.ratings import Method as How
 
@@ -171,26 +181,29 @@ def best_first(ratings: Ratings, group: Ints) -> list[int]:
     return [int(k) for k in group[order]]
 
 
-def row_of(rated: RatedBouts, k: int) -> dict[str, Any]:
-    """Return the figures of model `k`, without what only a run knows of it."""
+def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
+    """Return the row of model `k`, without what only a run knows of it."""
     ratings, counts = rated.ratings, rated.counts
-    row: dict[str, Any] = {
-        "model": rated.bouts.names[k],
-        "rating": tell_figure(ratings.rating[k], 4),
-        "low": tell_figure(ratings.low[k], 4),
-        "high": tell_figure(ratings.high[k], 4),
-        "rank": int(ratings.place[k]) or None,
-        "rank_best": int(ratings.best[k]) or None,
-        "rank_worst": int(ratings.worst[k]) or None,
-        "battles": int(counts.battles[k]),
-        "wins": int(counts.wins[k]),
-        "losses": int(counts.losses[k]),
-        "ties": int(counts.ties[k]),
-        "win_rate": tell_figure(counts.win_rate[k], 6),
-    }
+    battles, elo = int(counts.battles[k]), None
     if rated.elo is not None:
-        row["elo"] = tell_figure(rated.elo[k], 4) if row["battles"] else None
-    return row
+        elo = float(rated.elo[k]) if battles else math.nan
+    return Row(
+        model=rated.bouts.names[k],
+        rating=tell_figure(ratings.rating[k], 4),
+        low=tell_figure(ratings.low[k], 4),
+        high=tell_figure(ratings.high[k], 4),
+        rank=int(ratings.place[k]) or None,
+        rank_best=int(ratings.best[k]) or None,
+        rank_worst=int(ratings.worst[k]) or None,
+        battles=battles,
+        wins=int(counts.wins[k]),
+        losses=int(counts.losses[k]),
+        ties=int(counts.ties[k]),
+        win_rate=tell_figure(counts.win_rate[k], 6),
+        elo=elo,
+        forfeits=forfeits,
+        flags=tuple(flags_of(rated, k)),
+    )
 
 
 def flags_of(rated: RatedBouts, k: int) -> list[str]:
@@ -228,54 +241,34 @@ def complaints(rated: RatedBouts) -> list[str]:
     return told
 
 
-def settings_of(rated: RatedBouts) -> dict[str, Any]:
-    """Return how the ratings were made."""
-    method, settings = rated.method, dict[str, Any]()
-    settings["model"] = "bradley-terry"
-    settings["fit"] = method.fit
-    settings["ties"] = method.ties
-    settings["scale"] = round(SCALE * math.log(10))
-    settings["mean"] = MEAN
-    settings["level"] = LEVEL
-    settings["interval"] = _interval(rated)
-    settings["videos"] = None if rated.bouts.video is None else rated.pieces
-    if rated.bouts.video is None:
-        settings["pieces"] = rated.pieces
-    return settings
+def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
+    """Return how the ratings were made, with what was asked for beside."""
+    method, pieces = rated.method, tuple(rated.pieces)
+    knows_videos, weight = rated.bouts.video is not None, rated.bouts.weight
+    return Settings(
+        fit=method.fit,
+        ties=method.ties,
+        scale=round(SCALE * math.log(10)),
+        mean=MEAN,
+        level=LEVEL,
+        interval=_interval(rated),
+        videos=pieces if knows_videos else None,
+        pieces=None if knows_videos else pieces,
+        totals=totals,
+        anchor=None if method.anchor is None else read_anchor(method.anchor, rated.bouts.names),
+        simultaneous=method.simultaneous,
+        bootstrap=Bootstrap(ROUNDS, method.seed) if method.intervals == "bootstrap" else None,
+        elo=Elo(K, method.seed) if method.elo else None,
+        effective_battles=None if weight is None else _effective(weight),
+        terms=tuple(_terms(rated, k) for k in range(len(pieces))) if method.needs_rows else None,
+        warnings=tuple(complaints(rated)),
+    )
 
 
-def extras_of(rated: RatedBouts) -> dict[str, Any]:
-    """Return what stands in the settings only where it was asked for."""
-    method, found = rated.method, dict[str, Any]()
-    if method.anchor is not None:
-        found["anchor"] = read_anchor(method.anchor, rated.bouts.names)._asdict()
-    if method.simultaneous:
-        found["simultaneous"] = True
-    if method.intervals == "bootstrap":
-        found["bootstrap"] = {"rounds": ROUNDS, "seed": method.seed}
-    if method.elo:
-        found["elo"] = {"k": K, "seed": method.seed}
-    if rated.bouts.weight is not None:
-        found["reweighted"] = _reweighted(rated.bouts.weight)
-    if method.needs_rows:
-        found["terms"] = [_terms(rated, k) for k in range(len(rated.pieces))]
-    return found
-
-
-def _reweighted(weight: Floats) -> dict[str, Any]:
-    """How battles were weighed, and how many of equal weight would tell as much (Kish)."""
+def _effective(weight: Floats) -> float:
+    """How many battles of equal weight would tell as much (Kish)."""
     effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
-    return {"target": "every pair equally likely", "effective_battles": tell_figure(effective, 1)}
-
-
-def findings_of(rated: RatedBouts) -> dict[str, Any]:
-    """Return what stands beside models and settings only where it was asked for."""
-    found: dict[str, Any] = {}
-    if rated.method.fragility:
-        found["fragility"] = _fragility(rated)
-    if rated.method.pairs:
-        found["pairs"] = _pairs(rated)
-    return found
+    return round(effective, 1)
 
 
 def _interval(rated: RatedBouts) -> str:
@@ -286,59 +279,51 @@ def _interval(rated: RatedBouts) -> str:
     return "sandwich clustered by video, Student's t"
 
 
-def _terms(rated: RatedBouts, component: int) -> dict[str, Any]:
+def _terms(rated: RatedBouts, component: int) -> Terms:
     """What was fitted beside the strengths of a component, in rating points."""
     fit, method = rated.ratings.fits[component], rated.method
     assert fit.terms is not None
     halves = half_widths(fit.errors, fit.spread.effective)
     worth = [
-        {
-            "points": tell_figure(SCALE * gamma, 4),
-            "low": tell_figure(SCALE * (gamma - half), 4),
-            "high": tell_figure(SCALE * (gamma + half), 4),
-        }
+        Term(*(tell_figure(SCALE * x, 4) for x in (gamma, gamma - half, gamma + half)))
         for gamma, half in zip(fit.terms.gamma, halves[: len(fit.terms.gamma)], strict=True)
     ]
-    found: dict[str, Any] = {}
-    if method.seats:
-        found["seat"] = worth.pop(0)
+    seat, style = worth.pop(0) if method.seats else None, None
     if method.style:
         fitted = iter(worth)
-        found["style"] = {
+        style = {
             name: next(fitted) if unit > 0 else None
             for name, unit in zip(rated.bouts.features, rated.units, strict=True)
         }
-    if method.ties == "davidson":
-        found["tie_share"] = _tie_share(fit.terms)
-    return found
+    return Terms(seat, style, _tie_share(fit.terms) if method.ties == "davidson" else None)
 
 
-def _tie_share(terms: Terms) -> float | None:
-    """The share of battles between equals that tie; None where no battle or every one does."""
+def _tie_share(terms: FittedTerms) -> float:
+    """The share of battles between equals that tie; NaN where no battle or every one does."""
     if terms.log_nu is None:
-        return None
-    return tell_figure(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
+        return math.nan
+    return 1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu))
 
 
-def _fragility(rated: RatedBouts) -> dict[str, Any] | None:
-    """How few battles make another model lead the first component, in the fit without terms."""
+def fragility_of(rated: RatedBouts) -> Fragility:
+    """Return how few battles make another model lead the first component, fitted without terms."""
     if not rated.ratings.components:
-        return None
+        return Fragility(None)
     members = rated.ratings.components[0]
     part = select_models(rated.cells, members)
     plain = rate(Cells(part.models, part.i, part.j, part.counts))
     fall = find_fall(part, plain.theta)
     leader = members[int(np.argmax(plain.theta))]
-    return {
-        "leader": rated.bouts.names[leader],
-        "rival": None if fall is None else rated.bouts.names[members[fall.rival]],
-        "removed": None if fall is None else fall.votes,
-        "battles": round(float(part.counts.sum())),
-    }
+    return Fragility(
+        leader=rated.bouts.names[leader],
+        rival=None if fall is None else rated.bouts.names[members[fall.rival]],
+        removed=None if fall is None else fall.votes,
+        battles=round(float(part.counts.sum())),
+    )
 
 
-def _pairs(rated: RatedBouts) -> dict[str, Any]:
-    """Matrices whose rows and columns are the rated models, component by component."""
+def matrices_of(rated: RatedBouts) -> Matrices:
+    """Return matrices whose rows and columns are the rated models, component by component."""
     order = [k for group in rated.ratings.components for k in best_first(rated.ratings, group)]
     n, cells = len(rated.bouts.names), rated.cells
     met, won = np.zeros((n, n)), np.zeros((n, n))
@@ -348,10 +333,10 @@ def _pairs(rated: RatedBouts) -> dict[str, Any]:
     better = chances_better(rated.ratings)
     np.fill_diagonal(better, np.nan)
     grid = np.ix_(order, order)
-    return {
-        "models": [rated.bouts.names[k] for k in order],
-        "battles": met[grid].astype(int).tolist(),
-        "thin": ((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
-        "wins": [[tell_figure(x, 6) for x in row] for row in share[grid]],
-        "better": [[tell_figure(x, 6) for x in row] for row in better[grid]],
-    }
+    return Matrices(
+        models=[rated.bouts.names[k] for k in order],
+        battles=met[grid].astype(int).tolist(),
+        thin=((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
+        wins=[[tell_figure(x, 6) for x in row] for row in share[grid]],
+        better=[[tell_figure(x, 6) for x in row] for row in better[grid]],
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
@@ -22,8 +22,6 @@ ROUNDS = 1000
 SOLID_BATTLES = 100
 """A figure on fewer battles is flagged."""
 THIN = f"under {SOLID_BATTLES} battles"
-Table = dict[str, Any]
-"""JSON: schema, models (best first, unrated last), components, settings."""
 RANKABLE_VIDEOS = 10
 """With fewer videos in a group its models are flagged."""
 _MEAN = 1000.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rating.fit import Bouts, rate_bouts
-from videoautoarena.runs.rating.method import USUAL, Method, Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import USUAL, Method
 from videoautoarena.runs.rating.table import count_verdicts, tabulate
 from videoautoarena.runs.text.battle_table import (
     Coded,
@@ -58,8 +60,8 @@ class Read(NamedTuple):
     forfeits: Counter[str]
 
 
-def rate_file(file: Path, method: Method = USUAL) -> Table:
-    """Return the leaderboard of the battles in `file`, as JSON-ready values.
+def rate_file(file: Path, method: Method = USUAL) -> Leaderboard:
+    """Return the leaderboard of the battles in `file`.
 
     Columns are `model_a`, `model_b` and `winner`, or `verdict` as the arena writes it; `video`, if
     there, says which battles are not independent. Style is taken from `answer_a` and `answer_b`, or
@@ -71,17 +73,16 @@ def rate_file(file: Path, method: Method = USUAL) -> Table:
     return rate_sheet(read_sheet(file, wanted_columns(method)), method)
 
 
-def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Table:
+def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Leaderboard:
     """Return the leaderboard of the battles in a sheet, as `rate_file` does."""
     read = read_battles(sheet, method)
-    table = tabulate(
+    board = tabulate(
         rate_bouts(read.bouts, method),
         forfeits=read.forfeits,
         totals=count_verdicts(read.verdicts),
     )
-    warnings = [*_look_alikes(read.bouts.names), *_without_videos(read)]
-    table["settings"]["warnings"][:0] = warnings
-    return table
+    warnings = (*_look_alikes(read.bouts.names), *_without_videos(read), *board.settings.warnings)
+    return replace(board, settings=replace(board.settings, warnings=warnings))
 
 
 def read_battles(sheet: Sheet, method: Method) -> Read:

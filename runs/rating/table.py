@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES
+from videoautoarena.memory.records.records import DECIDED, TIES
 from videoautoarena.runs.rating.fit import (
     Bouts,
     RatedBouts,
     best_first,
-    complaints,
-    extras_of,
-    findings_of,
-    flags_of,
+    fragility_of,
+    matrices_of,
     rate_bouts,
     row_of,
     settings_of,
 )
-from videoautoarena.runs.rating.method import USUAL, Method, Rated, Table, Totals
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
+from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
 from videoautoarena.runs.text.traits import is_refusal
 
@@ -42,8 +42,8 @@ def build(
     asked: Mapping[Seat, Asked] | None = None,
     weights: Mapping[str, float] | None = None,
     rater: Callable[[Bouts, Method], RatedBouts] = rate_bouts,
-) -> Table:
-    """Return the leaderboard of `battles` as JSON-ready values.
+) -> Leaderboard:
+    """Return the leaderboard of `battles`.
 
     Decided battles are rated, ties and splits as half a win to each; forfeits and voids are only
     counted. Ranks hold within a component: models that battles join.
@@ -70,38 +70,34 @@ def build(
     decided = [battle for battle in kept if battle.verdict in DECIDED]
     verdicts: Counter[str] = Counter(battle.verdict for battle in kept)
     forfeits = Counter(_forfeiter(battle) for battle in kept)
-    table = tabulate(
+    board = tabulate(
         rater(_bouts(decided, names, method, weights), method),
         forfeits={name: forfeits[name] for name in names},
         totals=count_verdicts(verdicts),
     )
-    if asked is not None:
-        _add_behaviour(table, battles, asked)
-    if method.without:
-        table["settings"]["without"] = {reason: left_out[reason] for reason in method.without}
-    table["settings"]["stand_ins"] = stand_ins
-    table["settings"]["warnings"][:0] = [*[STAND_INS] * stand_ins, *warnings]
-    table["settings"] |= {"warnings": table["settings"].pop("warnings")}
-    return table
+    settings = replace(
+        board.settings,
+        without={reason: left_out[reason] for reason in method.without} or None,
+        stand_ins=stand_ins,
+        warnings=(*[STAND_INS] * stand_ins, *warnings, *board.settings.warnings),
+    )
+    rows = board.models if asked is None else _with_behaviour(board.models, battles, asked)
+    return replace(board, models=rows, settings=settings)
 
 
-def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) -> Table:
-    """Return ratings as a table, the best model first, the unrated last."""
+def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) -> Leaderboard:
+    """Return ratings as a leaderboard, the best model first, the unrated last."""
     ratings, names = rated.ratings, rated.bouts.names
     groups = [best_first(ratings, group) for group in ratings.components]
     order = [k for group in groups for k in group]
     order += sorted(set(range(len(names))) - set(order))
-    return {
-        "schema": SCHEMA,
-        "models": [
-            row_of(rated, k) | {"forfeits": forfeits.get(names[k], 0), "flags": flags_of(rated, k)}
-            for k in order
-        ],
-        "components": [[names[k] for k in group] for group in groups],
-        "settings": settings_of(rated)
-        | {"totals": totals.to_json(), **extras_of(rated), "warnings": complaints(rated)},
-        **findings_of(rated),
-    }
+    return Leaderboard(
+        models=tuple(row_of(rated, k, forfeits=forfeits.get(names[k], 0)) for k in order),
+        components=tuple(tuple(names[k] for k in group) for group in groups),
+        settings=settings_of(rated, totals),
+        fragility=fragility_of(rated) if rated.method.fragility else None,
+        pairs=matrices_of(rated) if rated.method.pairs else None,
+    )
 
 
 def count_verdicts(verdicts: Mapping[str, int]) -> Totals:
@@ -144,14 +140,13 @@ _LEFT_OUT: dict[str, Callable[[Rated], bool]] = {
 }
 
 
-def _add_behaviour(table: Table, battles: Sequence[Rated], asked: Mapping[Seat, Asked]) -> None:
+def _with_behaviour(
+    rows: Sequence[Row], battles: Sequence[Rated], asked: Mapping[Seat, Asked]
+) -> tuple[Row, ...]:
     from videoautoarena.runs.rating.behaviour import measure_behaviour
 
-    names = [row["model"] for row in table["models"]]
-    found = measure_behaviour(battles, names, asked)
-    for row in table["models"]:
-        flags = row.pop("flags")
-        row |= {**found[row["model"]], "flags": flags}
+    found = measure_behaviour(battles, [row.model for row in rows], asked)
+    return tuple(replace(row, behaviour=found[row.model]) for row in rows)
 
 
 def _bouts(

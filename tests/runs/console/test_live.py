@@ -68,8 +68,8 @@ def test_the_last_picture_is_what_the_store_holds(
     assert "done" in holds(terminal, "12/12 battles")[0]
     voids = sum(battle.verdict == "void" for battle in battles)
     assert holds(terminal, f"{voids} void{'s' * (voids != 1)}, 0 forfeits")
-    assert board_order(terminal) == [NAMES[row["model"]] for row in board["models"]]
-    for row in board["models"]:
+    assert board_order(terminal) == [NAMES[row["model"]] for row in board.to_json()["models"]]
+    for row in board.to_json()["models"]:
         counts = f"{row['wins']}-{row['losses']}-{row['ties']}"
         (line,) = [
             one for one in holds(terminal, f" {NAMES[row['model']]} ") if one.endswith(f" {counts}")

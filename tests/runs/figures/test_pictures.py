@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -32,7 +33,11 @@ from videoautoarena.runs.figures.judge_agreement import (
 )
 from videoautoarena.runs.figures.ranking import ladder, style
 from videoautoarena.runs.figures.slices import lines
-from videoautoarena.runs.rating.method import Method, Table
+from videoautoarena.runs.leaderboard.board import board_of
+from videoautoarena.runs.leaderboard.slices import Slice, Slices
+from videoautoarena.runs.rating.finding import UNKNOWN, Finding
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import Method
 from videoautoarena.runs.rating.rate import rate_file
 
 HEADER = ("model_a", "model_b", "winner", "video")
@@ -68,7 +73,7 @@ def folder() -> Path:
 
 
 @cache
-def table(kind: str) -> Table:
+def table(kind: str) -> Leaderboard:
     many = {
         "three": lambda: season(),
         "rude": lambda: rows(RUDE, 400),
@@ -84,19 +89,23 @@ def table(kind: str) -> Table:
     return rate_file(file, Method(pairs=True))
 
 
-def sliced(kind: str) -> Table:
-    part = {key: value for key, value in table(kind).items() if key != "schema"}
-    other = json.loads(json.dumps(part))
-    for row in other["models"]:
-        row["flags"].append("under 100 battles")
-        row["rating"] = row["rating"] and row["rating"] + 30
+def sliced(kind: str) -> Slices:
+    board = table(kind)
+    rows = tuple(
+        replace(
+            row,
+            rating=row.rating and row.rating + 30,
+            flags=(*row.flags, "under 100 battles"),
+        )
+        for row in board.models
+    )
+    boards = (board, replace(board, models=rows), board)
     names = ("up to 8 s", "8-15 s", "above 3600 s")
-    return {"by": "duration", "slices": [
-        {"slice": name, **found} for name, found in zip(names, (part, other, part), strict=True)
-    ]}  # fmt: skip
+    parts = (Slice(name, 90, UNKNOWN, (), of) for name, of in zip(names, boards, strict=True))
+    return Slices("duration", tuple(parts))
 
 
-def styled() -> Table:
+def styled() -> Leaderboard:
     rng = np.random.default_rng(1)
     measured = [(*row, *rng.integers(1, 99, 2), 0, 0) for row in season()]
     return rate_file(written(folder() / "s.csv", measured, STYLED), Method(style=True, seats=True))
@@ -146,7 +155,7 @@ def test_figures_under_a_ladder_stand_apart(kind: str) -> None:
 def test_every_model_of_a_ladder_stands_on_it_with_its_figures() -> None:
     found = texts_of(render(ladder(table("three")), "svg"))
     assert {"ant", "bee", "cat", "Ratings"} <= set(found)
-    (row,) = (row for row in table("three")["models"] if row["model"] == "ant")
+    (row,) = (row for row in table("three").to_json()["models"] if row["model"] == "ant")
     assert any(text.startswith(f"{row['rating']:.0f} −") for text in found)
     assert "unrated" in texts_of(render(ladder(table("nobody")), "svg"))
 
@@ -156,12 +165,13 @@ def test_what_a_reader_must_know_stands_on_the_picture() -> None:
     assert "group 2: never met the others, a scale of its own" in told
     assert "Note: 2 groups of models never met" in told
     assert "Hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
-    settings = table("three")["settings"] | {"stand_ins": True}
-    alarm = {"sentence": "Verdicts follow the seats.", "alarm": True}
-    noted = " ".join(texts_of(render(ladder(table("three") | {"audit": [alarm]}), "svg")))
+    three = table("three")
+    settings = replace(three.settings, stand_ins=True)
+    alarm = Finding("k", 0.9, 0.8, 1.0, 40, "Verdicts follow the seats.", is_alarm=True)
+    noted = " ".join(texts_of(render(ladder(replace(three, audit=(alarm,))), "svg")))
     assert "Audit alarm: Verdicts follow the seats." in noted
     banner = "rates stand-ins: every model is an offline one"
-    assert banner in texts_of(render(ladder(table("three") | {"settings": settings}), "svg"))
+    assert banner in texts_of(render(ladder(replace(three, settings=settings)), "svg"))
 
 
 def test_names_are_text_and_nothing_else() -> None:
@@ -204,7 +214,7 @@ def test_drawing_opens_no_window_and_brings_no_global_state() -> None:
 
 
 def test_a_cell_says_what_share_the_row_won() -> None:
-    grid = table("three")["pairs"]
+    grid = table("three").to_json()["pairs"]
     found = texts_of(render(wins(table("three")), "svg"))
     assert f"{100 * grid['wins'][0][2]:.0f}" in found
     assert str(grid["battles"][0][2]) in texts_of(render(battles(table("three")), "svg"))
@@ -261,23 +271,18 @@ def test_words_that_abstain_or_tie_differently_are_no_disagreement() -> None:
 
 def test_agreement_stands_over_the_gap_between_the_models(tmp_path: Path) -> None:
     run = play(tmp_path / "out", echoing())
-    (course,) = measure_courses(board(run), find_echoes(echoing()))
+    (course,) = measure_courses(board_of(run), find_echoes(echoing()))
     assert course.n == 30
     assert [share.n for share in course.shares] == [15, 15]
     assert sum(share.value * share.n for share in course.shares) == pytest.approx(20)
-    svg = render(judge(board(run), [course]), "svg")
+    svg = render(judge(board_of(run), [course]), "svg")
     assert "seats swapped (n = 30)" in texts_of(svg)
     assert all(box.right < size_of(svg)[0] for box in boxes_of(svg))
 
 
-def board(run: Path) -> Table:
-    found: Table = json.loads(invoke("leaderboard", run, "--json").output)
-    return found
-
-
 def test_too_few_words_make_no_line(tmp_path: Path) -> None:
     run = play(tmp_path / "out", echoing(19))
-    assert measure_courses(board(run), find_echoes(echoing(19))) == []
+    assert measure_courses(board_of(run), find_echoes(echoing(19))) == []
 
 
 @pytest.fixture(scope="module")

@@ -132,7 +132,7 @@ def test_what_comes_out_is_rated(tmp_path: Path) -> None:
         for k, overall in enumerate(["A"] * 30 + ["B"] * 10 + ["Tie"] * 4 + [""])
     ]
     converted(tmp_path, *votes)
-    board = rate_file(tmp_path / "out.jsonl")
+    board = rate_file(tmp_path / "out.jsonl").to_json()
     assert [row["model"] for row in board["models"]] == ["gpt-4o", "aria"]
     totals = board["settings"]["totals"]
     assert (totals["decided"], totals["voids"]) == (44, 1)

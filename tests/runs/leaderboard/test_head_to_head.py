@@ -23,7 +23,7 @@ FILM = video()
 
 def pairs(battles: Any, **method: Any) -> dict[tuple[str, str], dict[str, Any]]:
     table = build_pairs(battles, CAST, method=Method(**method))
-    return {(pair["model"], pair["rival"]): pair for pair in table["pairs"]}
+    return {(pair.model, pair.rival): pair.to_json() for pair in table.pairs}
 
 
 def test_a_pair_is_told_by_the_points_of_the_better_rated() -> None:
@@ -57,7 +57,7 @@ def test_ties_are_half_a_point_and_may_be_left_out() -> None:
 
 def test_matrices_of_pairs_flag_thin_cells() -> None:
     table = build(season(40), CAST, method=Method(pairs=True))
-    assert table["pairs"]["thin"] == [
+    assert table.to_json()["pairs"]["thin"] == [
         [False, False, True],
         [False, False, False],
         [True, False, False],

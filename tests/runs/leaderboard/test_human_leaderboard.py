@@ -15,7 +15,8 @@ from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.label_sample import draw_sample
 from videoautoarena.runs.leaderboard.board import board_of, labelled_board_of
-from videoautoarena.runs.rating.method import Method, Table
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import Method
 
 
 @pytest.fixture(scope="module")
@@ -33,18 +34,18 @@ def drawn(out: Path) -> list[str]:
         return [id_ for sample in store.evidence.samples() for id_ in sample.drawn]
 
 
-def ratings(table: Table) -> dict[str, float]:
-    return {row["model"]: row["rating"] for row in table["models"]}
+def ratings(table: Leaderboard) -> dict[str, float]:
+    return {row["model"]: row["rating"] for row in table.to_json()["models"]}
 
 
 def test_the_judges_favourite_falls_to_where_people_see_it(labelled: Path) -> None:
     judged, corrected = ratings(board_of(labelled)), labelled_board_of(labelled)
     assert judged["mole"] > ratings(corrected)["mole"] + 50
-    assert [row["model"] for row in corrected["models"]] == ["hawk", "owl", "mole"]
+    assert [row["model"] for row in corrected.to_json()["models"]] == ["hawk", "owl", "mole"]
 
 
 def test_the_shape_is_that_of_every_leaderboard_with_labels_beside(labelled: Path) -> None:
-    usual, table = board_of(labelled), labelled_board_of(labelled)
+    usual, table = board_of(labelled).to_json(), labelled_board_of(labelled).to_json()
     assert set(table) == set(usual)
     assert set(table["settings"]) - set(usual["settings"]) == {"labels"}
     rows = {row["model"]: row for row in table["models"]}
@@ -72,9 +73,9 @@ def test_labels_of_every_battle_leave_nothing_to_the_judge(tmp_path: Path) -> No
     words = season(out, videos=20, rounds=4)
     label_all(out, words)
     table = labelled_board_of(out, assume_random=True)
-    assert table["settings"]["labels"]["random"] == "assumed"
-    assert "nothing in the run shows it" in " ".join(table["settings"]["warnings"])
-    (group,) = table["settings"]["labels"]["groups"]
+    assert table.to_json()["settings"]["labels"]["random"] == "assumed"
+    assert "nothing in the run shows it" in " ".join(table.to_json()["settings"]["warnings"])
+    (group,) = table.to_json()["settings"]["labels"]["groups"]
     assert group["gain"] == pytest.approx(1.0)
     # As if people had been the judge.
     other = tmp_path / "other"
@@ -110,20 +111,20 @@ def test_what_was_drawn_and_not_labelled_what_came_later_and_what_was_not_drawn_
         store.evidence.add_samples([sample])
     label_all(out, {id_: words[id_] for id_ in [*order[:70], later[0], later[1]]})
     table = labelled_board_of(out)
-    told = " ".join(table["settings"]["warnings"])
+    told = " ".join(table.to_json()["settings"]["warnings"])
     assert "10 of 80 drawn battles have no label yet" in told
     assert "labels of 2 battles that no draw took are left out" in told
     assert "40 battles decided after the last draw left out" in told
-    assert table["settings"]["totals"]["decided"] == 200
-    assert table["settings"]["labels"]["groups"][0]["of"] == 200
+    assert table.to_json()["settings"]["totals"]["decided"] == 200
+    assert table.to_json()["settings"]["labels"]["groups"][0]["of"] == 200
 
 
 def test_an_anchor_and_ranks_that_hold_at_once_go_with_labels(labelled: Path) -> None:
     method = Method(anchor="owl=1200", simultaneous=True, pairs=True)
     table = labelled_board_of(labelled, method)
     assert ratings(table)["owl"] == pytest.approx(1200.0)
-    assert table["settings"]["simultaneous"]
-    better = table["pairs"]["better"]
+    assert table.to_json()["settings"]["simultaneous"]
+    better = table.to_json()["pairs"]["better"]
     assert better[0][1] + better[1][0] == pytest.approx(1.0)
 
 

@@ -25,7 +25,7 @@ CAST = ["hawk", "owl", "mole"]
 
 
 def slices(battles: list[Battle], by: Any) -> dict[str, dict[str, Any]]:
-    return {part["slice"]: part for part in build_slices(battles, CAST, by=by)["slices"]}
+    return {part.name: part.to_json() for part in build_slices(battles, CAST, by=by).parts}
 
 
 def changed(*changes: dict[str, Any]) -> list[Battle]:
@@ -98,7 +98,7 @@ def test_every_battle_stands_in_one_slice(by: Any) -> None:
 
 
 def test_the_board_of_a_slice_is_the_one_its_battles_alone_would_have() -> None:
-    part, alone = slices(season(12), "duration")["up to 8 s"], build(season(12), CAST)
+    part, alone = slices(season(12), "duration")["up to 8 s"], build(season(12), CAST).to_json()
     for row in part["models"]:
         row["flags"].remove(THIN)
     assert {key: part[key] for key in ("models", "components", "settings")} == {
@@ -260,8 +260,8 @@ def test_seatings_that_contradict_each_other_split_a_standard_where_both_count(
     )
     played = [battle(slot(video(), 0), verdicts=panel)]
     table = build_slices(played, CAST, by="standard", seats_count=both)
-    accuracy = next(part for part in table["slices"] if part["slice"] == "accuracy")
-    assert accuracy["models"][0]["ties"] == ties
+    accuracy = next(part for part in table.parts if part.name == "accuracy")
+    assert accuracy.board.models[0].ties == ties
 
 
 def test_a_panel_decides_each_standard_by_its_plurality() -> None:

@@ -23,7 +23,8 @@ def battles(*changes: dict[str, Any]) -> list[Battle]:
 
 
 def conduct(*changes: dict[str, Any], asked: Any = None) -> dict[str, dict[str, Any]]:
-    return measure_behaviour(battles(*changes), ["hawk", "owl"], asked or {})
+    found = measure_behaviour(battles(*changes), ["hawk", "owl"], asked or {})
+    return {model: behaviour.to_json() for model, behaviour in found.items()}
 
 
 def test_a_refusal_in_plain_words_counts_and_so_does_one_that_the_provider_marked() -> None:

@@ -18,7 +18,8 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.leaderboard.extras import extra_lines
 from videoautoarena.runs.leaderboard.markup import pasted
 from videoautoarena.runs.leaderboard.text import render, summarize
-from videoautoarena.runs.rating.method import Method, Table, read_anchor
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import Method, read_anchor
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.text.style import (
     FEATURES,
@@ -52,12 +53,13 @@ def season(videos: int, *, ties: int = 0) -> list[Battle]:
     return made
 
 
-def board(method: Method, *, ties: int = 0, videos: int = 60) -> Table:
+def board(method: Method, *, ties: int = 0, videos: int = 60) -> Leaderboard:
     table = build(season(videos, ties=ties), CAST, method=method)
-    return dict(json.loads(json.dumps(table, allow_nan=False)))
+    json.dumps(table.to_json(), allow_nan=False)
+    return table
 
 
-def shown(table: Table) -> str:
+def shown(table: Leaderboard) -> str:
     console = Console(width=400, record=True)
     with console.capture() as captured:
         console.print(render(table))
@@ -65,15 +67,15 @@ def shown(table: Table) -> str:
 
 
 def settings(**chosen: Any) -> dict[str, Any]:
-    found: dict[str, Any] = board(Method(**chosen), ties=1)["settings"]
+    found: dict[str, Any] = board(Method(**chosen), ties=1).to_json()["settings"]
     return found
 
 
 def test_the_usual_way_says_nothing_further() -> None:
     table = board(Method())
     assert extra_lines(table) == []
-    assert set(table) == {"schema", "models", "components", "settings"}
-    assert list(table["settings"]) == [
+    assert set(table.to_json()) == {"schema", "models", "components", "settings"}
+    assert list(table.to_json()["settings"]) == [
         "model", "fit", "ties", "scale", "mean", "level", "interval", "videos", "totals",
         "stand_ins", "warnings",
     ]  # fmt: skip
@@ -81,14 +83,14 @@ def test_the_usual_way_says_nothing_further() -> None:
 
 def test_being_first_is_worth_what_the_battles_say() -> None:
     table = board(Method(seats=True))
-    (terms,) = table["settings"]["terms"]
+    (terms,) = table.to_json()["settings"]["terms"]
     assert terms["seat"]["low"] < 70 < terms["seat"]["high"]
     assert "Being read first is worth +" in shown(table)
 
 
 def test_a_long_answer_is_worth_more_than_a_bold_word() -> None:
     table = board(Method(style=True))
-    style = table["settings"]["terms"][0]["style"]
+    style = table.to_json()["settings"]["terms"][0]["style"]
     assert list(style) == list(FEATURES)
     assert style["length"]["points"] > 0
     assert style["headers"] is None
@@ -97,18 +99,18 @@ def test_a_long_answer_is_worth_more_than_a_bold_word() -> None:
 
 def test_davidson_says_how_many_battles_between_equals_tie() -> None:
     table = board(Method(ties="davidson"), ties=1)
-    share = table["settings"]["terms"][0]["tie_share"]
+    share = table.to_json()["settings"]["terms"][0]["tie_share"]
     assert 0.12 < share < 0.25
-    assert table["settings"]["ties"] == "davidson"
+    assert table.to_json()["settings"]["ties"] == "davidson"
     assert "(Davidson)" in shown(table)
     assert "there is none" in shown(board(Method(ties="davidson")))
 
 
 def test_an_anchor_stands_where_it_is_put() -> None:
     table = board(Method(anchor="owl=1234.5"))
-    rating = {row["model"]: row["rating"] for row in table["models"]}
+    rating = {row["model"]: row["rating"] for row in table.to_json()["models"]}
     assert rating["owl"] == 1234.5
-    assert table["settings"]["anchor"] == {"model": "owl", "rating": 1234.5}
+    assert table.to_json()["settings"]["anchor"] == {"model": "owl", "rating": 1234.5}
     assert "owl is put at 1234.5" in shown(table)
 
 
@@ -145,8 +147,8 @@ def test_an_anchor_that_is_none_is_refused(text: str, said: str) -> None:
 def test_the_bootstrap_says_so_and_follows_its_seed() -> None:
     first, again, other = (board(Method(intervals="bootstrap", seed=seed)) for seed in (1, 1, 2))
     assert first == again
-    assert first["models"] != other["models"]
-    assert first["settings"]["bootstrap"] == {"rounds": 1000, "seed": 1}
+    assert first.models != other.models
+    assert first.to_json()["settings"]["bootstrap"] == {"rounds": 1000, "seed": 1}
     assert "percentiles of 1000 bootstrap draws of videos" in shown(first)
 
 
@@ -159,14 +161,14 @@ def test_intervals_of_battles_carry_a_warning() -> None:
 
 def test_ranges_that_hold_at_once_say_so() -> None:
     table = board(Method(simultaneous=True))
-    assert table["settings"]["simultaneous"] is True
+    assert table.to_json()["settings"]["simultaneous"] is True
     assert "ranks are simultaneous" in shown(table)
     assert summarize(table) == "hawk leads, and stays first in all comparisons at once."
 
 
 def test_the_last_sentence_says_the_same_as_ranges_that_hold_at_once() -> None:
     table = board(Method(simultaneous=True), videos=12)
-    assert table["models"][1]["rank_best"] == 1
+    assert table.to_json()["models"][1]["rank_best"] == 1
     assert (
         summarize(table) == "hawk leads, but all comparisons at once do not separate owl from it."
     )
@@ -174,7 +176,7 @@ def test_the_last_sentence_says_the_same_as_ranges_that_hold_at_once() -> None:
 
 def test_elo_stands_in_every_row_and_below_the_table() -> None:
     table = build(season(60), [*CAST, "bench"], method=Method(elo=True))
-    elo = {row["model"]: row["elo"] for row in table["models"]}
+    elo = {row["model"]: row["elo"] for row in table.to_json()["models"]}
     assert elo["hawk"] > elo["owl"] > elo["mole"]
     assert elo["bench"] is None
     assert "Online Elo" in shown(table)
@@ -183,8 +185,8 @@ def test_elo_stands_in_every_row_and_below_the_table() -> None:
 
 def test_pairs_say_who_met_whom_and_who_is_better() -> None:
     table = board(Method(pairs=True))
-    pairs = table["pairs"]
-    assert pairs["models"] == [row["model"] for row in table["models"]]
+    pairs = table.to_json()["pairs"]
+    assert pairs["models"] == [row["model"] for row in table.to_json()["models"]]
     assert sum(map(sum, pairs["battles"])) == 2 * 360
     assert pairs["better"][0][0] is None
     assert pairs["better"][0][1] + pairs["better"][1][0] == pytest.approx(1, abs=1e-5)
@@ -194,7 +196,7 @@ def test_pairs_say_who_met_whom_and_who_is_better() -> None:
 
 def test_a_few_battles_hold_the_first_place() -> None:
     table = board(Method(fragility=True))
-    found = table["fragility"]
+    found = table.to_json()["fragility"]
     assert (found["leader"], found["rival"]) == ("hawk", "owl")
     assert 0 < found["removed"] < found["battles"] == 360
     assert f"Leaving out {found['removed']} battles of 360" in shown(table)
@@ -202,7 +204,7 @@ def test_a_few_battles_hold_the_first_place() -> None:
 
 def test_of_battles_that_all_tie_none_can_be_left_out() -> None:
     table = board(Method(fragility=True), ties=6)
-    assert table["fragility"]["removed"] is None
+    assert table.to_json()["fragility"]["removed"] is None
     assert "No way was found" in shown(table)
 
 
@@ -212,7 +214,7 @@ def test_one_battle_is_told_in_the_singular() -> None:
         build(fights, CAST[:2], method=Method(fragility=True))
     )
     fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 2]) for k in range(2)]
-    found = build(fights, CAST[:2], method=Method(fragility=True))["fragility"]
+    found = build(fights, CAST[:2], method=Method(fragility=True)).to_json()["fragility"]
     assert found["removed"] == 1
 
 
@@ -220,16 +222,16 @@ def test_without_a_battle_the_further_figures_are_empty() -> None:
     everything = Method("davidson", "bootstrap", style=True, seats=True, anchor="owl",
                         simultaneous=True, elo=True, pairs=True, fragility=True)  # fmt: skip
     table = build([], CAST, method=everything)
-    assert table["fragility"] is None
-    assert table["pairs"]["models"] == []
-    assert table["settings"]["terms"] == []
+    assert table.to_json()["fragility"] is None
+    assert table.to_json()["pairs"]["models"] == []
+    assert table.to_json()["settings"]["terms"] == []
     assert "nobody is rated" in shown(table)
 
 
 def test_on_one_video_nothing_has_an_interval() -> None:
     fights = [battle(slot(video(), 0), verdict=v) for v in "aab"]
     table = build(fights, CAST[:2], method=Method(seats=True, pairs=True, elo=True))
-    assert table["settings"]["terms"][0]["seat"]["low"] is None
+    assert table.to_json()["settings"]["terms"][0]["seat"]["low"] is None
     assert "interval unknown" in shown(table)
 
 
@@ -239,19 +241,19 @@ def test_a_seat_that_always_wins_is_held_and_said() -> None:
         for k in range(12) for a, b in (("hawk", "owl"), ("owl", "hawk"))
     ]  # fmt: skip
     table = build(fights, CAST[:2], method=Method(seats=True, fit="mle"))
-    assert any("a prior of 0 +- 347" in line for line in table["settings"]["warnings"])
+    assert any("a prior of 0 +- 347" in line for line in table.to_json()["settings"]["warnings"])
     # Bias-reduced it is finite: in each order of the two 12 wins of 12, with half a win more both
     # sides 12.5 to 0.5.
     table = build(fights, CAST[:2], method=Method(seats=True))
-    worth = table["settings"]["terms"][0]["seat"]["points"]
+    worth = table.to_json()["settings"]["terms"][0]["seat"]["points"]
     assert worth == pytest.approx(400 * math.log10(12.5 / 0.5), abs=1e-3)
-    assert not any("a prior" in line for line in table["settings"]["warnings"])
+    assert not any("a prior" in line for line in table.to_json()["settings"]["warnings"])
 
 
 def test_a_seat_that_a_model_always_has_is_held_and_said() -> None:
     fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 3 == 0]) for k in range(12)]
     table = build(fights, CAST[:2], method=Method(seats=True))
-    assert any("a prior of 0 +- 347" in line for line in table["settings"]["warnings"])
+    assert any("a prior of 0 +- 347" in line for line in table.to_json()["settings"]["warnings"])
 
 
 def test_plain_maximum_likelihood_refuses_what_it_has_no_finite_rating_of() -> None:
@@ -309,7 +311,7 @@ def test_further_figures_are_written_down() -> None:
     part = text.partition("### Further figures")[2].partition("### Slices")[0]
     everything = Method("davidson", "bootstrap", style=True, seats=True, anchor="owl",
                         simultaneous=True, elo=True, pairs=True, fragility=True)  # fmt: skip
-    table, plain = board(everything, ties=1), board(Method())
+    table, plain = board(everything, ties=1).to_json(), board(Method()).to_json()
     further = set(table) - set(plain) | (set(table["settings"]) - set(plain["settings"]))
     for inner in ("fragility", "pairs"):
         further |= set(table[inner])

@@ -23,9 +23,12 @@ def test_ten_wins_to_one_are_four_hundred_points_by_plain_maximum_likelihood(
 ) -> None:
     rows = [("x", "y", "model_a")] * 10 + [("x", "y", "model_b")]
     table = rate_file(written(tmp_path / "b.csv", rows), Method(fit="mle"))
-    assert [(row["model"], row["rating"]) for row in table["models"]] == [("x", 1200), ("y", 800)]
-    assert table["settings"]["fit"] == "mle"
-    assert table["models"][0]["win_rate"] == pytest.approx(10 / 11, abs=1e-6)
+    assert [(row["model"], row["rating"]) for row in table.to_json()["models"]] == [
+        ("x", 1200),
+        ("y", 800),
+    ]
+    assert table.to_json()["settings"]["fit"] == "mle"
+    assert table.to_json()["models"][0]["win_rate"] == pytest.approx(10 / 11, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -38,14 +41,14 @@ def test_ten_wins_to_one_are_four_hundred_points_by_plain_maximum_likelihood(
 def test_a_winner_may_be_written_in_many_ways(tmp_path: Path, a: str, b: str, tie: str) -> None:
     rows = [("x", "y", a), ("x", "y", a), ("x", "y", b), ("x", "y", tie)]
     table = rate_file(written(tmp_path / "b.csv", rows))
-    first = table["models"][0]
+    first = table.to_json()["models"][0]
     assert (first["model"], first["wins"], first["losses"], first["ties"]) == ("x", 2, 1, 1)
 
 
 @pytest.mark.parametrize("name", ["b.jsonl", "b.parquet"])
 def test_a_winner_may_be_a_number(tmp_path: Path, name: str) -> None:
     rows = [("x", "y", 1.0), ("x", "y", 0.0), ("x", "y", 0.5), ("x", "y", 1.0)]
-    assert rate_file(written(tmp_path / name, rows))["models"][0]["wins"] == 2
+    assert rate_file(written(tmp_path / name, rows)).to_json()["models"][0]["wins"] == 2
 
 
 def test_videos_widen_what_their_battles_share(tmp_path: Path) -> None:
@@ -53,8 +56,10 @@ def test_videos_widen_what_their_battles_share(tmp_path: Path) -> None:
     rows = [("x", "y", "a" if v % 2 else "b", f"v{v}") for v in range(20) for _ in range(10)]
     rows.append(("x", "y", "a", "v1"))
     file = written(tmp_path / "b.csv", rows, (*HEADER, "video"))
-    shared, alone = rate_file(file), rate_file(file, Method(intervals="battle"))
-    widths = [t["models"][0]["high"] - t["models"][0]["low"] for t in (shared, alone)]
+    boards = [
+        rate_file(file, method).to_json() for method in (Method(), Method(intervals="battle"))
+    ]
+    widths = [t["models"][0]["high"] - t["models"][0]["low"] for t in boards]
     assert widths[0] > 2.5 * widths[1]
 
 
@@ -62,10 +67,10 @@ def test_without_a_column_of_videos_battles_are_independent_and_that_is_said(
     tmp_path: Path,
 ) -> None:
     table = rate_file(written(tmp_path / "b.csv", [row[:3] for row in season()]))
-    assert table["settings"]["videos"] is None
-    assert table["settings"]["pieces"] == [300]
-    assert table["settings"]["interval"] == "sandwich of independent battles, Student's t"
-    assert any("no column video" in line for line in table["settings"]["warnings"])
+    assert table.to_json()["settings"]["videos"] is None
+    assert table.to_json()["settings"]["pieces"] == [300]
+    assert table.to_json()["settings"]["interval"] == "sandwich of independent battles, Student's t"
+    assert any("no column video" in line for line in table.to_json()["settings"]["warnings"])
 
 
 def test_few_battles_without_videos_are_called_battles(tmp_path: Path) -> None:
@@ -97,18 +102,22 @@ def test_the_battles_a_run_lists_give_the_board_of_the_run(tmp_path: Path) -> No
             for row in board["models"]
             if row["battles"] or row["forfeits"]
         ]
-        assert sorted(table["models"], key=str) == sorted(rated, key=str)
-        assert table["settings"]["totals"] == board["settings"]["totals"]
+        assert sorted(table.to_json()["models"], key=str) == sorted(rated, key=str)
+        assert table.to_json()["settings"]["totals"] == board["settings"]["totals"]
 
 
 def test_voids_and_forfeits_are_counted_and_not_rated(tmp_path: Path) -> None:
     header = ("model_a", "model_b", "verdict")
     rows = [("x", "y", "a"), ("x", "y", "forfeit_b"), ("", "", "void"), ("z", "y", "forfeit_a")]
     table = rate_file(written(tmp_path / "b.csv", rows, header))
-    assert table["settings"]["totals"] == {
+    assert table.to_json()["settings"]["totals"] == {
         "battles": 4, "decided": 1, "ties": 0, "splits": 0, "forfeits": 2, "voids": 1,
     }  # fmt: skip
-    assert {row["model"]: row["forfeits"] for row in table["models"]} == {"x": 0, "y": 1, "z": 1}
+    assert {row.model: row.forfeits for row in table.models} == {
+        "x": 0,
+        "y": 1,
+        "z": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -139,10 +148,10 @@ def test_a_header_alone_rates_nobody(tmp_path: Path) -> None:
 def test_an_unbeaten_model_and_two_islands_are_said(tmp_path: Path) -> None:
     rows = [("x", "y", "a")] * 12 + [("p", "q", "a"), ("q", "p", "a")] * 6
     table = rate_file(written(tmp_path / "b.csv", rows))
-    flags = {row["model"]: row["flags"] for row in table["models"]}
+    flags = {row["model"]: row["flags"] for row in table.to_json()["models"]}
     assert flags["x"] == ["one-sided"]
     assert flags["p"] == ["not comparable"]
-    assert "2 groups of models never met" in " ".join(table["settings"]["warnings"])
+    assert "2 groups of models never met" in " ".join(table.to_json()["settings"]["warnings"])
 
 
 @pytest.mark.parametrize(
@@ -157,7 +166,7 @@ def test_a_star_and_a_chain_of_wins_are_held_and_flagged(
 ) -> None:
     rows = [(*pair.split(), "a") for pair in pairs for _ in range(4)]
     file = written(tmp_path / "b.csv", rows)
-    models = rate_file(file)["models"]
+    models = rate_file(file).to_json()["models"]
     assert {row["model"] for row in models if row["flags"] == ["one-sided"]} == flagged
     assert models[0]["model"] == pairs[0].split()[0]
     assert all(row["low"] + 100 < row["rating"] < row["high"] - 100 for row in models)
@@ -168,14 +177,14 @@ def test_a_star_and_a_chain_of_wins_are_held_and_flagged(
 def test_an_even_star_needs_nothing_to_hold_it(tmp_path: Path, tied: bool) -> None:
     winners = ["tie"] * 6 if tied else ["a", "b"] * 3
     rows = [("hub", leaf, winner) for leaf in "abc" for winner in winners]
-    models = rate_file(written(tmp_path / "b.csv", rows))["models"]
+    models = rate_file(written(tmp_path / "b.csv", rows)).to_json()["models"]
     assert {row["rating"] for row in models} == {1000.0}
     assert all(not row["flags"] and row["rank_worst"] == 4 for row in models)
     assert all(row["high"] - row["low"] > 50 for row in models)
 
 
 def test_one_battle_leaves_every_place_open_and_has_no_interval(tmp_path: Path) -> None:
-    models = rate_file(written(tmp_path / "b.csv", [("x", "y", "a")]))["models"]
+    models = rate_file(written(tmp_path / "b.csv", [("x", "y", "a")])).to_json()["models"]
     assert [row["low"] for row in models] == [None, None]
     assert [(row["rank_best"], row["rank_worst"]) for row in models] == [(1, 2), (1, 2)]
 
@@ -187,14 +196,14 @@ def test_one_battle_leaves_every_place_open_and_has_no_interval(tmp_path: Path) 
 def test_names_that_look_alike_are_warned_of(tmp_path: Path, one: str, two: str) -> None:
     rows = [(one, "other", "a"), (two, "other", "b")]
     table = rate_file(written(tmp_path / "b.csv", rows))
-    assert len(table["models"]) == 3
-    assert any("look alike" in line for line in table["settings"]["warnings"])
+    assert len(table.to_json()["models"]) == 3
+    assert any("look alike" in line for line in table.to_json()["settings"]["warnings"])
 
 
 def test_versions_do_not_look_alike(tmp_path: Path) -> None:
     rows = [("gpt-4.1", "gpt-41", "a"), ("gpt-41", "gpt-4", "b")]
     table = rate_file(written(tmp_path / "b.csv", rows))
-    assert not any("look alike" in line for line in table["settings"]["warnings"])
+    assert not any("look alike" in line for line in table.to_json()["settings"]["warnings"])
 
 
 def test_too_many_models_are_a_wrong_column(tmp_path: Path) -> None:
@@ -211,7 +220,7 @@ def test_style_is_counted_in_answers(tmp_path: Path) -> None:
         told = ("many words " * 9, "few") if long else ("few", "many words " * 9)
         rows.append((a, b, winner, *told))
     file = written(tmp_path / "b.csv", rows, (*HEADER, "answer_a", "answer_b"))
-    style = rate_file(file, Method(style=True))["settings"]["terms"][0]["style"]
+    style = rate_file(file, Method(style=True)).to_json()["settings"]["terms"][0]["style"]
     assert style["length"]["low"] > 100
     assert style["bold"] is None
 
@@ -223,7 +232,7 @@ def test_style_may_be_given_as_sizes(tmp_path: Path) -> None:
     for name in ("b.csv", "b.parquet"):
         rows = [(*row[:3], int(row[3]), int(row[4])) for row in rows]
         table = rate_file(written(tmp_path / name, rows, header), Method(style=True))
-        style = table["settings"]["terms"][0]["style"]
+        style = table.to_json()["settings"]["terms"][0]["style"]
         assert list(style) == ["names"]
         assert style["names"]["low"] < 0 < style["names"]["high"]
 

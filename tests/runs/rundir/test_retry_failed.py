@@ -144,7 +144,7 @@ def test_after_an_outage_a_run_ends_as_if_there_had_been_none(
     assert current(house.out) == undisturbed
     assert before.items() <= battles(house.out).items()
     assert all(b.verdict in DECIDED for b in battles_of(house.out) if "~" in b.id)
-    assert board_of(house.out)["settings"]["totals"]["battles"] == 9
+    assert board_of(house.out).to_json()["settings"]["totals"]["battles"] == 9
     found = play_again(house.out)
     assert (found.battles, found.differences) == (len(battles(house.out)), [])
 

@@ -20,7 +20,7 @@ def test_every_form_of_the_same_battles_gives_the_same_table(tmp_path: Path) -> 
     names = ("b.csv", "b.tsv", "b.jsonl", "b.ndjson", "b.parquet", "B.CSV")
     files = [written(tmp_path / name, season(), header) for name in names[:-1]]
     files.append(written(tmp_path / names[-1], season(), header))
-    tables = [rate_file(file) for file in files]
+    tables = [rate_file(file).to_json() for file in files]
     assert all(table == tables[0] for table in tables)
     assert tables[0]["components"] == [["ant", "bee", "cat"]]
     assert tables[0]["settings"]["videos"] == [30]
@@ -78,7 +78,8 @@ def test_whole_numbers_are_names_in_every_form(tmp_path: Path) -> None:
     floats = {**columns, "model_a": [1.0, 20.0, 1.0]}
     pq.write_table(pa.table(floats), tmp_path / "floats.parquet")
     boards = [
-        rate_file(tmp_path / name) for name in ("b.csv", "b.jsonl", "b.parquet", "floats.parquet")
+        rate_file(tmp_path / name).to_json()
+        for name in ("b.csv", "b.jsonl", "b.parquet", "floats.parquet")
     ]
     assert {row["model"] for row in boards[0]["models"]} == {"1", "20", "3"}
     assert all(board["models"] == boards[0]["models"] for board in boards)
@@ -150,7 +151,7 @@ def test_gaps_in_parquet_are_no_names_however_many_there_are(tmp_path: Path) -> 
 def test_an_empty_parquet_rates_nobody(tmp_path: Path) -> None:
     empty = pa.table([pa.array([], pa.string())] * 3, names=list(HEADER))
     pq.write_table(empty, tmp_path / "b.parquet")
-    assert rate_file(tmp_path / "b.parquet")["models"] == []
+    assert rate_file(tmp_path / "b.parquet").to_json()["models"] == []
 
 
 def test_without_pyarrow_parquet_says_what_to_install(
