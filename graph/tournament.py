@@ -9,9 +9,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from videoautoarena.agents.roles.question import examine, invent_personas
-from videoautoarena.graph.battles import unplayed
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.lineage import LOST, lineage
+from videoautoarena.graph.lineage import LOST, lineage, unplayed
 from videoautoarena.graph.state import PERSONAS, LineageState, Settled, VideoState
 from videoautoarena.memory.records.records import Battle, Brief, Persona
 

@@ -18,6 +18,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from docs.generate import DOCS, ROOT, every_command, pages, rooms
 from tests.support.pages import section
+from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.main import arena, load
 from videoautoarena.runs.config.arena_file import read_arena_file
 from videoautoarena.runs.config.run_config import Flags, resolve
@@ -186,13 +187,14 @@ def test_simulate_leads_to_a_battle_in_the_six_files_that_design_names() -> None
         }
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         assert [name for name in taken if name in used and callable_or_graph(taken[name])], path
-    last = ast.parse((ROOT / files[-1]).read_text())
-    calls = [node.func for node in ast.walk(last) if isinstance(node, ast.Call)]
+    assert files[-1] == "memory/records/records.py"
+    maker = ast.parse((ROOT / files[-2]).read_text())
+    calls = [node.func for node in ast.walk(maker) if isinstance(node, ast.Call)]
     assert "Battle" in {func.id for func in calls if isinstance(func, ast.Name)}
 
 
 def callable_or_graph(found: object) -> bool:
-    return isinstance(found, FunctionType | CompiledStateGraph)
+    return isinstance(found, FunctionType | CompiledStateGraph) or found is Battle
 
 
 @pytest.mark.parametrize("name", ["console.svg", "leaderboard.svg"])

@@ -232,7 +232,7 @@ def test_a_cap_in_dollars_wants_every_price(config: RunConfig) -> None:
     unpriced = config.model_copy(update={"cast": {**config.cast, "a": entry}})
     check_caps(config, Caps(2.0))
     check_caps(unpriced, Caps(None, 1000.0))
-    with pytest.raises(BadInput, match=r"the price of a; write it under \[models\.a\]"):
+    with pytest.raises(BadInput, match=r"no price is known for a; write it under \[models\.a\]"):
         check_caps(unpriced, Caps(2.0))
     assert isinstance(unpriced.model_of("a"), Model)
 
