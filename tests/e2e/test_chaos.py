@@ -205,4 +205,4 @@ def test_chaos_and_kills_change_no_battle(
         print(f"  killed {len(codes)} times")  # noqa: T201
     assert 3 <= len(codes) < MOST_LIVES
     assert battles(out) == battles(calm)
-    assert f"{trial.slots} battles came out the same" in run("arena", "replay", out)
+    assert f"{trial.slots} battles are identical" in run("arena", "replay", out)

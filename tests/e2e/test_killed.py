@@ -122,4 +122,4 @@ def test_a_hundred_kills_lose_nothing_and_repeat_nothing(
     assert not killer.paid_again
     assert sum(calls > 0 for calls in killer.in_flight) >= AT_LEAST_IN_FLIGHT
     assert battles(killer.out) == battles(tmp_path / "undisturbed")
-    assert f"{CLIPS * 3 * ROUNDS} battles came out the same" in run("arena", "replay", killer.out)
+    assert f"{CLIPS * 3 * ROUNDS} battles are identical" in run("arena", "replay", killer.out)

@@ -155,7 +155,7 @@ def test_a_cap_ends_it_with_4_and_more_money_goes_on(
         typed = ("--videos", ground / "videos", "--model", "far", "--swap", "none", *named)
         told = run(bench, *typed, "--max-usd", 0.7, "--concurrency", 1)
         assert told.return_value == 4, told.output
-        assert "the same with --limit 2" in told.stderr
+        assert "repeat it with --limit 2" in told.stderr
         assert results_of(bench) == {}
         kept = len(calls_of(bench))
         assert run(bench, *typed, "--limit", 2).return_value == 0
