@@ -308,15 +308,15 @@ async def played(
     *,
     client: MakeClient = Canned,
     concurrency: int = 32,
-    told: Listeners | None = None,
+    listeners: Listeners | None = None,
 ) -> Finished:
     """Play a run to its end."""
-    told = told or Listeners(say=lambda _line: None, hear=nobody)
+    listeners = listeners or Listeners(say=lambda _line: None, hear=nobody)
     with (
         patch("videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=client)),
         patch("videoautoarena.runs.tournament.runner.Decoders", NoDecoders),
     ):
-        return await play_run(run, folder / "out", limits=Limits(concurrency), told=told)
+        return await play_run(run, folder / "out", limits=Limits(concurrency), listeners=listeners)
 
 
 @dataclass

@@ -124,7 +124,7 @@ def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
             await run.store.put_frames(frames)
         told = Listeners(live.say, live.hear)
         with patch("videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=client)):
-            await play_run(run, folder / "out", limits=Limits(options.videos * 3), told=told)
+            await play_run(run, folder / "out", limits=Limits(options.videos * 3), listeners=told)
 
     run_async(whole())
 

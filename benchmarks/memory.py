@@ -101,7 +101,7 @@ def play(folder: Path, shape: Shape) -> Curve:
     run = begun(folder, shape)
     with everybody(folder) as hear:
         told = Listeners(say=lambda _line: None, hear=all_of(hear, curve.hear))
-        finished = run_async(played(run, folder, told=told))
+        finished = run_async(played(run, folder, listeners=told))
     if finished.settled != shape.battles or finished.voids:
         raise RuntimeError(f"{finished} is no whole run")
     return curve
@@ -158,7 +158,7 @@ def play_slots(folder: Path, shape: Shape, battles: int, *, is_new: bool) -> Non
     until = Until(battles)
     with everybody(folder) as hear:
         told = Listeners(say=_nobody, hear=all_of(hear, until.hear))
-        finished = run_async(played(run, folder, told=told))
+        finished = run_async(played(run, folder, listeners=told))
     if until.settled < battles or finished.voids:
         raise RuntimeError(f"{finished} after {until.settled} battles")
 

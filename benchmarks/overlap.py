@@ -131,7 +131,7 @@ def play(videos: Path, found: Findings) -> float:
 
         async def whole() -> tuple[Finished, float]:
             watch = asyncio.create_task(longest_stop())
-            done = await play_run(run, folder / "out", limits=Limits(PLACES), told=told)
+            done = await play_run(run, folder / "out", limits=Limits(PLACES), listeners=told)
             watch.cancel()
             return done, await watch
 

@@ -12,7 +12,7 @@ import numpy as np
 from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
 from videoautoarena.memory.store.evidence import Label, Sample
 from videoautoarena.runs.audit.evidence import AuditInput, below, finding, percent, unknown
-from videoautoarena.runs.rating.finding import Finding, tell_share
+from videoautoarena.runs.rating.finding import Finding, share_json
 from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.rundir.reader import Run, counted
@@ -170,8 +170,8 @@ def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[s
                 "gap_from": low,
                 "gap_to": None if math.isinf(high) else high,
                 "gap": round(float(np.abs(gap).mean()), 1),
-                "agreed": tell_share(part.agreement().share),
-                "better": tell_share(agree(above, part.people, part.video).share),
+                "agreed": share_json(part.agreement().share),
+                "better": share_json(agree(above, part.people, part.video).share),
                 "expected": round(float((1 / (1 + np.exp(-np.abs(gap) / SCALE))).mean()), 6),
             }
         )

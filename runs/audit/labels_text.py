@@ -20,7 +20,7 @@ from videoautoarena.runs.audit.human_agreement import (
     judge_labels,
     spoken_of,
 )
-from videoautoarena.runs.rating.finding import raise_alarms, tell_share
+from videoautoarena.runs.rating.finding import raise_alarms, share_json
 from videoautoarena.runs.rundir.reader import Run, counted
 from videoautoarena.runs.text.terminal import safe
 
@@ -65,7 +65,7 @@ def _labellers(spoken: Sequence[Spoken]) -> list[dict[str, Any]]:
                 "labeller": name,
                 "labels": counts[name],
                 "ties": int((mine.people == TIE).sum()),
-                "agreed": tell_share(mine.agreement().share),
+                "agreed": share_json(mine.agreement().share),
             }
         )
     return rows

@@ -17,7 +17,7 @@ from videoautoarena.agents.roles.judge import settle_verdict
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle, Judging
 from videoautoarena.memory.store.evidence import Trial, standing_trials
 from videoautoarena.runs.audit.evidence import percent
-from videoautoarena.runs.rating.finding import tell_figure, tell_share
+from videoautoarena.runs.rating.finding import figure_json, share_json
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, counted, marks, open_run
@@ -85,13 +85,13 @@ def _told(run: Run, judge: str, trials: Sequence[Trial]) -> Report:
         "abstained": sum(trial.judging.verdict == "abstain" for trial in mine),
         "battles": len(shared),
         "undecided": len(anew) - len(shared),
-        "agreement": tell_share(found.share),
-        "kappa": tell_share(found.kappa),
+        "agreement": share_json(found.share),
+        "kappa": share_json(found.kappa),
         "without_ties": {
-            "agreement": tell_share(without.share),
-            "kappa": tell_share(without.kappa),
+            "agreement": share_json(without.share),
+            "kappa": share_json(without.kappa),
         },
-        "longer_answer": tell_share(by_length),
+        "longer_answer": share_json(by_length),
         "confusion": {"words": list(WORDS), "run_by_judge": confusion_of(shared)},
         "boards": boards,
         "sentence": _sentence(judge, found, by_length),
@@ -181,7 +181,7 @@ def _rows(board: Leaderboard) -> Mapping[str, Row]:
 
 
 def _correlation(found: Correlation) -> Report:
-    return {key: tell_figure(value) for key, value in found._asdict().items()}
+    return {key: figure_json(value) for key, value in found._asdict().items()}
 
 
 def _sentence(judge: str, found: Agreement, by_length: Share) -> str:

@@ -63,7 +63,7 @@ PAGE = 200
 """Calls that are in memory at once."""
 TELL_EVERY = 500
 """Lines between two words on how far it is."""
-Tell = Callable[[int, int], None]
+OnCount = Callable[[int, int], None]
 """Takes how many lines are written, and how many there will be."""
 
 
@@ -146,7 +146,13 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
 
 
 def export(
-    folder: Path, to: Path, *, what: What, force: bool, on_count: Tell, form: ExportForm = "arena"
+    folder: Path,
+    to: Path,
+    *,
+    what: What,
+    force: bool,
+    on_count: OnCount,
+    form: ExportForm = "arena",
 ) -> int:
     """Write the file `to`, whole or not at all; return how many lines it has.
 
@@ -168,7 +174,7 @@ def export(
             raise BadInput(f"{safe(str(to))} cannot be written: {reason}") from wrong
 
 
-def _counted(lines: Iterable[str], total: int, on_count: Tell) -> Iterator[str]:
+def _counted(lines: Iterable[str], total: int, on_count: OnCount) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         yield line
         if number % TELL_EVERY == 0 or number == total:

@@ -153,7 +153,7 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
     import json
 
     from videoautoarena.runs.audit.rejudge import rejudged, render
-    from videoautoarena.runs.text.terminal import tell
+    from videoautoarena.runs.text.terminal import print_result
 
     typed["cases"] = typed["cases"] or "all"
     asked = asked_for(("rejudge",), typed)
@@ -162,7 +162,7 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
         return held.code
     report = rejudged(out, asked.judges)
     if as_json:
-        tell(json.dumps(report, indent=2))
+        print_result(json.dumps(report, indent=2))
     else:
         results().print(render(report))
     return held.code
@@ -194,11 +194,11 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
 
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.audit.label_import import import_labels
-    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     found = import_labels(out, file, labeller=labeller)
     say(f"to compare the judge with them: arena labels show {safe(str(out))}")
-    tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line())
+    print_result(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line())
 
 
 @labels_command.command(
@@ -226,7 +226,7 @@ def sample(
 
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.audit.label_sample import draw_sample, write_rest
-    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     if rest:
         found = write_rest(out, to)
@@ -234,7 +234,9 @@ def sample(
         found = draw_sample(out, to, number=number, seed=seed, by=cast("Part | None", by))
     say("fill in labeller and verdict (a, b, tie_good, tie_bad or tie)")
     say(f"then: arena labels import {safe(str(to))} {safe(str(out))}")
-    tell(json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line(to))
+    print_result(
+        json.dumps({"schema": SCHEMA, **found._asdict()}) if as_json else found.as_line(to)
+    )
 
 
 @labels_command.command("show", epilog="Example: arena labels show arena-out")

@@ -86,12 +86,12 @@ def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> No
 def _print(report: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
     import json
 
-    from videoautoarena.runs.text.terminal import tell, tell_lines
+    from videoautoarena.runs.text.terminal import print_result, print_results
 
     if as_json:
-        tell(json.dumps(report, indent=2))
+        print_result(json.dumps(report, indent=2))
     else:
-        tell_lines(lines)
+        print_results(lines)
 
 
 @click.command(
@@ -123,7 +123,7 @@ def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> Non
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.text.terminal import say, tell
+    from videoautoarena.runs.text.terminal import print_result, say
 
     if form == "videoautobench" and given["judge"] is not None:
         raise click.UsageError("--judge needs --format inspect or arena-hard")
@@ -138,7 +138,7 @@ def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> Non
     found, lines = written(opened, to, **given)
     for line in lines[1:]:
         say(line)
-    tell(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
+    print_result(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
 
 
 Exported = tuple[dict[str, Any], list[str]]
@@ -158,7 +158,7 @@ def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
     from videoautoarena.runs.cli.inspect import on_terminal
     from videoautoarena.runs.interop.inspect_bench import export_results
 
-    written = export_results(bench, to, **given, tell=on_terminal)
+    written = export_results(bench, to, **given, on_progress=on_terminal)
     files = [file.name for file in written.files]
     return {"folder": str(to), "files": files, "samples": written.samples}, written.as_lines()
 
@@ -278,13 +278,13 @@ def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) 
     import json
 
     from videoautoarena.runs.bench.format import verify as benches
-    from videoautoarena.runs.text.terminal import tell_lines
+    from videoautoarena.runs.text.terminal import print_results
 
     checked = benches.verify(bench, videos)
     if as_json:
         click.echo(json.dumps(checked.as_json(), indent=2))
     else:
-        tell_lines(checked.as_lines())
+        print_results(checked.as_lines())
     ctx.exit(1 if checked.problems else 0)
 
 

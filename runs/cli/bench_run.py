@@ -22,9 +22,9 @@ from videoautoarena.runs.cli.ending import (
 from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
 from videoautoarena.runs.cli.simulate import Swap, names
 from videoautoarena.runs.console.events import Say
-from videoautoarena.runs.console.listeners import telling
+from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
+from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.play.runner import Asked, Ran
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 @contextmanager
 def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnSettled]:
     """Give what hears of every question and shows how far they are."""
-    with telling(say, is_quiet=is_quiet) as tell:
+    with progress(say, is_quiet=is_quiet) as on_progress:
 
         def on_settled(tally: BenchTally) -> None:
-            tell(tally.settled, tally.total, told(tally))
+            on_progress(tally.settled, tally.total, told(tally))
 
         yield on_settled
 
@@ -172,13 +172,13 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     if plan:
         planned = run_async(scoring.plan(opened, asked))
         if as_json:
-            tell(json.dumps(planned.as_json(), indent=2))
+            print_result(json.dumps(planned.as_json(), indent=2))
         else:
-            tell_lines(planned.as_lines())
+            print_results(planned.as_lines())
         return 0
     with showing(say, is_quiet=quiet) as on_settled:
         told = Listeners(say, nobody)
-        ran = run_async(scoring.run(opened, asked, told=told, on_settled=on_settled))
+        ran = run_async(scoring.run(opened, asked, listeners=told, on_settled=on_settled))
     _show(ran, scoring.played(opened, ran) if ran.results else None, folder=bench, as_json=as_json)
     return _ending(ran)
 
@@ -224,7 +224,7 @@ def _show(ran: Ran, scores: Scores | None, *, folder: Path, as_json: bool) -> No
         files = [str(file.relative_to(folder)) for file in ran.files]
         played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
         given = {"results": files, "kept": list(ran.kept), "scores": board}
-        tell(json.dumps({**played, **given}, indent=2))
+        print_result(json.dumps({**played, **given}, indent=2))
     elif scores is not None:
         shown = console()
         for part in render_each(scores):

@@ -120,16 +120,16 @@ def power_command(*, as_json: bool, **asked: object) -> None:
     import json
 
     from videoautoarena.runs.leaderboard.power import Question, answer, as_lines, check_question
-    from videoautoarena.runs.text.terminal import tell, tell_lines
+    from videoautoarena.runs.text.terminal import print_result, print_results
 
     question = Question(**asked)  # type: ignore[arg-type]  # click read them by its types
     check_question(question)
     with _progress(question) as advance:
         table = answer(question, advance)
     if as_json:
-        tell(json.dumps(table, indent=2))
+        print_result(json.dumps(table, indent=2))
     else:
-        tell_lines(as_lines(table))
+        print_results(as_lines(table))
 
 
 @contextmanager
@@ -177,14 +177,14 @@ def pictures_command(
 
     chosen = _chosen(only)
     from videoautoarena.runs.figures.album import draw_run
-    from videoautoarena.runs.text.terminal import tell_lines
+    from videoautoarena.runs.text.terminal import print_results
 
     forms = cast("Sequence[Form]", _FORMS[form])
     album = draw_run(out, to, forms=forms, only=chosen, force=force)
     if as_json:
         click.echo(json.dumps(album.as_json(), indent=2))
     else:
-        tell_lines(album.as_lines())
+        print_results(album.as_lines())
 
 
 def _chosen(only: str | None) -> list[str]:

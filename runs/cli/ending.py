@@ -20,7 +20,7 @@ from videoautoarena.runs.cli.main import (
     EXIT_USER,
     EXIT_VOIDS,
 )
-from videoautoarena.runs.text.terminal import finish_though_unread, safe, say, tell
+from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
@@ -225,7 +225,7 @@ _CARE = (
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     """Say how the run stands and what to type next; return the exit code."""
     if as_json:
-        tell(json.dumps(_state(finished, out)))
+        print_result(json.dumps(_state(finished, out)))
     shown = safe(shlex.quote(str(out)))
     if money := spent_line(finished):
         say(money)
@@ -271,9 +271,9 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     return EXIT_VOIDS if finished.faulty else 0
 
 
-def if_whole(code: int, told: Listeners) -> int:
+def if_whole(code: int, listeners: Listeners) -> int:
     """Return the exit code of a run; 1 for a good one of which not all could be written down."""
-    return code or (EXIT_USER if told.unwritten else 0)
+    return code or (EXIT_USER if listeners.unwritten else 0)
 
 
 def rule_lines(finished: Finished, shown: str) -> Iterator[str]:

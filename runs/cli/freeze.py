@@ -61,7 +61,7 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
 
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
     from videoautoarena.runs.bench.freeze.selection import Selection
-    from videoautoarena.runs.text.terminal import tell_lines
+    from videoautoarena.runs.text.terminal import print_results
 
     beside = ("licence", "with_videos", "videos", "parquet")
     extras = Extras(**{name: asked.pop(name) for name in beside})
@@ -71,7 +71,7 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     if as_json:
         click.echo(json.dumps(frozen.as_json(), indent=2))
     else:
-        tell_lines(frozen.as_lines())
+        print_results(frozen.as_lines())
 
 
 def _dimensions(by: str | None) -> tuple[Dimension, ...]:
@@ -110,13 +110,13 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
     import json
 
     from videoautoarena.runs.interop.videoautobench import import_videoautobench
-    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     taken = import_videoautobench(file, to, licence=licence)
     if taken.extra:
         say(f"{taken.extra} of {taken.questions} questions have additional keys, which are kept")
     say(f"to score results on it: arena bench score {safe(str(to))}")
-    tell(json.dumps(taken.as_json()) if as_json else taken.as_line())
+    print_result(json.dumps(taken.as_json()) if as_json else taken.as_line())
 
 
 @import_command.command(
@@ -154,7 +154,7 @@ def judgments(
 
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.judgments import import_judgments
-    from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
+    from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
     taken = import_judgments(
         selected,
@@ -167,9 +167,9 @@ def judgments(
     )
     say(f"to score them: arena bench score {safe(str(bench))}")
     if as_json:
-        tell(json.dumps(taken.as_json()))
+        print_result(json.dumps(taken.as_json()))
     else:
-        tell_lines(taken.as_lines())
+        print_results(taken.as_lines())
 
 
 @import_command.command(
@@ -193,12 +193,12 @@ def submission(
 
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.videoautobench import import_submission
-    from videoautoarena.runs.text.terminal import tell
+    from videoautoarena.runs.text.terminal import print_result
 
     taken = import_submission(
         file, open_bench(bench), model, allow_differing=allow_differing, force=force
     )
-    tell(json.dumps(taken.as_json()) if as_json else taken.as_line())
+    print_result(json.dumps(taken.as_json()) if as_json else taken.as_line())
 
 
 @import_command.command(
@@ -228,13 +228,13 @@ def battles(
     import json
 
     from videoautoarena.runs.interop.battles import import_battles
-    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     found = import_battles(
         files, to, form=cast("Format | None", form), baseline=baseline, force=force
     )
     say(f"to rate them: arena rate {safe(str(to))}")
-    tell(json.dumps(found.as_json()) if as_json else found.as_line())
+    print_result(json.dumps(found.as_json()) if as_json else found.as_line())
 
 
 @import_command.command(
@@ -268,13 +268,13 @@ def arena_hard(
 
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.arena_hard import import_arena_hard
-    from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
+    from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
     taken = import_arena_hard(
         folder, open_bench(bench), baseline=baseline, allow_differing=allow_differing, force=force
     )
     say(f"to score them: arena bench score {safe(str(bench))}")
     if as_json:
-        tell(json.dumps(taken.as_json()))
+        print_result(json.dumps(taken.as_json()))
     else:
-        tell_lines(taken.as_lines())
+        print_results(taken.as_lines())

@@ -33,13 +33,13 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
         return
 
     from videoautoarena.runs.console.status import status_of
-    from videoautoarena.runs.text.terminal import tell_lines
+    from videoautoarena.runs.text.terminal import print_results
 
     status = status_of(out)
     if as_json:
         click.echo(json.dumps(status.to_json(), indent=2))
     else:
-        tell_lines(status.as_lines())
+        print_results(status.as_lines())
 
 
 def _stay(out: Path, *, plain: bool) -> None:
@@ -48,8 +48,8 @@ def _stay(out: Path, *, plain: bool) -> None:
     from videoautoarena.runs.console.listeners import Display, audience
     from videoautoarena.runs.text.terminal import safe
 
-    with audience(Display(plain=plain)) as told:
-        end = run_async(follow(out, told))
+    with audience(Display(plain=plain)) as listeners:
+        end = run_async(follow(out, listeners))
     click.echo(safe(end), err=True)
 
 
@@ -160,7 +160,7 @@ def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
 
     if to is None:
         raise click.UsageError("--format inspect writes a folder of logs; name it with --to")
-    written = export_run(out, to, frames=frames, force=force, tell=on_terminal)
+    written = export_run(out, to, frames=frames, force=force, on_progress=on_terminal)
     for line in written.as_lines():
         say(line)
 

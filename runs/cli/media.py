@@ -47,7 +47,7 @@ def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> No
         with_damage,
         with_scenes,
     )
-    from videoautoarena.runs.text.terminal import say, tell, whole_lines
+    from videoautoarena.runs.text.terminal import print_result, say, whole_lines
 
     library = read_library(folder, say)
     if not quick:
@@ -55,7 +55,7 @@ def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> No
     if scenes:
         library = run_async(with_scenes(library, say))
     if as_json:
-        tell(json.dumps(library.as_json(), indent=2))
+        print_result(json.dumps(library.as_json(), indent=2))
     else:
         whole_lines().print(render_library(library))
 
@@ -102,7 +102,7 @@ def frames_command(
         warnings,
         write_sheet,
     )
-    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
@@ -111,11 +111,11 @@ def frames_command(
     if file is not None:
         write_sheet(found, file, columns)
     if as_json:
-        tell(json.dumps(found.as_json(file), indent=2))
+        print_result(json.dumps(found.as_json(file), indent=2))
         return
     for warning in warnings(found):
         say(f"{safe(found.video.path)}: {warning}")
-    tell(f"{safe(str(file))}: {about_frames(found)}")
+    print_result(f"{safe(str(file))}: {about_frames(found)}")
 
 
 def _refuse_contradictions(
@@ -141,13 +141,13 @@ def cache_command(context: click.Context, as_json: bool) -> None:
     import time
 
     from videoautoarena.runs.media.frame_cache import held
-    from videoautoarena.runs.text.terminal import tell
+    from videoautoarena.runs.text.terminal import print_result
 
     found = held()
     if as_json:
-        tell(json.dumps(found.as_json(), indent=2))
+        print_result(json.dumps(found.as_json(), indent=2))
         return
-    tell("\n".join(found.as_lines(time.time())))
+    print_result("\n".join(found.as_lines(time.time())))
 
 
 @cache_command.command("clear", epilog="Example: arena cache clear --older-than 30d --yes")
@@ -162,14 +162,14 @@ def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: b
     import json
 
     from videoautoarena.memory.records.records import SCHEMA
-    from videoautoarena.runs.media.frame_cache import Wish, seconds_of, told_bytes, wished
+    from videoautoarena.runs.media.frame_cache import Wish, bytes_text, seconds_of, wished
     from videoautoarena.runs.media.frame_cache import clear as remove
     from videoautoarena.runs.rundir.reader import counted
-    from videoautoarena.runs.text.terminal import say, tell
+    from videoautoarena.runs.text.terminal import print_result, say
 
     wish = Wish(videos, None if older_than is None else seconds_of(older_than))
     entries = wished(wish)
-    size = told_bytes(sum(entry.size_bytes for entry in entries))
+    size = bytes_text(sum(entry.size_bytes for entry in entries))
     if (
         entries
         and not yes
@@ -180,9 +180,9 @@ def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: b
     gone = remove(entries)
     freed = sum(entry.size_bytes for entry in gone)
     if as_json:
-        tell(json.dumps({"schema": SCHEMA, "removed": len(gone), "bytes": freed}))
+        print_result(json.dumps({"schema": SCHEMA, "removed": len(gone), "bytes": freed}))
         return
-    tell(f"removed {counted(len(gone), 'file')}, {told_bytes(freed)}")
+    print_result(f"removed {counted(len(gone), 'file')}, {bytes_text(freed)}")
 
 
 def _meant(wish: Wish) -> str:

@@ -70,11 +70,13 @@ def resume_command(
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import Limits, resume
 
-    with audience(Display(**typed)) as told:
+    with audience(Display(**typed)) as listeners:
         limits = Limits(concurrency, max_void, Caps(max_usd, max_tokens), seconds_of(patience))
         care = Care(retry_failed, fsync, until=until)
-        finished = run_async(resume(out, videos=videos, limits=limits, told=told, care=care))
-    return if_whole(ending(finished, out, as_json=as_json), told)
+        finished = run_async(
+            resume(out, videos=videos, limits=limits, listeners=listeners, care=care)
+        )
+    return if_whole(ending(finished, out, as_json=as_json), listeners)
 
 
 @click.command(
@@ -155,25 +157,25 @@ def add_command(
     if plan:
         _tell_plan(out, request, as_json=as_json)
         return 0
-    with audience(Display(**typed)) as told:
+    with audience(Display(**typed)) as listeners:
         limits = Limits(concurrency, max_void, caps, seconds_of(patience))
-        finished = run_async(add(out, request, limits=limits, told=told))
-    return if_whole(ending(finished, out, as_json=as_json), told)
+        finished = run_async(add(out, request, limits=limits, listeners=listeners))
+    return if_whole(ending(finished, out, as_json=as_json), listeners)
 
 
 def _tell_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
     import json
     import shutil
 
-    from videoautoarena.runs.text.terminal import tell
+    from videoautoarena.runs.text.terminal import print_result
     from videoautoarena.runs.tournament.add import plan_addition, plan_as_json
     from videoautoarena.runs.tournament.plan_text import as_lines
 
     plan, told = plan_addition(out, request)
     if as_json:
-        tell(json.dumps(plan_as_json(plan, told), indent=2))
+        print_result(json.dumps(plan_as_json(plan, told), indent=2))
         return
-    tell("\n".join([*told, *as_lines(plan, shutil.get_terminal_size().columns)]))
+    print_result("\n".join([*told, *as_lines(plan, shutil.get_terminal_size().columns)]))
 
 
 @click.command(epilog="Example: arena replay arena-out")
@@ -185,17 +187,17 @@ def replay_command(out: Path, as_json: bool) -> int:
     Nothing is written. The exit code is 1 if a battle comes out differently.
     """
     from videoautoarena.runs.cli.ending import run_async
-    from videoautoarena.runs.text.terminal import safe, tell
+    from videoautoarena.runs.text.terminal import print_result, safe
     from videoautoarena.runs.tournament.replay import replay
 
     found = run_async(replay(out))
     if as_json:
         state = {"schema": 1, "equal": found.battles, "different": found.differences}
-        tell(json.dumps(state))
+        print_result(json.dumps(state))
     else:
         for line in found.differences:
-            tell(safe(line))
-        tell(f"{found.battles} battles are identical, {found.others} differ")
+            print_result(safe(line))
+        print_result(f"{found.battles} battles are identical, {found.others} differ")
     return 1 if found.differences else 0
 
 
@@ -207,12 +209,12 @@ def compact_command(out: Path, as_json: bool) -> None:
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.memory.store.connection import compact, size_of
     from videoautoarena.runs.rundir.reader import run_file
-    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     path = run_file(out)
     say(f"compacting {safe(str(path))}, {size_of(path):,} bytes")
     before, after = compact(path)
     if as_json:
-        tell(json.dumps({"schema": SCHEMA, "before_bytes": before, "after_bytes": after}))
+        print_result(json.dumps({"schema": SCHEMA, "before_bytes": before, "after_bytes": after}))
         return
-    tell(f"{before:,} bytes before, {after:,} after: {before - after:,} freed")
+    print_result(f"{before:,} bytes before, {after:,} after: {before - after:,} freed")

@@ -192,10 +192,10 @@ def simulate_command(
         if found is None:
             return 0
         care = replace(care, found=found)
-    with audience(display) as told:
-        game = simulate(videos, out, flags=flags, say=told.say, hear=told.hear, care=care)
+    with audience(display) as listeners:
+        game = simulate(videos, out, flags=flags, say=listeners.say, hear=listeners.hear, care=care)
         finished = run_async(game)
-    return if_whole(ending(finished, out, as_json=as_json), told)
+    return if_whole(ending(finished, out, as_json=as_json), listeners)
 
 
 def _planned(
@@ -206,7 +206,7 @@ def _planned(
     import shutil
     import sys
 
-    from videoautoarena.runs.text.terminal import finish_though_unread, tell
+    from videoautoarena.runs.text.terminal import finish_though_unread, print_result
     from videoautoarena.runs.tournament.forecast import plan_ahead
     from videoautoarena.runs.tournament.plan_text import as_lines
 
@@ -214,9 +214,9 @@ def _planned(
         finish_though_unread()
     plan, found = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
     if as_json:
-        tell(json.dumps(plan.to_json(), indent=2))
+        print_result(json.dumps(plan.to_json(), indent=2))
         return None
-    tell("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
+    print_result("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
     is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
     goes_on = yes or (is_asked and click.confirm("go on?", err=True))
     return found if goes_on else None
@@ -256,18 +256,20 @@ def demo_command(out: Path, clips: Path, **typed: Any) -> int:
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.console.listeners import Display, audience
     from videoautoarena.runs.rundir.reader import open_run
-    from videoautoarena.runs.text.terminal import safe, tell
+    from videoautoarena.runs.text.terminal import print_result, safe
     from videoautoarena.runs.tournament.simulate import simulate
     from videoautoarena.video.synth.samples import make_samples
 
-    with audience(Display(**typed)) as told:
+    with audience(Display(**typed)) as listeners:
         made = make_samples(
             clips,
-            on_done=lambda clip: None if typed["quiet"] else told.say(f"made {safe(clip.name)}"),
+            on_done=lambda clip: (
+                None if typed["quiet"] else listeners.say(f"made {safe(clip.name)}")
+            ),
         )
-        told.say(f"{len(made)} sample clips are in {safe(str(clips))}")
+        listeners.say(f"{len(made)} sample clips are in {safe(str(clips))}")
         finished = run_async(
-            simulate(clips, out, flags=Flags(rounds=3), say=told.say, hear=told.hear)
+            simulate(clips, out, flags=Flags(rounds=3), say=listeners.say, hear=listeners.hear)
         )
     code = ending(finished, out, as_json=False)
     if code == 0:
@@ -275,9 +277,9 @@ def demo_command(out: Path, clips: Path, **typed: Any) -> int:
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
         places = f"The run is in {safe(str(out))}, the clips are in {safe(str(clips))}."
-        tell(f"\n{places} What to type next:")
-        tell("\n".join(["", *next_lines(out, battle), "", LAST]))
-    return if_whole(code, told)
+        print_result(f"\n{places} What to type next:")
+        print_result("\n".join(["", *next_lines(out, battle), "", LAST]))
+    return if_whole(code, listeners)
 
 
 def next_lines(out: Path, battle: str) -> list[str]:
@@ -307,11 +309,11 @@ def samples_command(folder: Path, as_json: bool) -> None:
     """
     import json
 
-    from videoautoarena.runs.text.terminal import safe, say, tell
+    from videoautoarena.runs.text.terminal import print_result, safe, say
     from videoautoarena.video.synth.samples import make_samples
 
     clips = make_samples(folder, on_done=lambda clip: say(f"made {safe(clip.name)}"))
     if as_json:
-        tell(json.dumps({"schema": 1, "clips": [str(clip) for clip in clips]}))
+        print_result(json.dumps({"schema": 1, "clips": [str(clip) for clip in clips]}))
     else:
-        tell(f"{len(clips)} clips in {safe(str(folder))}")
+        print_result(f"{len(clips)} clips in {safe(str(folder))}")

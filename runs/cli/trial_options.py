@@ -20,7 +20,7 @@ from videoautoarena.runs.cli.ending import (
 )
 from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
 from videoautoarena.runs.cli.simulate import names
-from videoautoarena.runs.text.terminal import safe, say, tell, tell_lines
+from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.memory.store.evidence import TrialKind
@@ -134,12 +134,14 @@ def run_trials(out: Path, asked: Asked, *, plan: bool, quiet: bool, as_json: boo
     if plan:
         planned = run_async(plan_trials(out, asked))
         if as_json:
-            tell(json.dumps(planned.as_json(), indent=2))
+            print_result(json.dumps(planned.as_json(), indent=2))
         else:
-            tell_lines(planned.as_lines())
+            print_results(planned.as_lines())
         return Held(0, is_plan=True)
     with showing(say, is_quiet=quiet) as on_held:
-        tally = run_async(hold_trials(out, asked, told=Listeners(say, nobody), on_held=on_held))
+        tally = run_async(
+            hold_trials(out, asked, listeners=Listeners(say, nobody), on_held=on_held)
+        )
     return Held(_ending(tally))
 
 

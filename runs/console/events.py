@@ -199,11 +199,11 @@ def why_hopeless(event: Happening) -> str | None:
     return HOPELESS.get(fault or "")
 
 
-def pass_on(event: Happening, told: Listeners) -> str | None:
+def pass_on(event: Happening, listeners: Listeners) -> str | None:
     """Tell of an event, and say what it teaches; return why its model can do no more, if so."""
-    told.hear(event)
+    listeners.hear(event)
     if line := what_was_learnt(event):
-        told.say(line)
+        listeners.say(line)
     return why_hopeless(event)
 
 

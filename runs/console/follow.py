@@ -33,9 +33,9 @@ EVERY_S = 1.0
 class Follower:
     """Tells what is new in a run's file."""
 
-    def __init__(self, folder: Path, told: Listeners) -> None:
+    def __init__(self, folder: Path, listeners: Listeners) -> None:
         self._folder = folder
-        self._told = told
+        self._told = listeners
         self._place = 0
         self._lineup = Lineup(())
         self._is_settled = np.zeros(0, dtype=np.bool_)
@@ -148,10 +148,10 @@ class Follower:
         return row is None or not self._is_settled[row]
 
 
-async def follow(folder: Path, told: Listeners) -> str:
+async def follow(folder: Path, listeners: Listeners) -> str:
     """Tell a run until its process ends or somebody interrupts; return how it stands then."""
     lock = lock_file(folder)
-    follower = Follower(folder, told)
+    follower = Follower(folder, listeners)
     left = asyncio.Event()
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     with heard(dict.fromkeys(signals, left.set)):
@@ -164,7 +164,7 @@ async def follow(folder: Path, told: Listeners) -> str:
                 break
             await _pause(left)
     is_whole = follower.settled >= follower.total or _is_stopped(folder)
-    told.hear(Ended(interrupted=not is_whole))
+    listeners.hear(Ended(interrupted=not is_whole))
     counts = f"{follower.settled} of {follower.total} battles settled"
     if left.is_set() and process is not None:
         return f"no longer following: {counts}; process {process} is still running it"

@@ -16,18 +16,18 @@ from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.text.terminal import safe
 
 
-async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Listeners) -> bool:
+async def until_done(asker: Asker, work: Coroutine[Any, Any, None], listeners: Listeners) -> bool:
     """Await `work`, all of whose calls go through `asker`; return whether it was ended early.
 
     The first interrupt lets calls under way finish and sends no other, a second one stops; a cap
     that is reached, an endpoint that was waited for in vain and a terminal that hangs up do what
     the first one does.
     """
-    _announce_the_cap(asker, told)
-    _announce_outages(asker, told)
+    _announce_the_cap(asker, listeners)
+    _announce_outages(asker, listeners)
     main = asyncio.ensure_future(work)
     drained = asyncio.ensure_future(asker.drained.wait())
-    with _interrupts(asker, main, told):
+    with _interrupts(asker, main, listeners):
         await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
     drained.cancel()
     if not main.done():
@@ -39,28 +39,28 @@ async def until_done(asker: Asker, work: Coroutine[Any, Any, None], told: Listen
     return False
 
 
-def _announce_the_cap(asker: Asker, told: Listeners) -> None:
+def _announce_the_cap(asker: Asker, listeners: Listeners) -> None:
     """See to it that everybody hears when a cap is reached."""
 
     def announce() -> None:
         calls = counted(asker.under_way, "call")
-        told.say(f"budget cap reached: finishing {calls} in flight")
-        told.hear(Draining(asker.under_way, is_capped=True))
+        listeners.say(f"budget cap reached: finishing {calls} in flight")
+        listeners.hear(Draining(asker.under_way, is_capped=True))
 
     if isinstance(asker.spend_cap, CappedBudget):
         asker.spend_cap.on_empty = announce
 
 
-def _announce_outages(asker: Asker, told: Listeners) -> None:
+def _announce_outages(asker: Asker, listeners: Listeners) -> None:
     """See to it that everybody hears of endpoints that cannot be reached."""
 
     def announce(outage: Outage) -> None:
-        told.say(safe(told_outage(outage)))
-        told.hear(outage)
+        listeners.say(safe(told_outage(outage)))
+        listeners.hear(outage)
         if outage.state == "given-up":
             calls = counted(asker.under_way, "call")
-            told.say(f"finishing {calls} in flight")
-            told.hear(Draining(asker.under_way, gone=outage.address))
+            listeners.say(f"finishing {calls} in flight")
+            listeners.hear(Draining(asker.under_way, gone=outage.address))
 
     asker.on_outage = announce
 
@@ -79,7 +79,7 @@ def told_outage(outage: Outage) -> str:
 
 
 @contextmanager
-def _interrupts(asker: Asker, main: asyncio.Future[None], told: Listeners) -> Iterator[None]:
+def _interrupts(asker: Asker, main: asyncio.Future[None], listeners: Listeners) -> Iterator[None]:
     """Let the first interrupt drain the asker and the second one stop all work."""
     is_asked = is_hung_up = False
 
@@ -90,13 +90,13 @@ def _interrupts(asker: Asker, main: asyncio.Future[None], told: Listeners) -> It
             return
         # One interrupt costs no call that is paid for, not even where a cap has drained the run.
         is_asked = True
-        _drain(asker, told)
+        _drain(asker, listeners)
 
     def hang_up() -> None:
         # Nobody is left to ask again: kernel, shell and service manager each send their own.
         nonlocal is_hung_up
         if not (is_hung_up or is_asked):
-            _drain(asker, told)
+            _drain(asker, listeners)
         is_hung_up = True
 
     with heard({signal.SIGINT: stop, signal.SIGTERM: stop, signal.SIGHUP: hang_up}):
@@ -105,11 +105,11 @@ def _interrupts(asker: Asker, main: asyncio.Future[None], told: Listeners) -> It
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _drain(asker: Asker, told: Listeners) -> None:
+def _drain(asker: Asker, listeners: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
-    told.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")
-    told.hear(Draining(asker.under_way, is_capped=asker.is_broke))
+    listeners.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")
+    listeners.hear(Draining(asker.under_way, is_capped=asker.is_broke))
     asker.drain()
 
 

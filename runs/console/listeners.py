@@ -76,25 +76,25 @@ def is_live() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM", "") not in DUMB
 
 
-Tell = Callable[[int, int, str], None]
+OnProgress = Callable[[int, int, str], None]
 """Takes how many pieces are done, of how many, and how they went in a few words."""
 LINES = 10
 """About so many lines tell of all of it in a pipe."""
 
 
 @contextmanager
-def telling(say: Say, *, is_quiet: bool = False) -> Iterator[Tell]:
+def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
     """Give what hears of every piece that is done and shows how far the work is."""
     if is_quiet:
         yield lambda _done, _total, _words: None
     elif is_live():
-        with _bar() as tell:
-            yield tell
+        with _bar() as on_progress:
+            yield on_progress
     else:
         yield _lines(say)
 
 
-def _lines(say: Say) -> Tell:
+def _lines(say: Say) -> OnProgress:
     def tell(done: int, total: int, words: str) -> None:
         if done % max(1, total // LINES) == 0 or done == total:
             say(f"[{done}/{total}] {words}")
@@ -103,7 +103,7 @@ def _lines(say: Say) -> Tell:
 
 
 @contextmanager
-def _bar() -> Iterator[Tell]:
+def _bar() -> Iterator[OnProgress]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -135,12 +135,12 @@ MANY = 100
 def gather(folder: Path, say: Say) -> Findings:
     """Return what the folder holds, as `find_videos` does; many files are counted on the way."""
     with ExitStack() as shown:
-        tell: Tell | None = None
+        tell: OnProgress | None = None
 
         def count(done: int, total: int) -> None:
             nonlocal tell
             if total >= MANY:
-                tell = tell or shown.enter_context(telling(say))
+                tell = tell or shown.enter_context(progress(say))
                 tell(done, total, "files read")
 
         return find_videos(folder, count)

@@ -20,7 +20,7 @@ from videoautoarena.runs.bench.play.videos import seen_videos
 from videoautoarena.runs.bench.score.score import build_scores, results_by
 from videoautoarena.runs.interop.inspect_folder import (
     Frames,
-    Tell,
+    OnProgress,
     Written,
     judged,
     parameters_of,
@@ -54,7 +54,7 @@ def export_results(
     judge: str | None = None,
     frames: int = 0,
     force: bool = False,
-    tell: Tell = say_nothing,
+    on_progress: OnProgress = say_nothing,
 ) -> Written:
     """Write a log for every result on a bench into the folder `to`.
 
@@ -64,7 +64,7 @@ def export_results(
         judge: whose rulings; None for all judges', each in logs of its own.
         frames: thumbnails of frames in every sample.
         force: replace what is there.
-        tell: hears after every log how many are written.
+        on_progress: hears after every log how many are written.
 
     Raises:
         BadInput: no results, a log is there and not `force`, or one cannot be written.
@@ -82,7 +82,9 @@ def export_results(
             (_log(shelf, result, rows[result.model, result.judge]), _samples(shelf, result))
             for result in results
         ]
-        return write_folder(to, filled, force=force, pictures=shelf.pictures, tell=tell)
+        return write_folder(
+            to, filled, force=force, pictures=shelf.pictures, on_progress=on_progress
+        )
 
 
 def _log(shelf: _Shelf, result: Result, row: Mapping[str, Any]) -> Log:

@@ -118,7 +118,7 @@ def _quoted(words: str) -> str:
     return " ".join(html.escape(safe(words, lines=True), quote=False).split())
 
 
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Takes how many logs are written, and how many there will be."""
 
 
@@ -152,7 +152,7 @@ def write_folder(
     *,
     force: bool,
     pictures: Frames,
-    tell: Tell,
+    on_progress: OnProgress,
 ) -> Written:
     """Write logs into a folder, each whole or not at all; `tell` hears after each how many are.
 
@@ -170,7 +170,7 @@ def write_folder(
     count = 0
     for place, (file, (log, samples)) in enumerate(zip(files, logs, strict=True), start=1):
         count += write_log(file, log, samples)
-        tell(place, len(files))
+        on_progress(place, len(files))
     return Written(to, files, count, len(pictures.missing))
 
 

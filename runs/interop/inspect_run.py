@@ -16,7 +16,7 @@ from videoautoarena.memory.records.records import TIES, Battle, CallRow, Judging
 from videoautoarena.runs.bench.format.schema import digest_of
 from videoautoarena.runs.interop.inspect_folder import (
     Frames,
-    Tell,
+    OnProgress,
     Written,
     judged,
     parameters_of,
@@ -77,7 +77,12 @@ class _Side(NamedTuple):
 
 
 def export_run(
-    folder: Path, to: Path, *, frames: int = 0, force: bool = False, tell: Tell = say_nothing
+    folder: Path,
+    to: Path,
+    *,
+    frames: int = 0,
+    force: bool = False,
+    on_progress: OnProgress = say_nothing,
 ) -> Written:
     """Write a log for every contestant of a run into the folder `to`.
 
@@ -86,7 +91,7 @@ def export_run(
         to: made if it is not there; it may hold other logs.
         frames: thumbnails of frames in every sample.
         force: replace what is there.
-        tell: hears after every log how many are written.
+        on_progress: hears after every log how many are written.
 
     Raises:
         BadInput: no run, a log is there and not `force`, or one cannot be written.
@@ -116,7 +121,7 @@ def export_run(
             for name in run.manifest["models"]
         ]  # fmt: skip
         filled = [(log, _samples(run, log.model, pictures)) for log in logs]
-        return write_folder(to, filled, force=force, pictures=pictures, tell=tell)
+        return write_folder(to, filled, force=force, pictures=pictures, on_progress=on_progress)
 
 
 def _entry(run: Run, name: str) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.runs.audit.report import brief
 from videoautoarena.runs.rating.behaviour import asked_contestants
-from videoautoarena.runs.rating.finding import tell_figure
+from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.fit import Bouts, RatedBouts, no_finite_rating, rate_bouts
 from videoautoarena.runs.rating.leaderboard import (
     LabelGroup,
@@ -189,7 +189,7 @@ def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
 
 def _labelling(powered: Powered, people: People) -> Labelling:
     groups = (
-        LabelGroup(of.labels, of.battles, tell_figure(of.lam, 6), tell_figure(of.gain, 4))
+        LabelGroup(of.labels, of.battles, figure_json(of.lam, 6), figure_json(of.gain, 4))
         for of in powered.tunings
     )
     return Labelling(

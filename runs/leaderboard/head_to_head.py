@@ -21,7 +21,7 @@ from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
 from videoautoarena.runs.leaderboard.extras import closing_line, extra_lines
 from videoautoarena.runs.leaderboard.markup import Form
 from videoautoarena.runs.leaderboard.text import totals_text
-from videoautoarena.runs.rating.finding import Figure, figure_of, tell_figure
+from videoautoarena.runs.rating.finding import Figure, figure_json, figure_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method
 from videoautoarena.runs.rating.table import build, points_of, wanted
@@ -139,7 +139,7 @@ def _pair(
         losses=points.count(0.0),
         ties=sum(battle.verdict in TIES for battle in battles),
         share=figure_of(share),
-        expected=tell_figure(expected, 6),
+        expected=figure_json(expected, 6),
         both_bad_share=figure_of(bad),
         flags=tuple(_flags(share, len(battles), expected=expected)),
     )

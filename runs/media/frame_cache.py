@@ -65,19 +65,19 @@ class Holdings(NamedTuple):
         held = sum(cached.size_bytes for cached in self.videos)
         yield f"frame cache: {safe(self.folder)}"
         yield (
-            f"  {counted(len(self.videos), 'video')}, {told_bytes(held)} of at most "
-            f"{told_bytes(self.most_bytes)} ({VARIABLE} sets it)"
+            f"  {counted(len(self.videos), 'video')}, {bytes_text(held)} of at most "
+            f"{bytes_text(self.most_bytes)} ({VARIABLE} sets it)"
         )
         if self.spliced:
             size = sum(cached.size_bytes for cached in self.spliced)
-            yield f"  {counted(len(self.spliced), 'spliced clip')}, {told_bytes(size)}"
+            yield f"  {counted(len(self.spliced), 'spliced clip')}, {bytes_text(size)}"
         if self.videos:
             yield ""
             yield "  video         entries        size  last used"
         for cached in self.videos[:SHOWN]:
             yield (
-                f"  {cached.video:12}  {cached.entries:7}  {told_bytes(cached.size_bytes):>10}  "
-                f"{told_age(now - cached.used)}"
+                f"  {cached.video:12}  {cached.entries:7}  {bytes_text(cached.size_bytes):>10}  "
+                f"{age_text(now - cached.used)}"
             )
         if len(self.videos) > SHOWN:
             yield f"  and {len(self.videos) - SHOWN:,} more; --json lists them all"
@@ -147,7 +147,7 @@ def seconds_of(age: str) -> float:
     return float(found[1]) * _SECONDS[found[2]]
 
 
-def told_bytes(number: float) -> str:
+def bytes_text(number: float) -> str:
     """Return a size for a person."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if number < 1024 or unit == "GiB":
@@ -156,7 +156,7 @@ def told_bytes(number: float) -> str:
     return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
 
 
-def told_age(seconds: float) -> str:
+def age_text(seconds: float) -> str:
     """Return how long ago something was, for a person."""
     for unit, name in (("d", "day"), ("h", "hour"), ("m", "minute")):
         if seconds >= _SECONDS[unit]:

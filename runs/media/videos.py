@@ -17,7 +17,7 @@ from rich.text import Text
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA, Sampling, Skipped, Video
 from videoautoarena.runs.console.events import Say
-from videoautoarena.runs.console.listeners import gather, telling
+from videoautoarena.runs.console.listeners import gather, progress
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.text.terminal import folded, safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
@@ -171,14 +171,14 @@ async def _with_each(
 ) -> Library:
     """Return it with every row looked at once more."""
     done = 0
-    with telling(say) as tell:
+    with progress(say) as on_progress:
         async with Decoders(FrameCache()) as decoders:
 
             async def look_and_tell(row: Row) -> Row:
                 nonlocal done
                 looked = await look(decoders, row)
                 done += 1
-                tell(done, len(library.rows), words)
+                on_progress(done, len(library.rows), words)
                 return looked
 
             rows = await asyncio.gather(*map(look_and_tell, library.rows))

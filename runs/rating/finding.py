@@ -47,7 +47,7 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
-        figures = {name: tell_figure(getattr(self, name)) for name in ("value", "low", "high")}
+        figures = {name: figure_json(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
         return {"key": self.key, **figures, **about}
 
@@ -79,7 +79,7 @@ def alarms(findings: Iterable[Finding]) -> list[str]:
     return [finding.sentence for finding in findings if finding.is_alarm]
 
 
-def tell_figure(value: float, digits: int = 6) -> float | None:
+def figure_json(value: float, digits: int = 6) -> float | None:
     """Return a figure for JSON; None where it is not finite."""
     return round(float(value), digits) if math.isfinite(value) else None
 
@@ -100,11 +100,11 @@ UNKNOWN = Figure(None, None, None, 0)
 def figure_of(share: Share) -> Figure:
     """Return a share, rounded."""
     return Figure(
-        tell_figure(share.value), tell_figure(share.low), tell_figure(share.high), share.n
+        figure_json(share.value), figure_json(share.low), figure_json(share.high), share.n
     )
 
 
-def tell_share(share: Share) -> dict[str, float | int | None]:
+def share_json(share: Share) -> dict[str, float | int | None]:
     """Return a share as JSON-ready values; null where a figure is not finite."""
     return figure_of(share)._asdict()
 

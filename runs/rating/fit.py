@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.rating.finding import tell_figure
+from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.leaderboard import (
     Bootstrap,
     Elo,
@@ -189,9 +189,9 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
         elo = float(rated.elo[k]) if battles else math.nan
     return Row(
         model=rated.bouts.names[k],
-        rating=tell_figure(ratings.rating[k], 4),
-        low=tell_figure(ratings.low[k], 4),
-        high=tell_figure(ratings.high[k], 4),
+        rating=figure_json(ratings.rating[k], 4),
+        low=figure_json(ratings.low[k], 4),
+        high=figure_json(ratings.high[k], 4),
         rank=int(ratings.place[k]) or None,
         rank_best=int(ratings.best[k]) or None,
         rank_worst=int(ratings.worst[k]) or None,
@@ -199,7 +199,7 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
         wins=int(counts.wins[k]),
         losses=int(counts.losses[k]),
         ties=int(counts.ties[k]),
-        win_rate=tell_figure(counts.win_rate[k], 6),
+        win_rate=figure_json(counts.win_rate[k], 6),
         elo=elo,
         forfeits=forfeits,
         flags=tuple(flags_of(rated, k)),
@@ -285,7 +285,7 @@ def _terms(rated: RatedBouts, component: int) -> Terms:
     assert fit.terms is not None
     halves = half_widths(fit.errors, fit.spread.effective)
     worth = [
-        Term(*(tell_figure(SCALE * x, 4) for x in (gamma, gamma - half, gamma + half)))
+        Term(*(figure_json(SCALE * x, 4) for x in (gamma, gamma - half, gamma + half)))
         for gamma, half in zip(fit.terms.gamma, halves[: len(fit.terms.gamma)], strict=True)
     ]
     seat, style = worth.pop(0) if method.seats else None, None
@@ -337,6 +337,6 @@ def matrices_of(rated: RatedBouts) -> Matrices:
         models=[rated.bouts.names[k] for k in order],
         battles=met[grid].astype(int).tolist(),
         thin=((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
-        wins=[[tell_figure(x, 6) for x in row] for row in share[grid]],
-        better=[[tell_figure(x, 6) for x in row] for row in better[grid]],
+        wins=[[figure_json(x, 6) for x in row] for row in share[grid]],
+        better=[[figure_json(x, 6) for x in row] for row in better[grid]],
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding, tell_figure
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding, figure_json
 from videoautoarena.runs.rating.method import Anchored, Totals
 
 SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
@@ -72,7 +72,7 @@ class Row:
         )
         row = {name: getattr(self, name) for name in known}
         if self.elo is not None:
-            row["elo"] = tell_figure(self.elo, 4)
+            row["elo"] = figure_json(self.elo, 4)
         row["forfeits"] = self.forfeits
         if self.behaviour is not None:
             row |= self.behaviour.to_json()
@@ -125,7 +125,7 @@ class Terms:
                 name: None if term is None else term._asdict() for name, term in self.style.items()
             }
         if self.tie_share is not None:
-            found["tie_share"] = tell_figure(self.tie_share, 6)
+            found["tie_share"] = figure_json(self.tie_share, 6)
         return found
 
 

@@ -90,7 +90,7 @@ def folded(text: str, columns: int) -> str:
     )
 
 
-def tell_lines(lines: Iterable[str]) -> None:
+def print_results(lines: Iterable[str]) -> None:
     """Print results that are sentences, broken between words to the width of the terminal.
 
     What says nothing of its width, such as a pipe, is 80 columns wide; an unbroken form is JSON.
@@ -98,7 +98,7 @@ def tell_lines(lines: Iterable[str]) -> None:
     click.echo(folded("\n".join(lines), shutil.get_terminal_size().columns))
 
 
-def tell(text: str) -> None:
+def print_result(text: str) -> None:
     """Print a result, as it is."""
     click.echo(text)
 

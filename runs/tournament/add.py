@@ -91,14 +91,14 @@ class Addition:
         return [*told, f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"]
 
 
-def add(out: Path, request: AddRequest, *, limits: Limits, told: Listeners) -> Play:
+def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
     """Add a model to the run in `out`, or what is missing of it; what comes back plays it.
 
     Raises:
         BadInput: nothing was written; the message says what to change.
     """
-    opened = _open(out, request, told.say)
-    return play_run(opened, out, limits=limits, told=told, newcomers_only=True)
+    opened = _open(out, request, listeners.say)
+    return play_run(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
 
 
 def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:

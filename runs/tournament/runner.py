@@ -130,7 +130,7 @@ while a loop that stands still hears it only when it moves on.
 
 
 async def play_run(
-    run: Opened, out: Path, *, limits: Limits, told: Listeners, newcomers_only: bool = False
+    run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool = False
 ) -> Finished:
     """Play every unsettled slot, or those of newcomers over stored answers, and close the run.
 
@@ -138,7 +138,7 @@ async def play_run(
     """
     with run.store as store:
         lineup = Lineup(store.slots())
-        told = _alarmed(store, out, limits, told)
+        listeners = _alarmed(store, out, limits, listeners)
         stopped = is_capped = False
         gone: Outage | None = None
         rule = kept_rule(store).rule
@@ -150,18 +150,18 @@ async def play_run(
         slots = lineup.slots.without(store.settled_ids())
         if slots := slots.where(newcomers_among(slots)) if newcomers_only else slots:
             store.sessions.begin()
-            told.hear(_beginning(run, out, budget))
-            async with playing(run, budget, limits=limits, hear=told.hear) as game:
-                stopped = await _play_all(game, slots, told)
+            listeners.hear(_beginning(run, out, budget))
+            async with playing(run, budget, limits=limits, hear=listeners.hear) as game:
+                stopped = await _play_all(game, slots, listeners)
                 is_capped = stopped and game.asker.is_broke
                 gone = game.asker.lost if stopped else None
             if game.watch is not None:
                 game.watch.look()
                 keep_met(store, game.watch.met)
             address = gone.address if gone else ""
-            told.hear(Ended(stopped, is_capped, store.journal.spent(), address))
+            listeners.hear(Ended(stopped, is_capped, store.journal.spent(), address))
         for line in damage(store):
-            told.say(line)
+            listeners.say(line)
         forfeits = _count_forfeits(store)
         return Finished(
             total=len(lineup.slots),
@@ -181,10 +181,10 @@ async def play_run(
         )
 
 
-def _alarmed(store: Store, out: Path, limits: Limits, told: Listeners) -> Listeners:
+def _alarmed(store: Store, out: Path, limits: Limits, listeners: Listeners) -> Listeners:
     """Return an audience that is also told at once of a model that is no use."""
-    alarm = Alarm(out, told.say, partial(_count_forfeits, store), accepted=limits.max_void)
-    return Listeners(told.say, all_of(told.hear, alarm.hear))
+    alarm = Alarm(out, listeners.say, partial(_count_forfeits, store), accepted=limits.max_void)
+    return Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
 
 
 def _count_forfeits(store: Store) -> Forfeits:
@@ -312,7 +312,7 @@ def _ends_for(spend_cap: CappedBudget) -> Hear:
     return hear
 
 
-async def _play_all(game: Game, slots: Slots, told: Listeners) -> bool:
+async def _play_all(game: Game, slots: Slots, listeners: Listeners) -> bool:
     """Play all blocks and return whether an interrupt or a cap ended it early."""
     from videoautoarena.graph.tournament import play
 
@@ -331,4 +331,4 @@ async def _play_all(game: Game, slots: Slots, told: Listeners) -> bool:
             await play_blocks(blocks, one_after_another(go_and_play))
         await play_newcomers(game.arena, slots.where(of_newcomer), game.guests.source_of)
 
-    return await until_done(game.asker, play_them(), told)
+    return await until_done(game.asker, play_them(), listeners)

@@ -96,11 +96,11 @@ def simulate(
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     told = Listeners(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
-    return play_run(ready, out, limits=limits, told=told)
+    return play_run(ready, out, limits=limits, listeners=told)
 
 
 def resume(
-    out: Path, *, videos: Path | None, limits: Limits, told: Listeners, care: Care = NO_CARE
+    out: Path, *, videos: Path | None, limits: Limits, listeners: Listeners, care: Care = NO_CARE
 ) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end.
 
@@ -108,7 +108,7 @@ def resume(
         out: the run's folder.
         videos: where the videos are now; None looks where they were.
         limits: what is no part of the run.
-        told: who is told of it.
+        listeners: who is told of it.
         care: how the run is opened.
     """
     with ExitStack() as undo:
@@ -123,12 +123,12 @@ def resume(
         check_keys(config.model_of(alias) for alias in config.cast)
         refuse_missing(config.sampling)
         check_caps(config, care.caps or NO_CAPS)
-        found = look(folder, told.say)
+        found = look(folder, listeners.say)
         _load_graph()
         run = go_on(Run(out, store), None, prompts=None, found=found, folder=folder, care=care)
         undo.pop_all()
-    introduce(run, out, say=told.say, assumed_cast=False, exists=True)
-    return play_run(run, out, limits=limits, told=told)
+    introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
+    return play_run(run, out, limits=limits, listeners=listeners)
 
 
 def _reopened(out: Path, care: Care) -> Store:

@@ -24,7 +24,7 @@ from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.console.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.console.listeners import telling
+from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
     check_caps,
@@ -151,38 +151,38 @@ class Ready:
 
 async def plan_trials(out: Path, asked: Asked) -> TrialPlan:
     """Return what these trials would take; nobody is called, and nothing is written."""
-    async with _ready(out, asked, told=None) as ready:
+    async with _ready(out, asked, listeners=None) as ready:
         return ready.plan
 
 
-async def hold_trials(out: Path, asked: Asked, *, told: Listeners, on_held: OnHeld) -> Tally:
+async def hold_trials(out: Path, asked: Asked, *, listeners: Listeners, on_held: OnHeld) -> Tally:
     """Hold the trials that were asked for and that the run in `out` does not have.
 
     Args:
         out: the run's folder.
         asked: what was typed.
-        told: who is told how it goes.
+        listeners: who is told how it goes.
         on_held: takes every trial as it is kept, and how all of them went so far.
 
     Raises:
         BadInput: a judge that cannot be, or frames that are gone.
         RunLocked: another process is at the run.
     """
-    async with _ready(out, asked, told=told) as ready:
+    async with _ready(out, asked, listeners=listeners) as ready:
         for line in ready.plan.as_lines():
-            told.say(line)
+            listeners.say(line)
         tally = Tally(sum(ready.plan.kinds.values()), known=ready.plan.known)
         if ready.wanted:
             check_keys(ready.config.model_of(alias) for alias in ready.config.judges)
             await _find_frames(ready)
-            await _hold(ready, asked, tally=tally, told=told, on_held=on_held)
+            await _hold(ready, asked, tally=tally, listeners=listeners, on_held=on_held)
         return tally
 
 
 @asynccontextmanager
-async def _ready(out: Path, asked: Asked, *, told: Listeners | None) -> AsyncIterator[Ready]:
+async def _ready(out: Path, asked: Asked, *, listeners: Listeners | None) -> AsyncIterator[Ready]:
     """Yield trials that can be held; with nobody to be told, such as can only be planned."""
-    write = told is not None
+    write = listeners is not None
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(run_file(out), write=write))
         config = _config(store, asked)
@@ -192,8 +192,8 @@ async def _ready(out: Path, asked: Asked, *, told: Listeners | None) -> AsyncIte
             keep_caps(store, caps)
         decoders = await stack.enter_async_context(Decoders(FrameCache()))
         material = _material(Run(out, store), config, decoders, asked)
-        if told is not None:
-            material = replace(material, say=told.say)
+        if listeners is not None:
+            material = replace(material, say=listeners.say)
         cases = [case for kind in asked.kinds for case in await MAKERS[kind](material)]
         seatings = list({one.id: one for one in seatings_of(cases, material.judges)}.values())
         wanted = open_seatings(store, seatings, retry_failed=asked.retry_failed)
@@ -271,15 +271,15 @@ async def _find_frames(ready: Ready) -> None:
 
 
 async def _hold(
-    ready: Ready, asked: Asked, *, tally: Tally, told: Listeners, on_held: OnHeld
+    ready: Ready, asked: Asked, *, tally: Tally, listeners: Listeners, on_held: OnHeld
 ) -> None:
     store, config = ready.store, ready.config
-    calling, hear = Calling(store, config, ready.load), partial(pass_on, told=told)
+    calling, hear = Calling(store, config, ready.load), partial(pass_on, listeners=listeners)
     asker = draining_asker(calling, tally, pace=asked, hear=hear)
     prompter = Prompter(asker, stored_prompts(store), config.seed)
     game = TrialGame(store, prompter, asked.concurrency, tally, lambda trial: on_held(trial, tally))
     try:
-        stopped = await until_done(asker, game.hold(ready.wanted), told)
+        stopped = await until_done(asker, game.hold(ready.wanted), listeners)
     finally:
         await asker.aclose()
     tally.end(asker, stopped=stopped)
@@ -288,10 +288,10 @@ async def _hold(
 @contextmanager
 def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnHeld]:
     """Give what takes every trial as it is held and shows how far they are."""
-    with telling(say, is_quiet=is_quiet) as tell:
+    with progress(say, is_quiet=is_quiet) as on_progress:
 
         def on_held(_trial: Trial, tally: Tally) -> None:
-            tell(tally.held, tally.asked - tally.known, told(tally))
+            on_progress(tally.held, tally.asked - tally.known, told(tally))
 
         yield on_held
 

@@ -56,12 +56,12 @@ class Ground:
     def add(self, **limits: Any) -> Finished:
         told = Listeners(self.said.append, nobody)
         request = AddRequest(NEW, config=self.config, caps=limits.get("caps", Caps(None, None)))
-        return run_async(add(self.out, request, limits=Limits(**limits), told=told))
+        return run_async(add(self.out, request, limits=Limits(**limits), listeners=told))
 
     def resume(self, *, retry_failed: bool = False) -> Finished:
         told = Listeners(self.said.append, nobody)
         care = Care(retry_failed=retry_failed)
-        return run_async(resume(self.out, videos=None, limits=Limits(), told=told, care=care))
+        return run_async(resume(self.out, videos=None, limits=Limits(), listeners=told, care=care))
 
     def guests(self) -> list[Battle]:
         return [battle for battle in battles_of(self.out) if is_newcomer(battle.id)]

@@ -26,7 +26,7 @@ PATIENCE_S = 60.0
 SLOWEST_BYTES_S = 20e6
 """To be read and described a file has a minute, and more where it holds much: both together."""
 
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Takes how many files have been read, of how many."""
 
 
@@ -39,7 +39,7 @@ class Findings(NamedTuple):
     """(path, path of the video with the same bytes)."""
 
 
-def find_videos(folder: Path, tell: Tell | None = None) -> Findings:
+def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings:
     """Return every usable video below the folder, and why the others are none.
 
     Suffixes decide nothing except whether an unusable file is worth a word.
@@ -51,7 +51,7 @@ def find_videos(folder: Path, tell: Tell | None = None) -> Findings:
     found = Findings([], [], [])
     first_of: dict[str, str] = {}
     whole = sorted(_walk(folder))
-    read = iter(read_videos(folder, [name for name, why in whole if not why], tell))
+    read = iter(read_videos(folder, [name for name, why in whole if not why], on_progress))
     for name, why in whole:
         video = UnusableVideo(why) if why else next(read)
         if isinstance(video, UnusableVideo):
@@ -75,7 +75,7 @@ def read_video(folder: Path, name: str) -> Video:
 
 
 def read_videos(
-    folder: Path, names: Sequence[str], tell: Tell | None = None
+    folder: Path, names: Sequence[str], on_progress: OnProgress | None = None
 ) -> list[Video | UnusableVideo]:
     """Return the record of each file called so in `folder`, or why it has none, in their order."""
     busy: set[Worker] = set()
@@ -84,8 +84,8 @@ def read_videos(
     try:
         for video in pool.map(lambda name: _read(folder, name, busy), names):
             read.append(video)
-            if tell:
-                tell(len(read), len(names))
+            if on_progress:
+                on_progress(len(read), len(names))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         # Only after Ctrl-C or the like is anybody still at work.

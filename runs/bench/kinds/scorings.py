@@ -34,7 +34,7 @@ class Scoring(ABC):
 
     @abstractmethod
     async def run(
-        self, bench: OpenBench, asked: Asked, *, told: Listeners, on_settled: OnSettled
+        self, bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
     ) -> Ran:
         """Play one, or what of it is not played yet, and write the results when all of it is."""
 
@@ -69,12 +69,12 @@ class Preference(Scoring):
         return await plan_bench(bench, asked)
 
     async def run(
-        self, bench: OpenBench, asked: Asked, *, told: Listeners, on_settled: OnSettled
+        self, bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
     ) -> Ran:
         """Ask every model, and a judge about each answer."""
         from videoautoarena.runs.bench.play.runner import run_bench
 
-        return await run_bench(bench, asked, told=told, on_settled=on_settled)
+        return await run_bench(bench, asked, listeners=listeners, on_settled=on_settled)
 
     def score(self, bench: OpenBench, wanted: WantedScores) -> Scores:
         """Return the board against the references, and one a judge and anchor."""

@@ -128,14 +128,14 @@ async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
 
 
 async def run_bench(
-    bench: OpenBench, asked: Asked, *, told: Listeners, on_settled: OnSettled
+    bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
 ) -> Ran:
     """Play a bench, or what of it is not played yet, and write the results when all of it is.
 
     Args:
         bench: what is asked.
         asked: what was typed.
-        told: who is told how it goes.
+        listeners: who is told how it goes.
         on_settled: hears after every question of every model.
 
     Raises:
@@ -144,7 +144,7 @@ async def run_bench(
     """
     async with _ready(bench, asked, write=True) as ready:
         for line in ready.plan.as_lines():
-            told.say(line)
+            listeners.say(line)
         if ready.left.calls.total() and ready.films.folder is None:
             raise BadInput(
                 f"{bench.folder} is not played to its end and holds no copies of its videos; "
@@ -153,7 +153,9 @@ async def run_bench(
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
         tally = BenchTally(len(ready.items) * len(ready.cast.players))
-        outcomes = await _play(ready, asked, tally=tally, told=told, on_settled=on_settled)
+        outcomes = await _play(
+            ready, asked, tally=tally, listeners=listeners, on_settled=on_settled
+        )
         results = _results(ready, outcomes) if tally.settled == tally.total else ()
         files, kept = keep_results(ready.bench, results)
         names = tuple(player.name for player in ready.cast.players)
@@ -274,7 +276,7 @@ async def _play(
     asked: Asked,
     *,
     tally: BenchTally,
-    told: Listeners,
+    listeners: Listeners,
     on_settled: OnSettled,
 ) -> Outcomes:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
@@ -283,13 +285,16 @@ async def _play(
         raise RuntimeError("a bench was to be played without a file for its calls")
     async with Decoders(FrameCache()) as decoders:
         run_frames = _run_frames(cast, ready.films, store, decoders=decoders)
-        calling, hear = Calling(store, cast.config, run_frames.jpegs), partial(pass_on, told=told)
+        calling, hear = (
+            Calling(store, cast.config, run_frames.jpegs),
+            partial(pass_on, listeners=listeners),
+        )
         asker = draining_asker(calling, tally, pace=asked, hear=hear)
         game = game_of(cast, ready.films, asker, store=store, run_frames=run_frames)
         jobs = [(item, player) for item in ready.items for player in cast.players]
         line = Line(game.play, jobs, tally, on_settled)
         try:
-            stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), told)
+            stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), listeners)
         finally:
             await asker.aclose()
     tally.lost = store.journal.lost(besides="offline:*")

@@ -91,8 +91,10 @@ class Terminalless:
         self.flags = Flags(**roles, rounds=2, config=self.config, max_void=1.0)
 
     def play(self, display: Display) -> None:
-        with audience(display) as told:
-            work = simulate(self.videos, self.out, flags=self.flags, say=told.say, hear=told.hear)
+        with audience(display) as listeners:
+            work = simulate(
+                self.videos, self.out, flags=self.flags, say=listeners.say, hear=listeners.hear
+            )
             run_async(work)
 
 

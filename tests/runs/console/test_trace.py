@@ -30,8 +30,10 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[st
     place = tmp_path_factory.mktemp("traced")
     videos = draw_folder(place / "videos", 1, seconds=2)
     flags = Flags(models=TRIO, rounds=2, until="battles=99")
-    with audience(Display(quiet=True, trace=str(place / "trace"))) as told:
-        run_async(simulate(videos, place / "out", flags=flags, say=told.say, hear=told.hear))
+    with audience(Display(quiet=True, trace=str(place / "trace"))) as listeners:
+        run_async(
+            simulate(videos, place / "out", flags=flags, say=listeners.say, hear=listeners.hear)
+        )
     return place / "out", [json.loads(line) for line in (place / "trace").read_text().splitlines()]
 
 

@@ -18,9 +18,9 @@ from videoautoarena.runs.media.frame_cache import (
     SHOWN,
     Cached,
     Holdings,
+    age_text,
+    bytes_text,
     seconds_of,
-    told_age,
-    told_bytes,
 )
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.sampling.sampler import Sampled
@@ -173,9 +173,9 @@ def test_what_is_no_age_is_refused(age: str) -> None:
 
 
 def test_sizes_and_ages_are_told_in_words() -> None:
-    assert [told_bytes(n) for n in (0, 1023, 1536, 5 << 30)] == [
+    assert [bytes_text(n) for n in (0, 1023, 1536, 5 << 30)] == [
         *("0 bytes", "1,023 bytes", "1.5 KiB", "5.0 GiB")
     ]
-    assert [told_age(s) for s in (-1, 59, 60, 7200, DAY_S)] == [
+    assert [age_text(s) for s in (-1, 59, 60, 7200, DAY_S)] == [
         *("just now", "just now", "1 minute ago", "2 hours ago", "1 day ago")
     ]

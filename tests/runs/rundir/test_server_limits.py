@@ -165,7 +165,9 @@ def test_a_newcomer_does_not_pay_for_what_the_judge_has_learnt(
     out = Path(shutil.copytree(template.out, tmp_path / "out"))
     said: list[str] = []
     told = Listeners(said.append, nobody)
-    run_async(add(out, AddRequest("offline:terse", 2), limits=RunLimits(concurrency=1), told=told))
+    run_async(
+        add(out, AddRequest("offline:terse", 2), limits=RunLimits(concurrency=1), listeners=told)
+    )
     assert not any("from now on" in line for line in said)
 
 

@@ -44,7 +44,9 @@ def run(template: Path, tmp_path: Path) -> Path:
 
 def added(out: Path, *, said: list[str] | None = None, **request: Any) -> Finished:
     told = Listeners((said if said is not None else []).append, nobody)
-    return run_async(add(out, AddRequest(**{"model": NEW, **request}), limits=Limits(), told=told))
+    return run_async(
+        add(out, AddRequest(**{"model": NEW, **request}), limits=Limits(), listeners=told)
+    )
 
 
 def _silent(_line: str) -> None:
@@ -136,7 +138,7 @@ def test_the_same_seed_draws_the_same_battles_at_any_concurrency(
     other = Path(shutil.copytree(template, tmp_path / "other"))
     told = Listeners(_silent, nobody)
     added(run, battles=6)
-    run_async(add(other, AddRequest(NEW, 6), limits=Limits(concurrency=1), told=told))
+    run_async(add(other, AddRequest(NEW, 6), limits=Limits(concurrency=1), listeners=told))
     assert [b.model_dump_json() for b in guests(run)] == [
         b.model_dump_json() for b in guests(other)
     ]
@@ -153,7 +155,7 @@ def test_what_was_stopped_goes_on_with_resume_and_ends_the_same(
         alter(other, "DELETE FROM battles WHERE id = :id", id=battle.id)
     alter(other, "DELETE FROM draws WHERE slot = :id", id=lost[-1].id)
     finished = run_async(
-        resume(other, videos=None, limits=Limits(), told=Listeners(_silent, nobody))
+        resume(other, videos=None, limits=Limits(), listeners=Listeners(_silent, nobody))
     )
     assert (finished.settled, finished.total) == (12, 12)
     assert [b.model_dump_json() for b in guests(run)] == [

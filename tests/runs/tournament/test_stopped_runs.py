@@ -49,7 +49,7 @@ def added(out: Path, *, number: int, crash: int | None = None) -> Finished:
     hear = nobody if crash is None else crash_after(crash)
     told = Listeners(lambda _line: None, hear)
     one_by_one = Limits(concurrency=1)
-    return run_async(add(out, AddRequest(NEWCOMER, number), limits=one_by_one, told=told))
+    return run_async(add(out, AddRequest(NEWCOMER, number), limits=one_by_one, listeners=told))
 
 
 def test_a_leaderboard_says_which_rule_ended_the_run_and_what_that_means(

@@ -195,7 +195,7 @@ def test_sixty_videos_are_played_with_two_blocks_open_at_most(
     async def play_all() -> None:
         for one in store.videos():
             await store.put_frames(frames_of(3, video=one.id))
-        ended = await play_run(ready, out, limits=Limits(32), told=told)
+        ended = await play_run(ready, out, limits=Limits(32), listeners=told)
         assert (ended.settled, ended.voids) == (360, 0)
 
     told = Listeners(said.append, plain_lines(said.append))

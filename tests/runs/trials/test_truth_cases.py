@@ -169,7 +169,7 @@ def trials(out: Path, cases: list[TrialCase]) -> Iterator[list[Trial]]:
         )
         run_async(
             hold_trials(
-                out, asked, told=Listeners(lambda _line: None, nobody), on_held=lambda *_: None
+                out, asked, listeners=Listeners(lambda _line: None, nobody), on_held=lambda *_: None
             )
         )
     with Store.open(out / RUN_FILE, write=False) as store:
