@@ -6,7 +6,7 @@ Against the references it is the rule of VideoAutoBench, against an anchor that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Against, Anchored, Comparison, Result
+from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
@@ -133,11 +134,11 @@ def groups_of(results: Sequence[Anchored]) -> Iterator[tuple[tuple[str, str], li
     yield from groups.items()
 
 
-def videos_of(bench: OpenBench, qids: Sequence[str]) -> Ints:
+def videos_of(items: Mapping[str, Item], qids: Iterable[str]) -> Ints:
     """Return for each question a number that stands for its video."""
-    video = {item.qid: item.video_id for item in bench.items}
-    places = {name: k for k, name in enumerate(dict.fromkeys(video[qid] for qid in qids))}
-    return np.array([places[video[qid]] for qid in qids], dtype=np.int64)
+    places: dict[str, int] = {}
+    each = [places.setdefault(items[qid].video_id, len(places)) for qid in qids]
+    return np.array(each, dtype=np.int64)
 
 
 def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> str:

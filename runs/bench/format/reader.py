@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -52,6 +53,11 @@ class OpenBench:
     """Its digest of itself: two benches with one digest are the same, byte for byte."""
     manifest: Manifest
     items: list[Item]
+
+    @cached_property
+    def by_qid(self) -> dict[str, Item]:
+        """The items by their qid, in the order of the file."""
+        return {item.qid: item for item in self.items}
 
     @property
     def results(self) -> Path:
