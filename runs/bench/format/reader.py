@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -115,7 +115,7 @@ def read_bench(folder: Path) -> Reading:
     read.problems += _strangers(folder, found.manifest)
     read.problems += _manifest_problems(found)
     read.problems += _file_problems(folder, found.manifest)
-    _read_items(folder / QUESTIONS, found, read)
+    _read_items(folder / QUESTIONS, found.manifest, read)
     return read
 
 
@@ -254,24 +254,26 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read_items(path: Path, found: _Found, read: Reading) -> None:
-    if (lines := _lines(path, found.manifest)) is None:
+def _read_items(path: Path, manifest: Manifest, read: Reading) -> None:
+    entry = manifest.files.get(QUESTIONS)
+    if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
         return
     seen: set[str] = set()
-    for place, line in enumerate(lines, start=1):
-        where, item = f"{QUESTIONS} line {place}", _item(line, ITEMS[found.manifest.kind])
-        read.lines += 1
-        if isinstance(item, str):
-            read.problems.append(f"{where} {item}")
-            continue
-        read.problems += (f"{where} {wrong}" for wrong in _wrong(item, found.manifest, seen))
-        read.items.append(item)
-        seen.add(item.qid)
-    if read.lines != found.manifest.count:
-        told = counted(read.lines, "question")
-        read.problems.append(f"{QUESTIONS} holds {told}, not {found.manifest.count}")
-    if read.problems and read.lines == len(read.items) == found.manifest.count:
-        read.problems += _count_problems(read.items, found.manifest)
+    with path.open("rb") as file:
+        for line in iter(partial(file.readline, LONGEST_LINE), b""):
+            read.lines += 1
+            where, item = f"{QUESTIONS} line {read.lines}", _item(line, ITEMS[manifest.kind])
+            if isinstance(item, str):
+                read.problems.append(f"{where} {item}")
+                continue
+            read.problems += (f"{where} {wrong}" for wrong in _wrong(item, manifest, seen))
+            read.items.append(item)
+            seen.add(item.qid)
+    if read.lines != manifest.count:
+        found = counted(read.lines, "question")
+        read.problems.append(f"{QUESTIONS} holds {found}, not {manifest.count}")
+    if read.problems and read.lines == len(read.items) == manifest.count:
+        read.problems += _count_problems(read.items, manifest)
 
 
 def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
@@ -282,20 +284,6 @@ def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
         for part in dict.fromkeys((*frozen, *there)):
             if (n := there.get(part, 0)) != (m := frozen.get(part, 0)):
                 yield f"{QUESTIONS} holds {n} of {name} {part}, not {m}"
-
-
-def _lines(path: Path, manifest: Manifest) -> Iterator[bytes] | None:
-    """Return the lines; None of a file that is much longer than it was, so that none is read."""
-    entry = manifest.files.get(QUESTIONS)
-    if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
-        return None
-    return _each_line(path)
-
-
-def _each_line(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while line := file.readline(LONGEST_LINE):
-            yield line
 
 
 def _item(line: bytes, shape: type[Item]) -> Item | str:
