@@ -63,7 +63,6 @@ class Preference(Scoring):
     exports = ("videoautobench", "inspect", "arena-hard")
 
     async def plan(self, bench: OpenBench, asked: Asked) -> BenchPlan:
-        """Return how many answers and judgings are left."""
         from videoautoarena.runs.bench.play.runner import plan_bench
 
         return await plan_bench(bench, asked)
@@ -71,19 +70,16 @@ class Preference(Scoring):
     async def run(
         self, bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
     ) -> Ran:
-        """Ask every model, and a judge about each answer."""
         from videoautoarena.runs.bench.play.runner import run_bench
 
         return await run_bench(bench, asked, listeners=listeners, on_settled=on_settled)
 
     def score(self, bench: OpenBench, wanted: WantedScores) -> Scores:
-        """Return the board against the references, and one a judge and anchor."""
         from videoautoarena.runs.bench.score.anchor_score import score_bench
 
         return score_bench(bench, wanted)
 
     def played(self, bench: OpenBench, ran: Ran) -> Scores:
-        """Return the board of those who played."""
         from videoautoarena.runs.bench.score.anchor_score import score_results
 
         return score_results(bench, ran.results)
@@ -91,13 +87,11 @@ class Preference(Scoring):
     def compare(
         self, bench: OpenBench, a: str, b: str, *, judge: str | None, anchor: str | None
     ) -> Comparison:
-        """Return the paired difference over the questions of both."""
         from videoautoarena.runs.bench.score.compare import compare
 
         return compare(bench, a, b, judge=judge, anchor=anchor)
 
     def check(self, bench: OpenBench, *, run: Path | None, judge: str | None) -> Validity:
-        """Return what length, constant words and no frames win."""
         from videoautoarena.runs.bench.score.validity import check
 
         return check(bench, run=run, judge=judge)

@@ -41,11 +41,7 @@ async def look_ahead(
 ) -> Left:
     """Return what is left to be called; the anchor's answer counts once a question.
 
-    Args:
-        game: repeats what is known, and nothing else; None where nothing was ever played.
-        cast: who plays, and against whom.
-        items: what is asked.
-        films: where the videos are.
+    `game` repeats what is known, and nothing else; it is None where nothing was ever played.
     """
     left = Left()
     for item in items:
