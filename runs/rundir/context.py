@@ -90,7 +90,8 @@ def draining_asker(
             ending.hopeless = f"{event.alias}: {why}: {event.text}"
             asker.drain()
 
-    asker = asker_of(calling, Budget.of(calling.store, calling.config), pace=pace, hear=listen)
+    budget = Budget.of(calling.store, calling.config)
+    asker = asker_of(calling, budget, pace=pace, hear=listen)
     return asker
 
 

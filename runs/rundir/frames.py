@@ -13,9 +13,10 @@ from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Subtitles, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.failures import condemn, verdict_on
+from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings
-from videoautoarena.video.folder.subtitles import Beside, Shelf, Track
+from videoautoarena.video.folder.subtitles import Beside, Shelf
 from videoautoarena.video.workers.decoders import Decoders
 
 SUBTITLES = "subtitles/"
@@ -33,12 +34,15 @@ def keep_subtitles(
         yield from _subtitle_lines(video, beside)
         if beside.track is not None:
             count += 1
-            kept = _sealed(video.id, beside.track, seed)
+            track = beside.track
+            texts = {f"{place}": cue.text for place, cue in enumerate(track.cues)}
+            code = fence_code(seed, video.id, "subtitles", texts)
+            kept = Subtitles(path=track.path, sha256=track.sha256, code=code, cues=track.cues)
             store.put_file(f"{SUBTITLES}{video.id}", write_body(kept))
     if count:
         yield (
-            f"subtitles beside {count} of {len(videos)} video{'s' if len(videos) != 1 else ''} "
-            "are sent with the frames (--no-subtitles leaves them out)"
+            f"subtitles beside {count} of {counted(len(videos), 'video')} are sent with the frames "
+            "(--no-subtitles leaves them out)"
         )
 
 
@@ -58,11 +62,7 @@ def changed_subtitles(
 ) -> Iterator[str]:
     """Yield one line if files beside the run's videos are no longer those that it has kept.
 
-    Args:
-        store: the run.
-        videos: ids of the videos it had when it was last at work.
-        found: what the folder holds now.
-        folder: where it is.
+    `videos` are the ids of those it had when it was last at work; `found` is what is there now.
     """
     shelf, copies = Shelf(folder), _copies(found)
     changed = [
@@ -91,12 +91,6 @@ def _copies(found: Findings) -> dict[str, list[str]]:
     return copies
 
 
-def _sealed(video: str, track: Track, seed: int) -> Subtitles:
-    texts = {f"{place}": cue.text for place, cue in enumerate(track.cues)}
-    code = fence_code(seed, video, "subtitles", texts)
-    return Subtitles(path=track.path, sha256=track.sha256, code=code, cues=track.cues)
-
-
 def _subtitle_lines(video: Video, beside: Beside) -> Iterator[str]:
     for skipped in beside.skipped:
         yield f"skipped {safe(skipped.path)}: {safe(skipped.reason)}"
@@ -118,7 +112,7 @@ class RunFrames:
     """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
 
     `files` says where each video lies now, which need not be where the run found it. With a
-    `generation`, what gave no frames is told as it stood in that one.
+    `generation`, what gives no frames is as it stood in that one.
     """
 
     def __init__(
@@ -155,7 +149,8 @@ class RunFrames:
         async with self._locks.setdefault(video, asyncio.Lock()):
             frames = self._kept.get(video)
             if frames is None:
-                self._refuse_quarantined(video)
+                if (why := verdict_on(self._store, video, self._generation)) is not None:
+                    raise UnusableVideo(why)
                 frames = self._store.frames(video) or await self._first(video)
                 spoken = stored_subtitles(self._store, video)
                 frames = frames.model_copy(update={"subtitles": spoken})
@@ -201,10 +196,6 @@ class RunFrames:
     def is_quarantined(self, video: str) -> bool:
         """Return whether a video has given no frames, and is not tried again."""
         return verdict_on(self._store, video, self._generation) is not None
-
-    def _refuse_quarantined(self, video: str) -> None:
-        if (why := verdict_on(self._store, video, self._generation)) is not None:
-            raise UnusableVideo(why)
 
     async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of a video's frames.

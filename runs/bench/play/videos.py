@@ -216,7 +216,7 @@ def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
     if entry.path and (place := inside(shelf.path, entry.path)) and place.is_file():
         return entry.path
     name = os.path.basename(entry.path) if entry.path else id_
-    found = [*shelf.by_name.get(name, ()), *shelf.by_name.get(id_, ())]
+    found: list[str] = [*shelf.by_name.get(name, ()), *shelf.by_name.get(id_, ())]
     videos = [path for path in dict.fromkeys(found) if not path.lower().endswith((".srt", ".vtt"))]
     if not videos:
         raise UnusableVideo("is missing")
