@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.calls.clients import Load
@@ -48,6 +49,40 @@ class EarlyEnd:
         self.is_capped = stopped and asker.is_broke
         self.gone = asker.lost if stopped else None
         self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
+
+
+T = TypeVar("T")
+
+
+async def work_off(
+    jobs: Iterable[T], work: Callable[[T], Awaitable[None]], *, workers: int
+) -> None:
+    """Do jobs in order, so many at a time.
+
+    After an exception none is begun, and those begun are waited for: a paid reply must be kept.
+    """
+    left = iter(jobs)
+
+    async def go_on() -> None:
+        nonlocal left
+        try:
+            while (job := next(left, None)) is not None:
+                await work(job)
+        except BaseException:
+            left = iter(())
+            raise
+
+    await all_done(go_on() for _ in range(workers))
+
+
+async def all_done(works: Iterable[Awaitable[T]]) -> list[T]:
+    """Return what works come to; where some raise, the first of those is raised after all ended."""
+    found = list[T]()
+    for outcome in await asyncio.gather(*works, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
+        found.append(outcome)
+    return found
 
 
 class Calling(NamedTuple):

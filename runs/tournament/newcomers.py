@@ -36,11 +36,9 @@ class Past(NamedTuple):
 
 
 def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
-    """Give the decided battles of a run in slot order, without those of guests.
+    """Yield the decided battles of a run in slot order, without those of newcomers.
 
-    Args:
-        store: the run.
-        before: the first generation of slots to leave out; None for none.
+    `before` is the first generation of slots to leave out; None for none.
     """
     slots = store.slots()
     slots = slots.where(~newcomers_among(slots))
@@ -60,12 +58,7 @@ def newcomer_slots(
 ) -> list[Slot]:
     """Return `count` slots for a newcomer, or as many as there are battles that it did not meet.
 
-    Args:
-        newcomer: its name in the roster.
-        count: how many are wanted.
-        seed: of the run.
-        past: battles to draw from.
-        existing: every slot the run has.
+    They are drawn from `past`; `existing` is every slot the run has.
     """
     open_to = (one for one in past if newcomer not in (one.ending.model_a, one.ending.model_b))
     chosen = nsmallest(
@@ -96,8 +89,7 @@ class NewcomerDraws:
     def source_of(self, slot: str) -> Battle:
         """Return the battle that a guest slot borrows from: the one that counted when it was added.
 
-        Raises:
-            StoreError: it is not there, or it has no answers.
+        StoreError where it is not there, or has no answers.
         """
         current = self._lineup.current(place_of(slot), before=joining_of(slot))
         battle = self._store.battle(current)
@@ -109,7 +101,8 @@ class NewcomerDraws:
 
     def of(self, slot: str) -> Draw:
         """Return the draw of a guest slot; where one stands in the run, with its propensity."""
-        source, generation, place = self.source_of(slot), joining_of(slot), _first(slot)
+        source, generation = self.source_of(slot), joining_of(slot)
+        place = newcomer_id(place_of(slot), generation)
         newcomer = self._newcomers.get(generation)
         if newcomer is None:
             raise StoreError(f"the run's settings name no newcomer for slot {slot}")
@@ -147,10 +140,6 @@ class NewcomerDraws:
 
     def _u(self, what: str, key: str) -> float:
         return unit_interval(self._config.seed, what, key)
-
-
-def _first(slot: str) -> str:
-    return newcomer_id(place_of(slot), joining_of(slot))
 
 
 async def write_draws(store: Store, draws: NewcomerDraws, slots: Iterable[Slot]) -> None:

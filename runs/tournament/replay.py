@@ -44,8 +44,7 @@ class Replayed:
 async def replay(out: Path) -> Replayed:
     """Play every settled slot of the run in `out` from its journal and compare, byte for byte.
 
-    Where slots were superseded the run is played as it stood in each generation. Costs no model
-    call and touches no network, no video and no file but the run's.
+    Where slots were superseded the run is played as it stood in each generation. No model call.
     """
     with Store.open(run_file(out), write=False) as store:
         found = Replayed()
@@ -125,16 +124,13 @@ async def _play(arena: Arena, slots: Slots, found: Replayed) -> None:
         for video in slots.where(slots.personas == persona).videos_of():
             users.setdefault(video, set()).add(persona)
 
-    async def play_lineage(video: str, persona: int) -> None:
-        try:
-            await play(_alone(arena, video, persona), video)
-        except (JournalMiss, StoreError) as wrong:
-            found.differences.append(f"{lineage_id(video, persona)}: {wrong}")
-
     # Each lineage by itself: what is wrong with one must not end the others.
     async def play_again(visit: Visit) -> None:
         for persona in sorted(users[visit.video]):
-            await play_lineage(visit.video, persona)
+            try:
+                await play(_alone(arena, visit.video, persona), visit.video)
+            except (JournalMiss, StoreError) as wrong:
+                found.differences.append(f"{lineage_id(visit.video, persona)}: {wrong}")
 
     await play_blocks(blocks_of(slots), play_again)
 

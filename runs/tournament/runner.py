@@ -1,4 +1,4 @@
-"""Playing an open run: every unsettled slot, told as it happens, until done or interrupted."""
+"""Playing an open run: every unsettled slot, until done or interrupted."""
 
 from __future__ import annotations
 
@@ -124,8 +124,7 @@ class Limits:
 Play = Coroutine[object, object, Finished]
 """A run that is open; await it to play every unsettled slot.
 
-What comes before the first call is done outside the event loop: there Ctrl-C is heard at once,
-while a loop that stands still hears it only when it moves on.
+What comes before the first call is done outside the event loop, where Ctrl-C works at once.
 """
 
 
@@ -138,7 +137,9 @@ async def play_run(
     """
     with run.store as store:
         lineup = Lineup(store.slots())
-        listeners = _alarmed(store, out, limits, listeners)
+        count = partial(_count_forfeits, store)
+        alarm = Alarm(out, listeners.say, count, accepted=limits.max_void)
+        listeners = Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
         stopped = is_capped = False
         gone: Outage | None = None
         rule = kept_rule(store).rule
@@ -162,7 +163,7 @@ async def play_run(
             listeners.hear(Ended(stopped, is_capped, store.journal.spent(), address))
         for line in damage(store):
             listeners.say(line)
-        forfeits = _count_forfeits(store)
+        forfeits, spend_cap = count(), budget.spend_cap
         return Finished(
             total=len(lineup.slots),
             settled=forfeits.verdicts.total(),
@@ -173,18 +174,10 @@ async def play_run(
             gone=gone,
             faulty=forfeits.faulty(limits.max_void),
             caps=budget.caps,
-            needed=budget.spend_cap.needed
-            if isinstance(budget.spend_cap, CappedBudget)
-            else NOTHING,
+            needed=spend_cap.needed if isinstance(spend_cap, CappedBudget) else NOTHING,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
         )
-
-
-def _alarmed(store: Store, out: Path, limits: Limits, listeners: Listeners) -> Listeners:
-    """Return an audience that is also told at once of a model that is no use."""
-    alarm = Alarm(out, listeners.say, partial(_count_forfeits, store), accepted=limits.max_void)
-    return Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
 
 
 def _count_forfeits(store: Store) -> Forfeits:
@@ -233,8 +226,8 @@ async def playing(
 ) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
-    if isinstance(budget.spend_cap, CappedBudget):
-        hear = all_of(_ends_for(budget.spend_cap), hear)
+    if isinstance(cap := budget.spend_cap, CappedBudget):
+        hear = all_of(partial(_free_money, cap), hear)
     videos = {video.id: video for video in store.videos()}
     slots = store.slots()
     async with Decoders(FrameCache()) as decoders:
@@ -250,10 +243,14 @@ async def playing(
         await write_draws(store, guests, lineup.slots.where(newcomers_among(lineup.slots)))
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ahead = Ahead(run_frames.foresee)
-        parts = _Parts(run_frames, draws, store, waves, watch, ahead)
+        parts = _Parts(run_frames, draws, store, waves, ahead)
         common = assemble(config, asker, prompts=run.prompts, videos=videos, lineup=lineup)
         try:
-            arena = _heard(common, parts, lineup=lineup, hear=hear)
+            arena = _heard(common, parts, hear)(
+                settled=store.battle,
+                wanted=lineup.ids.__contains__,
+                turn=watch.turn if watch else always,
+            )
             yield Game(arena, asker, slots, watch, guests, ahead)
         finally:
             await asker.aclose()
@@ -266,13 +263,12 @@ class _Parts(NamedTuple):
     draws: WrittenDraws
     store: Store
     waves: Waves
-    watch: Watch | None
     ahead: Ahead
 
 
-def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear) -> Arena:
+def _heard(common: partial[Arena], parts: _Parts, hear: Hear) -> partial[Arena]:
     """Return the arena of a run, of which every frame, draw and battle is an event."""
-    run_frames, draws, store, waves, watch, ahead = parts
+    run_frames, draws, store, waves, ahead = parts
     watched: set[str] = set()
 
     async def frames(video: str) -> Frames:
@@ -292,24 +288,13 @@ def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear)
         hear(Settled(battle))
         waves.note(ending_of(battle))
 
-    return common(
-        frames=frames,
-        draw=draw,
-        settle=settle,
-        settled=store.battle,
-        wanted=lineup.ids.__contains__,
-        turn=watch.turn if watch else always,
-    )
+    return partial(common, frames=frames, draw=draw, settle=settle)
 
 
-def _ends_for(spend_cap: CappedBudget) -> Hear:
-    """Return what tells a spending cap of every battle that needs no more money."""
-
-    def hear(event: Happening) -> None:
-        if isinstance(event, Settled):
-            spend_cap.end(base_of(event.battle.id))
-
-    return hear
+def _free_money(spend_cap: CappedBudget, event: Happening) -> None:
+    """Let a cap know of a battle that needs no more money."""
+    if isinstance(event, Settled):
+        spend_cap.end(base_of(event.battle.id))
 
 
 async def _play_all(game: Game, slots: Slots, listeners: Listeners) -> bool:
@@ -318,10 +303,10 @@ async def _play_all(game: Game, slots: Slots, listeners: Listeners) -> bool:
 
     async def go_and_play(visit: Visit) -> None:
         def is_wanted(slot: str) -> bool:
-            return arena.wanted(slot) and game.slots.called(slot).generation <= visit.generation
+            is_of_it = game.slots.called(slot).generation <= visit.generation
+            return game.arena.wanted(slot) and is_of_it
 
-        arena = game.arena
-        await play(replace(arena, wanted=is_wanted), visit.video)
+        await play(replace(game.arena, wanted=is_wanted), visit.video)
 
     async def play_them() -> None:
         of_newcomer = newcomers_among(slots)

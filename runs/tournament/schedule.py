@@ -37,7 +37,8 @@ def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
     slots = Slots.of(slots)
     order = np.lexsort((slots.columns.ordinal, slots.columns.block, slots.generations))
     blocks: dict[tuple[int, int], list[Visit]] = {}
-    for row in order[_first_of_each(numbers_of_visits(slots)[order])].tolist():
+    _, first_rows = np.unique(numbers_of_visits(slots)[order], return_index=True)
+    for row in order[np.sort(first_rows)].tolist():
         slot = slots[row]
         visits = blocks.setdefault((slot.generation, slot.block), [])
         visits.append(Visit(slot.video, slot.generation))
@@ -49,11 +50,6 @@ def numbers_of_visits(slots: Slots) -> Longs:
     columns, blocks = slots.columns, 1 + int(slots.columns.block.max(initial=0))
     visits = (slots.generations.astype(np.int64) * blocks + columns.block) * len(slots.videos)
     return visits + columns.video
-
-
-def _first_of_each(numbers: Longs) -> Longs:
-    """Return where each number comes first, in the order of their coming."""
-    return np.sort(np.unique(numbers, return_index=True)[1])
 
 
 def one_after_another(
@@ -92,18 +88,14 @@ async def play_blocks(
                 await open_blocks.acquire()
                 group.create_task(play_block(videos))
     except BaseExceptionGroup as several:
-        raise _first(several) from None
+        inner: BaseException = several
+        while isinstance(inner, BaseExceptionGroup):
+            inner = inner.exceptions[0]
+        raise inner from None
 
 
 async def _played(play: Callable[[T], Awaitable[object]], video: T) -> None:
     await play(video)
-
-
-def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:
-    inner: BaseException = several
-    while isinstance(inner, BaseExceptionGroup):
-        inner = inner.exceptions[0]
-    return inner
 
 
 AHEAD = 21

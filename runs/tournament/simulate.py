@@ -94,9 +94,9 @@ def simulate(
         )
         undo.pop_all()
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
-    told = Listeners(say, hear or plain_lines(say))
+    listeners = Listeners(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
-    return play_run(ready, out, limits=limits, listeners=told)
+    return play_run(ready, out, limits=limits, listeners=listeners)
 
 
 def resume(
@@ -104,12 +104,7 @@ def resume(
 ) -> Play:
     """Open the run in `out` with its own settings; what comes back plays it to the end.
 
-    Args:
-        out: the run's folder.
-        videos: where the videos are now; None looks where they were.
-        limits: what is no part of the run.
-        listeners: who is told of it.
-        care: how the run is opened.
+    `videos` is where the videos are now; None looks where they were.
     """
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, care))
@@ -142,12 +137,9 @@ def _load_graph() -> None:
 
 
 def look(folder: Path, say: Say, found: Findings | None = None) -> Findings:
-    """Return the videos of a folder and name every file that cannot be used.
+    """Return the videos of a folder, or BadInput without any; name every file that is no use.
 
     `found` is what it holds, where it was read before.
-
-    Raises:
-        BadInput: there is no usable video.
     """
     found = found or gather(folder, say)
     for path, same in found.duplicates:
@@ -198,14 +190,12 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
 def _money_lines(run: Opened) -> Iterator[str]:
     """Yield what is to be known of a run's money before its first call."""
     caps = kept_caps(run.store)
-    told = f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
-    if run.config.offline:
-        yield from [told] * bool(caps)
-        return
-    plan = plan_of(run.config, work_left(run.config, run.store))
-    yield from money_notice(plan)
+    plan = None if run.config.offline else plan_of(run.config, work_left(run.config, run.store))
+    if plan is not None:
+        yield from money_notice(plan)
     if caps:
-        yield told
+        yield f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
+    if caps and plan is not None:
         spent = run.store.journal.spent()
         taken = Caps(spent.usd, spent.input_tokens + spent.output_tokens)
         yield from cap_notice(plan, caps, taken)

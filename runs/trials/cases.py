@@ -80,7 +80,13 @@ async def attack_cases(material: Material) -> list[TrialCase]:
 
 async def constant_cases(material: Material) -> list[TrialCase]:
     """Return answers that were found good, each against one that is the same for any question."""
-    kit, battles = constants(), choose(material, "constant", _has_good_answer, most=None)
+    kit = constants()
+    battles = choose(
+        material,
+        "constant",
+        lambda one: has_clear_loser(one) or (is_complete(one) and one.verdict == "tie_good"),
+        most=None,
+    )
     number = contracts_of(material.run.manifest)
     cases = []
     for meeting in meetings(len(kit), battles=len(battles), count=material.count):
@@ -98,22 +104,19 @@ async def rejudge_cases(material: Material) -> list[TrialCase]:
 
     Those whose judges came to no verdict are among them.
     """
-    cases = []
-    for battle in choose(material, "rejudge", _was_judged):
-        seatings = sorted({judging.seats for judging in battle.verdicts})
-        cases.append(
-            TrialCase(
-                id=battle.id,
-                kind="rejudge",
-                name="",
-                video=battle.video,
-                frames=await material.run_frames.frames(battle.video),
-                case=case_of(battle),
-                battle=battle.id,
-                seats=tuple(seatings),
-            )
+    return [
+        TrialCase(
+            id=battle.id,
+            kind="rejudge",
+            name="",
+            video=battle.video,
+            frames=await material.run_frames.frames(battle.video),
+            case=case_of(battle),
+            battle=battle.id,
+            seats=tuple(sorted({judging.seats for judging in battle.verdicts})),
         )
-    return cases
+        for battle in choose(material, "rejudge", lambda one: bool(one.verdicts) and has_texts(one))
+    ]
 
 
 def choose(
@@ -138,22 +141,19 @@ def choose(
 def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[Meeting]:
     """Deal texts over battles, each pair once at most and each text from both seats in turn.
 
-    Args:
-        texts: how many texts there are.
-        battles: how many battles there are.
-        count: how many meetings there are to be; None: until all texts and all battles had one.
+    `count` is how many meetings there are to be; None: until all texts and all battles had one.
     """
     round_trip = math.lcm(texts, battles) or 1
     dealt = (
         # Within a round trip no pair comes twice; after it everybody moves on by one battle.
-        Meeting(n % texts, (n + n // round_trip) % battles, _turn(n // texts + n % texts))
+        Meeting(
+            n % texts,
+            (n + n // round_trip) % battles,
+            "ba" if (n // texts + n % texts) % 2 else "ab",
+        )
         for n in range(texts * battles)
     )
     return islice(dealt, max(texts, battles) if count is None else count)
-
-
-def _turn(number: int) -> Seats:
-    return "ab" if number % 2 == 0 else "ba"
 
 
 async def plain_case(
@@ -210,20 +210,15 @@ def _seated(side: Side, *, is_first: bool) -> Seats:
 
 def is_complete(battle: Battle) -> bool:
     """Return whether there are two answers and a verdict on them."""
-    texts = (battle.persona_text, battle.question, battle.answer_a, battle.answer_b)
-    return battle.verdict in DECIDED and all(texts)
+    return battle.verdict in DECIDED and has_texts(battle)
+
+
+def has_texts(battle: Battle) -> bool:
+    """Return whether there is all that a judge is shown."""
+    return all((battle.persona_text, battle.question, battle.answer_a, battle.answer_b))
 
 
 def has_clear_loser(battle: Battle) -> bool:
     """Return whether every judging that came to something came to the same winner."""
     said = {j.verdict for j in battle.verdicts if j.verdict not in ("abstain", "failed")}
     return is_complete(battle) and battle.verdict in ("a", "b") and said == {battle.verdict}
-
-
-def _has_good_answer(battle: Battle) -> bool:
-    return has_clear_loser(battle) or (is_complete(battle) and battle.verdict == "tie_good")
-
-
-def _was_judged(battle: Battle) -> bool:
-    texts = (battle.persona_text, battle.question, battle.answer_a, battle.answer_b)
-    return bool(battle.verdicts) and all(texts)

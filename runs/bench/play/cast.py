@@ -29,13 +29,13 @@ from videoautoarena.runs.config.cast import (
     is_offline_judge,
     is_self_judging,
 )
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.rundir.budget import priced
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.runs.trials.trial import Leave, arena_file
+from videoautoarena.runs.trials.trial import Leave
 
 Swap = float | Literal["all"]
 

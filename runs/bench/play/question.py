@@ -41,6 +41,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import Item, digest_of
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.rundir.context import all_done
 from videoautoarena.runs.rundir.frames import RunFrames
 
 NO_VIDEO = "no video"
@@ -119,13 +120,7 @@ class Game(ABC, Generic[Found]):
         seatings, judges = list(seatings_of(self.cast, item)), self.judges
         works = (self.judging(answered, seating, judge) for seating in seatings for judge in judges)
         # Every call is waited for even if one raises: its sibling's reply is paid and is kept.
-        done = await asyncio.gather(*works, return_exceptions=True)
-        found = list[Found]()
-        for outcome in done:
-            if isinstance(outcome, BaseException):
-                raise outcome
-            found.append(outcome)
-        views = iter(found)
+        views = iter(await all_done(works))
         return self.settled(
             answered, [(seating, list(islice(views, len(judges)))) for seating in seatings]
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -51,7 +50,7 @@ from videoautoarena.runs.rundir.budget import (
     kept_caps,
     merged_caps,
 )
-from videoautoarena.runs.rundir.context import Calling, draining_asker
+from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.text.battle_table import quoted
@@ -60,8 +59,6 @@ from videoautoarena.video.workers.decoders import Decoders
 
 _AT_WORK = 2
 """Questions in hand for each call that may be under way: the next one is worded meanwhile."""
-Way = Callable[[Item, Player], Awaitable[Outcome]]
-"""Plays one question for one player."""
 OnSettled = Callable[[BenchTally], None]
 """Called after every question of every model with how all of them went so far."""
 
@@ -270,54 +267,22 @@ async def _play(
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, tally, pace=asked, hear=hear)
         game = game_of(cast, ready.films, asker, store=store, run_frames=run_frames)
-        line = Line(game.play, product(ready.items, cast.players), tally, on_settled)
+        outcomes: dict[tuple[str, str], Outcome] = {}
+
+        async def play(job: tuple[Item, Player]) -> None:
+            item, player = job
+            outcome = outcomes[player.name, item.qid] = await game.play(item, player)
+            tally.count(outcome, player.name)
+            on_settled(tally)
+
+        jobs, workers = product(ready.items, cast.players), _AT_WORK * asked.concurrency
         try:
-            stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), listeners)
+            stopped = await until_done(asker, work_off(jobs, play, workers=workers), listeners)
         finally:
             await asker.aclose()
     tally.lost = store.journal.lost(besides="offline:*")
     tally.end(asker, stopped=stopped)
-    tally.complete = line.complete(ready.items, len(cast.players))
-    return line.outcomes
-
-
-class Line:
-    """Questions that are played in order, a few at a time."""
-
-    def __init__(
-        self,
-        way: Way,
-        jobs: Iterable[tuple[Item, Player]],
-        tally: BenchTally,
-        on_settled: OnSettled,
-    ) -> None:
-        self.outcomes: dict[tuple[str, str], Outcome] = {}
-        self._way, self._tally, self._on_settled = way, tally, on_settled
-        self._jobs = iter(jobs)
-        self._is_broken = False
-
-    async def play(self, workers: int) -> None:
-        """Play all of them; after an exception none is begun, and those begun are waited for."""
-        done = await asyncio.gather(*(self._work() for _ in range(workers)), return_exceptions=True)
-        for outcome in done:
-            if isinstance(outcome, BaseException):
-                raise outcome
-
-    async def _work(self) -> None:
-        for item, player in self._jobs:
-            if self._is_broken:
-                return
-            try:
-                outcome = await self._way(item, player)
-            except BaseException:
-                self._is_broken = True
-                raise
-            self.outcomes[player.name, item.qid] = outcome
-            self._tally.count(outcome, player.name)
-            self._on_settled(self._tally)
-
-    def complete(self, items: list[Item], players: int) -> int:
-        """Return how many questions, from the first, everybody has played."""
-        played = Counter(qid for _, qid in self.outcomes)
-        begun = (place for place, item in enumerate(items) if played[item.qid] < players)
-        return next(begun, len(items))
+    played = Counter(qid for _, qid in outcomes)
+    open_ = (k for k, one in enumerate(ready.items) if played[one.qid] < len(cast.players))
+    tally.complete = next(open_, len(ready.items))
+    return outcomes
