@@ -136,12 +136,9 @@ class RunFrames:
         self._foreseen: dict[str, UnusableVideo] = {}
 
     async def frames(self, video: str) -> Frames:
-        """Return times and digests of a video's frames; the first time decides them for the run.
+        """Return times and digests of a video's frames, with its subtitles; or UnusableVideo.
 
-        The subtitles that were kept when the run began stand with them.
-
-        Raises:
-            UnusableVideo: no frame could be decoded.
+        The first time decides them for the run.
         """
         if video in self._kept:
             self._kept.move_to_end(video)
@@ -162,10 +159,7 @@ class RunFrames:
             return frames
 
     async def foresee(self, video: str) -> None:
-        """Bring a video's frames into the cache; the run knows nothing of them until its turn.
-
-        What is wrong with the video is kept for then.
-        """
+        """Bring a video's frames into the cache; what is wrong with it is kept until its turn."""
         if self._decoders is None or video not in self._files or self.is_quarantined(video):
             return
         file, known = self._files[video], self._videos[video]
@@ -198,12 +192,7 @@ class RunFrames:
         return verdict_on(self._store, video, self._generation) is not None
 
     async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
-        """Return the JPEG bytes of a video's frames.
-
-        Raises:
-            FramesChanged: the file now gives other frames than this run has seen.
-            UnusableVideo: the file is gone or broken.
-        """
+        """Return the JPEG bytes of a video's frames; or FramesChanged, or UnusableVideo."""
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("its file is not at hand")
         return await self._decoders.jpegs(

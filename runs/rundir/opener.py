@@ -66,11 +66,7 @@ class Opened:
 
 
 def holds_run(out: Path) -> bool:
-    """Return whether `out` holds a run.
-
-    Raises:
-        BadInput: it is a file, or a folder with other things in it.
-    """
+    """Return whether `out` holds a run; BadInput where it is a file or holds other things."""
     if (out / RUN_FILE).is_file():
         return True
     if out.exists() and not out.is_dir():
@@ -116,17 +112,10 @@ def go_on(
 ) -> Opened:
     """Continue a run that is open for writing; its own configuration and prompts bind.
 
-    Only what is no part of the run's identity follows what was asked for now: where models are
-    served, which variables hold their keys, time-outs, and more rounds. It stays open whatever is
+    Only what is no part of the run's identity follows what was `asked` for now, if anything
+    was: where models are served, which variables hold their keys, time-outs, and more rounds.
+    `prompts` are those on disk now, for a warning where they differ. It stays open whatever is
     raised.
-
-    Args:
-        run: what is continued.
-        asked: what was asked for now; None takes the run as it is.
-        prompts: the prompts as they stand on disk now, for a warning where they differ.
-        found: the videos as they are now; new ones are appended.
-        folder: where they are.
-        care: how it is opened.
 
     Raises:
         ForeignRun: it holds a run with other settings.

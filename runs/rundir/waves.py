@@ -152,9 +152,8 @@ class Waves:
     def weights(self, basis: int, models: int) -> Ints:
         """Return how likely each pair is to be drawn by the waves up to `basis`, in millionths.
 
-        They are weighed as if battles were independent, as in the simulations of
-        `scoring/design/power.py` by which the rule was measured: the few videos of the first waves
-        give no error.
+        They are weighed as if battles were independent, as where the rule was measured
+        (`scoring/design/power.py`): the few videos of the first waves give no error.
         """
         if (basis, models) not in self._weights:
             while len(self._weights) >= _REMEMBERED:

@@ -51,15 +51,7 @@ class Sheet:
         return BadInput(f"{self.file}, {self.row} {self.first + row}: {why}")
 
     def check(self, name: str, wrong: Mapping[int, str]) -> None:
-        """Refuse the first row of a column whose value is wrong.
-
-        Args:
-            name: of the column.
-            wrong: places in its values, and what is wrong with each.
-
-        Raises:
-            BadInput: there is one.
-        """
+        """Raise BadInput for the first row with a wrong value; `wrong` says why, by its place."""
         column = self.columns[name]
         found = np.isin(column.codes, list(wrong))
         if found.any():
@@ -97,11 +89,7 @@ _SHOWN = 40
 
 
 def read_numbers(sheet: Sheet, name: str) -> Floats:
-    """Return a column as numbers.
-
-    Raises:
-        BadInput: a value that is no finite number.
-    """
+    """Return a column as numbers; BadInput of a value that is no finite one."""
     column, wrong, numbers = sheet.columns[name], {}, []
     for k, value in enumerate(column.values):
         number = as_number(value)
@@ -152,12 +140,9 @@ _LONGEST_CELL = 2**31 - 1
 
 
 def read_sheet(file: Path, wanted: Wanted) -> Sheet:
-    """Return the columns of a file for which `wanted` holds.
+    """Return the columns of a file for which `wanted` holds; BadInput names the row that is broken.
 
     A million rows take some seconds as CSV or JSON lines, less than one as Parquet.
-
-    Raises:
-        BadInput: no such file, not one of these kinds, or broken; it names the row.
     """
     if not file.is_file():
         raise BadInput(f"{file} is no file; pass a .csv, .tsv, .jsonl or .parquet file")
@@ -313,13 +298,9 @@ ATTRIBUTES = (*TUPLE, "verdict", "answer_a", "answer_b")
 def sheet_of(battles: Any, wanted: Wanted) -> Sheet:
     """Return the columns for which `wanted` holds of battles that a program has in memory.
 
-    Args:
-        battles: a table of pandas, of Arrow or with its stream, or an iterable of mappings, of
-            tuples or of objects with attributes.
-        wanted: whether a column of this name matters.
-
-    Raises:
-        BadInput: something else, or an item of another kind; it names the place, counted from 0.
+    `battles` is a table of pandas, of Arrow or with its stream, or an iterable of mappings,
+    tuples or objects with attributes. BadInput of anything else names the place, counted from
+    0.
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(battles, pandas.DataFrame):

@@ -150,16 +150,10 @@ def measure_styles(answers: Iterable[str]) -> Floats:
 
 
 def compare_styles(first: Floats, second: Floats) -> Floats:
-    """Return (a - b) / (a + b) of counts or other sizes, 0 where both are 0.
+    """Return (a - b) / (a + b) of counts or other sizes, in [-1, 1], 0 where both are 0.
 
-    Args:
-        first: shape (battles, features), not below zero.
-        second: the same of the other answers.
-
-    Returns:
-        shape (battles, features), in [-1, 1].
-
-    Source: Li, Angelopoulos and Chiang (2024), Does Style Matter?
+    All arrays have the shape (battles, features); sizes are not below zero. Source: Li,
+    Angelopoulos and Chiang (2024), Does Style Matter?
     """
     total = first + second
     return np.divide(first - second, total, out=np.zeros_like(total), where=total > 0)

@@ -119,10 +119,7 @@ def mark_up(sheet: Sheet, form: str) -> str:
 
 
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return rows as CSV with a header; nothing for None, a quote before what looks like a formula.
-
-    Control characters become visible escapes, so that one row is one line.
-    """
+    """Return rows as CSV with a header, one line each; nothing for None, no live formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -31,10 +31,7 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def safe(text: str, *, lines: bool = False) -> str:
-    r"""Return `text` with every control, bidi and invalid character as a visible escape.
-
-    Line feeds survive only when `lines` is set.
-    """
+    """Return text with all but visible characters escaped; line feeds survive only with `lines`."""
     return "".join(_shown(c, lines) for c in text)
 
 
@@ -166,20 +163,14 @@ def open_streams() -> None:
 
 
 def finish_though_unread() -> None:
-    """From here on let results that cannot be written stop nothing; `lost_results` tells of them.
-
-    For work that leaves more behind than what it prints.
-    """
+    """From here on let results that cannot be written stop nothing: more is left behind."""
     results = _raw(sys.stdout)
     if isinstance(results, Results):
         results.is_needed = False
 
 
 def lost_results() -> OSError | None:
-    """Return why results could not be written; None where they were, or nobody was there to read.
-
-    A reader that has seen enough and goes away is no failure.
-    """
+    """Return why results could not be written; None where they were, or their reader went away."""
     results = _raw(sys.stdout)
     if not isinstance(results, Results):
         return None

@@ -65,11 +65,9 @@ def core(name: str) -> str:
 def in_full(typed: str, names: Iterable[str]) -> str:
     """Return the one of `names` that was typed, whole or short; what was typed where none is.
 
-    Short is what stands behind the provider, or behind the last slash, in whatever case. What has
-    a colon is whole: a provider behind another one's name is reached by another server.
-
-    Raises:
-        BadInput: it is short for several; the message names them.
+    Short is what stands behind the provider, or behind the last slash, in whatever case. What
+    has a colon is whole: a provider behind another one's name is reached by another server.
+    BadInput where it is short for several.
     """
     known = list(dict.fromkeys(names))
     if not typed or typed in known:

@@ -90,11 +90,7 @@ class Addition:
 
 
 def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
-    """Add a model to the run in `out`, or what is missing of it; what comes back plays it.
-
-    Raises:
-        BadInput: nothing was written; the message says what to change.
-    """
+    """Add a model to a run, or what is missing of it; what comes back plays it. Or BadInput."""
     opened = _open(out, request, listeners.say)
     return play_run(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
 

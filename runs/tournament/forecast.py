@@ -41,11 +41,8 @@ def plan_ahead(
 ) -> tuple[Plan, Findings]:
     """Return what `simulate` with these flags would take, and the videos that it would be about.
 
-    Nothing is written and nobody called.
-
-    Raises:
-        BadInput: such a run could not start.
-        ForeignRun: `out` holds a run with other settings.
+    Nothing is written and nobody called. BadInput or ForeignRun where such a run could not
+    start.
     """
     settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
     if not holds_run(out):

@@ -113,11 +113,7 @@ class WrittenDraws:
         self._read_only = read_only
 
     async def __call__(self, slot: str) -> Draw:
-        """Return the draw of a slot; one that was written earlier must be the same.
-
-        Raises:
-            StoreError: the file holds another draw for this slot, or lacks what it was drawn by.
-        """
+        """Return the draw of a slot; StoreError where the file has another, or lacks its basis."""
         if self._read_only and not self._draws.is_known(slot):
             raise StoreError(
                 f"the draw of slot {slot} is based on wave {self._draws.basis_of(slot)}, of which "

@@ -30,10 +30,7 @@ class Visit(NamedTuple):
 
 
 def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
-    """Return the visits of each block, in the order in which blocks are admitted.
-
-    A generation begins when all blocks of those before it have begun.
-    """
+    """Return the visits of each block, in the order they are admitted: by generation first."""
     slots = Slots.of(slots)
     order = np.lexsort((slots.columns.ordinal, slots.columns.block, slots.generations))
     blocks: dict[tuple[int, int], list[Visit]] = {}
@@ -68,10 +65,7 @@ def one_after_another(
 async def play_blocks(
     blocks: Sequence[Sequence[T]], play: Callable[[T], Awaitable[object]]
 ) -> None:
-    """Play every video; a block begins only when fewer than two earlier ones are unsettled.
-
-    The first exception ends all others and is raised as it is.
-    """
+    """Play every video, two blocks at a time; the first exception ends all and is raised."""
     open_blocks = asyncio.Semaphore(OPEN_BLOCKS)
 
     async def play_block(videos: Sequence[T]) -> None:

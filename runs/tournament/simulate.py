@@ -62,17 +62,8 @@ def simulate(
 ) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
 
-    Args:
-        videos: folder of videos.
-        out: the run's folder.
-        flags: what was typed.
-        say: takes a line of chatter.
-        hear: takes what happens; None says each battle as a line.
-        care: how the run is opened.
-
-    Raises:
-        BadInput: nothing was written; the message says what to change.
-        ForeignRun: `out` holds a run with other settings.
+    `say` takes a line of chatter, `hear` what happens; None says each battle as a line.
+    BadInput or ForeignRun, which says what to change, leaves nothing written.
     """
     settings = resolve(named_in_full(out, flags))
     prompts = PromptSet.load(settings.prompts)

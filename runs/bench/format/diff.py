@@ -20,13 +20,10 @@ _MISSING = object()
 
 
 def diff(first: Path, second: Path) -> Report:
-    """Return what changed from the bench in `first` to that in `second`.
+    """Return what changed from one bench to another; BadInput where one is not intact.
 
-    A question is the same where its qid is; else where it asks the same of the same video, which
-    finds those whose answers or users changed, as the qid of a run goes by all of them.
-
-    Raises:
-        BadInput: one of them is no intact bench.
+    A question is the same where its qid is; else where it asks the same of the same video,
+    which finds those whose answers or users changed, as the qid of a run goes by all of them.
     """
     before, after = open_bench(first), open_bench(second)
     pairs, removed, added = _matched(before, after)

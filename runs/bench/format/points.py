@@ -53,10 +53,7 @@ class Points(NamedTuple):
 
 
 def points_of(result: Result) -> dict[str, Points]:
-    """Return the points of a model by qid, where both references have a ruling.
-
-    Where a reference was judged from both seats its points are the mean of both.
-    """
+    """Return the points of each question that has rulings on both references, by qid."""
     found = defaultdict[str, dict[Against, list[float]]](lambda: {"selected": [], "rejected": []})
     for ruling in result.rulings:
         worth = WORTH[ruling.against].get(ruling.verdict)
@@ -142,11 +139,7 @@ def videos_of(items: Mapping[str, Item], qids: Iterable[str]) -> Ints:
 
 
 def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> str:
-    """Return by whom results are looked at: the one who was named, else the only one.
-
-    Raises:
-        BadInput: no result, none by that judge, or several judges and none named.
-    """
+    """Return the judge that was named, else the only one of these results; or BadInput."""
     judges = list(dict.fromkeys(result.judge for result in results))
     if not judges:
         raise BadInput(f"{bench.folder} has no results; make some with arena bench run")

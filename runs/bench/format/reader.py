@@ -84,11 +84,7 @@ class Reading:
 
 
 def open_bench(folder: Path) -> OpenBench:
-    """Return the bench in `folder`; its videos are not looked at. One reading of its files.
-
-    Raises:
-        BadInput: there is none, or something in it is not as it was sealed.
-    """
+    """Return the bench in `folder`, or BadInput where it is not as sealed; reads no video."""
     read = read_bench(folder)
     if read.problems or read.manifest is None or read.bench is None:
         wrong = one_line(read.problems[0], 200)
@@ -97,11 +93,7 @@ def open_bench(folder: Path) -> OpenBench:
 
 
 def read_bench(folder: Path) -> Reading:
-    """Return all that a bench holds but its videos, and every problem found on the way.
-
-    Raises:
-        BadInput: `folder` is no folder, or a set of a kind that this version does not play.
-    """
+    """Return all that a bench holds but its videos, with every problem; or BadInput."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass one that arena freeze made")
     read = Reading()

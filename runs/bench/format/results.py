@@ -145,21 +145,14 @@ class _Response(Shape):
 
 
 def read_results(bench: OpenBench) -> list[Result]:
-    """Return every result against the references, by name of the model, then of the judge.
-
-    Raises:
-        BadInput: a file that is no result, belongs to another bench or asks what that does not.
-    """
+    """Return every result against the references, by model and judge; or BadInput."""
     files = (file for file in result_files(bench) if read_head(file, bench).kind == RESULT)
     found = (one for file in files if isinstance(one := read_result(file, bench), Result))
     return sorted(found, key=lambda result: (result.model, result.judge))
 
 
 def read_anchored(bench: OpenBench) -> list[Anchored]:
-    """Return all that was held against anchors, sorted by judge, anchor and model.
-
-    BadInput as `read_results`.
-    """
+    """Return all that was held against anchors, by judge, anchor and model; or BadInput."""
     files = (file for file in result_files(bench) if read_head(file, bench).kind == ANCHORED)
     found = (one for file in files if isinstance(one := read_result(file, bench), Anchored))
     return sorted(found, key=lambda one: (one.judge, one.anchor, one.model))
@@ -192,12 +185,7 @@ def read_answers(bench: OpenBench, model: str) -> Answers | None:
 
 
 def write_result(bench: OpenBench, result: Result | Anchored, *, force: bool = False) -> Path:
-    """Write a result whole, and return its file.
-
-    Raises:
-        BadInput: there is one of this model by this judge, against this anchor if it has one, and
-            not `force`, or it cannot be written.
-    """
+    """Write a result whole, and return its file; BadInput where one is there, without `force`."""
     anchor = result.anchor if isinstance(result, Anchored) else None
     kind = RESULT if anchor is None else ANCHORED
     head = Head(kind=kind, judge=result.judge, anchor=anchor, **result.head)
@@ -205,11 +193,7 @@ def write_result(bench: OpenBench, result: Result | Anchored, *, force: bool = F
 
 
 def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
-    """Write answers whole, and return their file.
-
-    Raises:
-        BadInput: there are some of this model and not `force`, or they cannot be written.
-    """
+    """Write answers whole, and return their file; BadInput where some are there and not `force`."""
     lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
     return _write(bench, Head(kind=ANSWERS, **answers.head), lines, force=force)
 
@@ -265,11 +249,7 @@ def result_files(bench: OpenBench) -> list[Path]:
 
 
 def read_head(file: Path, bench: OpenBench) -> Head:
-    """Return the first line of a file.
-
-    Raises:
-        BadInput: it is none of a result, of a newer schema or of another bench.
-    """
+    """Return the first line of a file; BadInput where it is none of a result on this bench."""
     try:
         with file.open("rb") as stream:
             raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
@@ -307,11 +287,7 @@ def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
 
 
 def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
-    """Yield all lines of a file but the first.
-
-    Raises:
-        BadInput: one is of another shape, or the file is far too large.
-    """
+    """Yield all lines of a file but the first; BadInput where one has another shape."""
     if file.stat().st_size > LARGEST_FILE:
         raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
     with file.open("rb") as stream:

@@ -67,10 +67,8 @@ class Checked:
 def verify(folder: Path, videos: Path | None) -> Checked:
     """Return what is wrong with the bench in `folder`, and with its videos if they are given.
 
-    Copies of the videos inside the bench are always looked at.
-
-    Raises:
-        BadInput: `folder` or `videos` is no folder, or the bench has its videos inside.
+    Copies of the videos inside the bench are always looked at; BadInput where `videos` are
+    given for those, or something is no folder.
     """
     if videos is not None and not videos.is_dir():
         raise BadInput(f"{videos} is no folder")

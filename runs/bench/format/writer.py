@@ -35,11 +35,7 @@ Files = Mapping[str, bytes | Copy]
 
 
 def put(files: Files, to: Path) -> bool:
-    """Write the folder `to` in one step; True when it held exactly these files already.
-
-    Raises:
-        BadInput: it holds something else or cannot be made, or a copied file has changed.
-    """
+    """Write the folder `to` in one step, or raise BadInput; True when it was just this."""
     # A folder cannot be renamed onto a link, even one that leads to an empty folder.
     to = Path(os.path.realpath(to))
     try:

@@ -234,10 +234,7 @@ LICENCES = (
 
 
 def parquet_bytes(items: Sequence[Item]) -> bytes:
-    """Return the questions as Parquet; the same questions and pyarrow give the same bytes.
-
-    BadInput where pyarrow is not installed.
-    """
+    """Return the questions as Parquet, equal for equal pyarrow; BadInput without that."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -151,11 +151,7 @@ def why_left_out(battle: Battle, choice: Choice) -> str:
 
 
 def as_item(battle: Battle, choice: Choice, votes: Counter[str] | None = None) -> Item:
-    """Return a battle with a winner as a line of the bench.
-
-    Raises:
-        StoreError: the battle lacks what a decided battle has.
-    """
+    """Return a battle with a winner as a line of the bench; StoreError where it lacks a part."""
     a = (_there(battle, "answer_a"), _there(battle, "model_a"))
     b = (_there(battle, "answer_b"), _there(battle, "model_b"))
     selected, rejected = (a, b) if choice.seat == "a" else (b, a)

@@ -196,8 +196,8 @@ def choose_items(
         selection: what is asked for.
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
-        worth: of each qid how well it tells models apart; None where that does not matter.
-        embed: makes vectors of questions, in whose place their words are read where it is None.
+        worth: of each qid how well it separates models; None where that does not matter.
+        embed: makes vectors of questions; None: their words are read.
     """
     counts: dict[str, int] = {}
 

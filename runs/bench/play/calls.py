@@ -30,15 +30,8 @@ def calls_file(bench: OpenBench) -> Path:
 def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) -> Store | None:
     """Return the calls of a bench, open and as they are; None where there are none yet.
 
-    Args:
-        bench: whose.
-        write: more may be written to them.
-        prompts: folder of prompts in place of ours; all calls of a bench are made with one set.
-
-    Raises:
-        BadInput: they belong to another bench, were made with other prompts than the given ones,
-            or the results are no folder.
-        RunLocked: they are to be written, and another process is at it.
+    All of them are made with one set of prompts. BadInput where they belong to another bench or
+    were made with other `prompts`, RunLocked where another process writes to them.
     """
     file = calls_file(bench)
     if bench.results.exists() and not is_folder(bench.results):
@@ -89,10 +82,7 @@ def begin_calls(bench: OpenBench, prompts: PromptSet) -> Store:
 
 
 def keep_prompts(store: Store, prompts: PromptSet) -> None:
-    """Copy the prompts to the calls that are made with them, unless they are there.
-
-    Calls that are older than a role lack the prompt of it.
-    """
+    """Copy the prompts to the calls made with them; older calls may lack a newer role's."""
     for role, text in prompts.texts.items():
         store.put_file(f"{PROMPT_FILE}{role}", text)
 

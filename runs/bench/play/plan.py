@@ -39,10 +39,7 @@ class Left:
 async def look_ahead(
     game: Game[Any] | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
 ) -> Left:
-    """Return what is left to be called; the anchor's answer counts once a question.
-
-    `game` repeats what is known, and nothing else; it is None where nothing was ever played.
-    """
+    """Return what is left to be called; `game` repeats what is known, None where nothing is."""
     left = Left()
     for item in items:
         video = films.videos.get(item.video_id)

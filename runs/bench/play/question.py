@@ -107,11 +107,7 @@ class Game(ABC, Generic[Found]):
         return tuple(map(self.cast.config.model_of, self.cast.config.judges))
 
     async def play(self, item: Item, player: Player) -> Outcome:
-        """Return what a question came to: one call for an answer, one a judging of each judge.
-
-        Raises:
-            JournalMiss: the prompter only repeats what is known, and this is not.
-        """
+        """Return what a question came to: one call for an answer, one a judging of each judge."""
         held = await self.held(item)
         said = held if held.text is None else await self.answer(item, player)
         if held.text is None or said.text is None:

@@ -116,10 +116,7 @@ class _Ready:
 
 
 async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
-    """Return what it would take to play a bench; nobody is called, and nothing is written.
-
-    BadInput for a cast that cannot play, and for videos that nobody named.
-    """
+    """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
     async with _ready(bench, asked, write=False) as ready:
         return ready.plan
 

@@ -141,10 +141,7 @@ def _facts(
 def keep_results(
     bench: OpenBench, results: Sequence[Result | Anchored]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Write results where none is there that decides more; return the files, and why not others.
-
-    BadInput where one that is there cannot be read, or one cannot be written.
-    """
+    """Write results where none is there that decides more; return the files, and why not others."""
     files, kept = list[Path](), list[str]()
     for result in results:
         file, mine = place_of(bench, result), decided(result)

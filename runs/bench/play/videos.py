@@ -50,17 +50,9 @@ def find_bench_videos(
 ) -> BenchVideos:
     """Return the videos of a bench: by digest where it knows one, else by path, name or id.
 
-    A video whose subtitles are not those of the bench is lost. Nothing is written.
-
-    Args:
-        bench: whose.
-        wanted: ids of the videos that are needed.
-        folder: where they are; None for the copies in the bench, or what was seen before.
-        store: the bench's file of calls, which knows the videos it has seen; None before there is.
-
-    Raises:
-        BadInput: a folder is none or empty; or none is given, the bench has no copies, and a
-            video was never seen.
+    A video whose subtitles are not those of the bench is lost. Nothing is written. `folder` is
+    None for the copies in the bench, or for what `store`, its file of calls, saw before.
+    BadInput where the folder is none or empty, or a video was never seen.
     """
     seen = seen_videos(store)
     folder = folder or bench.videos

@@ -99,11 +99,7 @@ class Scores:
 
 
 def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
-    """Return the scores of the results that are wanted.
-
-    Raises:
-        BadInput: there are none, or an anchor is named and nothing was held against it.
-    """
+    """Return the scores of the results that are wanted; BadInput where there are none."""
     held = anchored_by(bench, judge=wanted.judge, anchor=wanted.anchor)
     anchored = build_anchored(bench, held, wanted.way, by=wanted.by)
     results = list[Result]()
@@ -138,11 +134,7 @@ class _Games(NamedTuple):
 def build_anchored(
     bench: OpenBench, results: Sequence[Anchored], way: Way | None = None, *, by: By | None = None
 ) -> list[Board]:
-    """Return a board for each judge and anchor, as JSON-ready values, best first.
-
-    Raises:
-        BadInput: style is to be taken out, and answers were not kept.
-    """
+    """Return a board for each judge and anchor, best first; BadInput without texts to style."""
     way = way or Way()
     return [
         {

@@ -99,21 +99,11 @@ class Comparison:
 def compare(
     bench: OpenBench, a: str, b: str, *, judge: str | None = None, anchor: str | None = None
 ) -> Comparison:
-    """Return how two models fared on the questions of a bench that count for both.
+    """Return how two models fared on the questions of a bench that count for both, or BadInput.
 
     Against an anchor where one is named, or where nothing else is there of both; each question
-    counts once, with the share of its games that a model won.
-
-    Args:
-        bench: what was asked.
-        a: name of a model with a result.
-        b: likewise.
-        judge: whose rulings count; None where there is one judge of both.
-        anchor: whose answers they were held against, where it is not the references.
-
-    Raises:
-        BadInput: a model without a result, several judges or anchors and none named, or no
-            question in common.
+    counts once, with the share of its games that a model won. The judge is named where several
+    judged both.
     """
     there = read_results(bench), read_anchored(bench)
     judged = [{one.model for one in results} for results in there]

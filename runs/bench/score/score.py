@@ -114,11 +114,7 @@ def count_items(items: Sequence[Item]) -> Board:
 
 
 def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:
-    """Return the results on a bench, or those by one judge.
-
-    Raises:
-        BadInput: there are none, unless there may be none.
-    """
+    """Return the results on a bench, or those by one judge; BadInput of none, unless allowed."""
     results = read_results(bench)
     judge = judge and in_full(judge, (result.judge for result in results))
     found = [result for result in results if judge in (None, result.judge)]
@@ -136,11 +132,7 @@ def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False
 def anchored_by(
     bench: OpenBench, *, judge: str | None = None, anchor: str | None = None
 ) -> list[Anchored]:
-    """Return what was held against anchors on a bench, or against one of them, or by one judge.
-
-    Raises:
-        BadInput: an anchor is named, and nothing was held against it by that judge.
-    """
+    """Return what was held against all anchors or one, by all judges or one; or BadInput."""
     results = read_anchored(bench)
     judge = judge and in_full(judge, (one.judge for one in results))
     anchor = anchor and in_full(anchor, (one.anchor for one in results))

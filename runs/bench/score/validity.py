@@ -37,10 +37,7 @@ _CAMPS = {"win": 0, "loss": 1, "tie": 2}
 
 
 def panel_of(bench: OpenBench, results: Sequence[Result]) -> list[Finding]:
-    """Return how far judges agree on a bench; nothing where each ruling is one judge's.
-
-    A case is a ruling: an answer, what it was held against, and the seats.
-    """
+    """Return how far judges agree on rulings of a bench; nothing where each is one judge's."""
     voted = [
         (ruling.qid, ruling.votes)
         for result in results
@@ -175,16 +172,9 @@ class Validity:
 
 
 def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None) -> Validity:
-    """Return what speaks for and against a bench.
+    """Return what speaks for and against a bench by one judge, or BadInput where several ruled.
 
-    Args:
-        bench: what was asked.
-        run: a run, or any leaderboard of the models, whose order the bench should give again.
-        judge: whose rulings are looked at; None where there is one.
-
-    Raises:
-        BadInput: no results, several judges and none named, or a run that shares
-            no model with the results.
+    `run` is a run, or any leaderboard of the models, whose order the bench should give again.
     """
     results = read_results(bench)
     chosen = judge_of(bench, results, judge)
