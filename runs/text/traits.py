@@ -113,7 +113,7 @@ def is_refusal(answer: str) -> bool:
 
 
 LENGTH = 5
-"""Characters of a piece: short enough for every script, long enough to tell words apart."""
+"""Characters of a piece: short enough for every script, long enough for words to differ."""
 NEAR = 0.7
 """Two questions that share this much of their pieces are nearly the same."""
 

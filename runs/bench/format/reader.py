@@ -149,18 +149,13 @@ def _read_manifest(path: Path) -> _Found:
         raise _Unusable(f"cannot be read: {wrong.strerror}") from wrong
     if len(content) > LARGEST_MANIFEST:
         raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
-    raw = _parsed(content)
-    return _Found(content, raw, _shaped(path.parent, raw))
-
-
-def _parsed(content: bytes) -> dict[str, Any]:
     try:
         raw = json.loads(content.decode("ascii"))
     except (ValueError, RecursionError) as wrong:
         raise _Unusable("is not ASCII JSON, or nested too deep") from wrong
     if not isinstance(raw, dict):
         raise _Unusable("holds no JSON object")
-    return raw
+    return _Found(content, raw, _shaped(path.parent, raw))
 
 
 def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:

@@ -106,15 +106,8 @@ class Item(Shape):
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content of a run."""
-        parts = (
-            self.battle,
-            self.video_id,
-            self.persona,
-            self.question,
-            self.selected_answer,
-            self.rejected_answer,
-        )
-        return digest_of(parts)[:QID_LENGTH]
+        asked = (self.battle, self.video_id, self.persona, self.question)
+        return digest_of((*asked, self.selected_answer, self.rejected_answer))[:QID_LENGTH]
 
 
 class SealedFile(Shape):

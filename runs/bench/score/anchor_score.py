@@ -141,9 +141,7 @@ def build_anchored(
             "judge": judge,
             "anchor": anchor,
             **count_items(bench.items),
-            "weight": way.weight,
-            "style": way.style,
-            "intervals": way.intervals,
+            **{name: getattr(way, name) for name in ("weight", "style", "intervals")},
             "stand_ins": all(one.is_stand_in for one in group),
             **sliced(bench, by, partial(_board, group=group, way=way)),
         }

@@ -268,14 +268,8 @@ def difference(items: Mapping[str, Item], a: Points, b: Points) -> Board:
     for both is not in it. As `arena bench compare` has it.
     """
     lead = lead_of(items, a, b)
-    return _plain(
-        {
-            "difference": 100 * lead.value,
-            "low": 100 * lead.low,
-            "high": 100 * lead.high,
-            "n": lead.n,
-        }
-    )
+    bounds = dict(zip(("difference", "low", "high"), lead[:3], strict=True))
+    return _plain({**{name: 100 * value for name, value in bounds.items()}, "n": lead.n})
 
 
 def lead_of(items: Mapping[str, Item], a: Points, b: Points) -> Lead:
