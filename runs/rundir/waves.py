@@ -1,12 +1,9 @@
 """Waves of slots played side by side, and the rule that may stop a run after one.
 
-A wave is a (generation, block, round); waves stand in that order, counted from 0. Whoever looks at
-results looks at whole waves only, so that nothing depends on which battle ended first. Of each
-battle no more is kept than who met and how it ended.
-
-A stopping rule looks at whole waves only, each in turn: a slot is played unless the rule was met
-by the waves up to two before it. So what is played follows from seed, videos and models, as
-everything else does.
+A wave is a (generation, block, round); waves stand in that order, counted from 0. Draws and rules
+look at whole waves only, so that nothing depends on which battle ended first: a slot is played
+unless the rule was met by the waves up to two before it. Of each battle no more is kept than who
+met and how it ended.
 """
 
 from __future__ import annotations

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget, Caps
@@ -243,10 +242,13 @@ async def playing(
         await write_draws(store, guests, lineup.slots.where(newcomers_among(lineup.slots)))
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ahead = Ahead(run_frames.foresee)
-        parts = _Parts(run_frames, draws, store, waves, ahead)
+        heard = _Heard(run_frames, draws, store, waves, ahead, hear)
         common = assemble(config, asker, prompts=run.prompts, videos=videos, lineup=lineup)
         try:
-            arena = _heard(common, parts, hear)(
+            arena = common(
+                frames=heard.frames,
+                draw=heard.draw,
+                settle=heard.settle,
                 settled=store.battle,
                 wanted=lineup.ids.__contains__,
                 turn=watch.turn if watch else always,
@@ -256,39 +258,34 @@ async def playing(
             await asker.aclose()
 
 
-class _Parts(NamedTuple):
-    """What the callbacks of a run's arena use."""
+@dataclass(frozen=True)
+class _Heard:
+    """The ways of a run to frames, draws and battles, of which each is an event."""
 
     run_frames: RunFrames
     draws: WrittenDraws
     store: Store
     waves: Waves
     ahead: Ahead
+    hear: Hear
+    watched: set[str] = field(default_factory=set)
 
+    async def frames(self, video: str) -> Frames:
+        if video not in self.watched:
+            self.watched.add(video)
+            self.hear(Watched(video))
+            self.ahead.note(video)
+        return await self.run_frames.frames(video)
 
-def _heard(common: partial[Arena], parts: _Parts, hear: Hear) -> partial[Arena]:
-    """Return the arena of a run, of which every frame, draw and battle is an event."""
-    run_frames, draws, store, waves, ahead = parts
-    watched: set[str] = set()
-
-    async def frames(video: str) -> Frames:
-        if video not in watched:
-            watched.add(video)
-            hear(Watched(video))
-            ahead.note(video)
-        return await run_frames.frames(video)
-
-    async def draw(slot: str) -> Draw:
-        drawn = await draws(slot)
-        hear(Drawn(drawn))
+    async def draw(self, slot: str) -> Draw:
+        drawn = await self.draws(slot)
+        self.hear(Drawn(drawn))
         return drawn
 
-    async def settle(battle: Battle) -> None:
-        await store.put_battle(battle)
-        hear(Settled(battle))
-        waves.note(ending_of(battle))
-
-    return partial(common, frames=frames, draw=draw, settle=settle)
+    async def settle(self, battle: Battle) -> None:
+        await self.store.put_battle(battle)
+        self.hear(Settled(battle))
+        self.waves.note(ending_of(battle))
 
 
 def _free_money(spend_cap: CappedBudget, event: Happening) -> None:

@@ -105,18 +105,36 @@ async def rejudge_cases(material: Material) -> list[TrialCase]:
     Those whose judges came to no verdict are among them.
     """
     return [
-        TrialCase(
-            id=battle.id,
+        await _standing(
+            material,
+            battle,
+            battle.id,
             kind="rejudge",
-            name="",
-            video=battle.video,
-            frames=await material.run_frames.frames(battle.video),
-            case=case_of(battle),
-            battle=battle.id,
             seats=tuple(sorted({judging.seats for judging in battle.verdicts})),
         )
         for battle in choose(material, "rejudge", lambda one: bool(one.verdicts) and has_texts(one))
     ]
+
+
+async def _standing(
+    material: Material, battle: Battle, id_: str, *, kind: TrialKind, seats: tuple[Seats, ...]
+) -> TrialCase:
+    """Return a battle as it stands."""
+    return TrialCase(
+        id=id_,
+        kind=kind,
+        name="",
+        video=battle.video,
+        frames=await material.run_frames.frames(battle.video),
+        case=Case(
+            persona=battle.persona_text or "",
+            question=battle.question or "",
+            answer_a=battle.answer_a or "",
+            answer_b=battle.answer_b or "",
+        ),
+        battle=battle.id,
+        seats=seats,
+    )
 
 
 def choose(
@@ -160,47 +178,23 @@ async def plain_case(
     material: Material, battle: Battle, *, seats: Seats, time: int = 1, only: tuple[str, ...] = ()
 ) -> TrialCase:
     """Return a battle as it stands, to be judged for the `time`-th time."""
-    return TrialCase(
-        id=f"{battle.id}+{time}",
-        kind="repeat",
-        name="",
-        video=battle.video,
-        frames=await material.run_frames.frames(battle.video),
-        case=case_of(battle),
-        battle=battle.id,
-        seats=(seats,),
-        only=only,
-    )
+    id_ = f"{battle.id}+{time}"
+    case = await _standing(material, battle, id_, kind="repeat", seats=(seats,))
+    return replace(case, only=only)
 
 
 async def _changed_case(
     material: Material, battle: Battle, change: Change, *, seats: Seats
 ) -> TrialCase:
     """Return a battle in which one side says something else."""
-    asked = case_of(battle)
-    return TrialCase(
-        id=f"{change.name}:{battle.id}",
-        kind=change.kind,
-        name=change.name,
-        video=battle.video,
-        frames=await material.run_frames.frames(battle.video),
-        case=replace(asked, answer_a=change.said)
+    id_ = f"{change.name}:{battle.id}"
+    found = await _standing(material, battle, id_, kind=change.kind, seats=(seats,))
+    case = (
+        replace(found.case, answer_a=change.said)
         if change.side == "a"
-        else replace(asked, answer_b=change.said),
-        right=change.side,
-        battle=battle.id,
-        seats=(seats,),
+        else replace(found.case, answer_b=change.said)
     )
-
-
-def case_of(battle: Battle) -> Case:
-    """Return what a judge of this battle is shown."""
-    return Case(
-        persona=battle.persona_text or "",
-        question=battle.question or "",
-        answer_a=battle.answer_a or "",
-        answer_b=battle.answer_b or "",
-    )
+    return replace(found, name=change.name, case=case, right=change.side)
 
 
 def _seated(side: Side, *, is_first: bool) -> Seats:

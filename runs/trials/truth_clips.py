@@ -1,10 +1,8 @@
 """What is set into which video, and so what is true of the clip that comes of it.
 
-Every wording stands for both answers of a case, so that nothing but what was seen shows which is
-right. The long form says no more than the short one, at four times its length.
-
-Clips come in pairs of one video, and so do answers: what is true of one clip is false of the other.
-So equal texts are right as often as they are wrong, and who does not look is right half the time.
+The long form of an answer says no more than the short one, at four times its length. Clips come
+in pairs of one video, and so do answers: what is true of one clip is false of the other. So equal
+texts are right as often as they are wrong, and who does not look is right half the time.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -25,13 +25,7 @@ WORTH: dict[Against, dict[str, float]] = {
 }
 """To tie with the answer that lost is no better than to lose to it."""
 Degree = Literal["much_better", "better", "same", "worse", "much_worse"]
-DEGREES: dict[int, Degree] = {
-    2: "much_better",
-    1: "better",
-    0: "same",
-    -1: "worse",
-    -2: "much_worse",
-}
+DEGREES: dict[int, Degree] = dict(zip(range(2, -3, -1), get_args(Degree), strict=True))
 """By how far the candidate is ahead."""
 LEADS: dict[str, int] = {degree: lead for lead, degree in DEGREES.items()}
 LABELS: dict[int, str] = {-2: "A>>B", -1: "A>B", 0: "A=B", 1: "B>A", 2: "B>>A"}

@@ -234,7 +234,7 @@ def place_of(bench: OpenBench, result: Result | Anchored) -> Path:
 def file_of(
     bench: OpenBench, kind: str, model: str, judge: str | None = None, anchor: str | None = None
 ) -> Path:
-    """Return a file; its name is something to recognise, and a digest that tells all apart."""
+    """Return a file; its name is something to recognise, and a digest."""
     shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
     key = [kind, model, judge] if anchor is None else [kind, model, judge, anchor]
     return bench.results / f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"

@@ -40,31 +40,16 @@ from videoautoarena.runs.bench.freeze.card import (
     parquet_bytes,
     readme_text,
 )
-from videoautoarena.runs.bench.freeze.items import Pool, pool_of
+from videoautoarena.runs.bench.freeze.items import Pool, pool_of, worth_of
 from videoautoarena.runs.bench.freeze.selection import Chosen, Selection, choose_items
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.text.terminal import safe, say
 
 FACTS = (
-    "version",
-    "seed",
-    "rounds",
-    "models",
-    "cast",
-    "judges",
-    "examiner",
-    "pairing",
-    "swap",
-    "preset",
-    "rules",
-    "sampling",
-    "subtitles",
-    "limit",
-    "prompts",
-    "offline",
-    "self_judging",
+    "version", "seed", "rounds", "models", "cast", "judges", "examiner", "pairing", "swap",
+    "preset", "rules", "sampling", "subtitles", "limit", "prompts", "offline", "self_judging",
     "offline_judge_on_real",
-)
+)  # fmt: skip
 """What a bench repeats of the run's settings; nothing of a clock or a machine."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""
@@ -241,8 +226,6 @@ def _choose(
 ) -> Chosen:
     worth, embed = None, None
     if selection.separating:
-        from videoautoarena.runs.bench.freeze.items import worth_of
-
         worth = worth_of(pool.items, given.battles)
     if selection.embeddings is not None:
         from videoautoarena.runs.bench.freeze.topics import vectors_of

@@ -131,7 +131,7 @@ class Selection:
     length_matched: bool = False
     """As many whose selected answer is the longer as whose is the shorter."""
     separating: bool = False
-    """Rather those that tell models apart."""
+    """Rather those that separate models."""
     by: tuple[Dimension, ...] = DIMENSIONS
     """What is drawn evenly over."""
     embeddings: str | None = None

@@ -2,8 +2,7 @@
 
 Against a selected answer a win counts 1, a tie a half; against a rejected one only a win counts.
 Each is a percentage, the score is their mean. Questions about one video stand together in every
-interval. A difference of two models is of the questions on which both have verdicts. All of it
-follows from what `runs.bench.format.results` reads.
+interval. A difference of two models is of the questions on which both have verdicts.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ CANARIES = (("offline:windbag", "offline:terse"), ("offline:trickster", "offline
 MOST_CONSTANT = 0.1
 """A higher score for words that are the same whatever is asked is an alarm."""
 FULL = 0.95
-"""A bench on which somebody scores more tells the best apart no more."""
+"""A bench on which somebody scores more separates the best no more."""
 LOPSIDED = 2 / 3
 """Selected answers that are longer more often than this let length win, if the interval says so."""
 
@@ -274,7 +274,7 @@ def _leaks(given: _Given) -> Iterator[Finding]:
 
 
 def _room(given: _Given) -> Iterator[Finding]:
-    """Yield how much room the questions leave: who can win, and what tells models apart."""
+    """Yield how much room the questions leave: who can win, and what separates models."""
     qids = given.shared
     each = list(given.points.values())
     if not qids:
@@ -309,7 +309,7 @@ def _room(given: _Given) -> Iterator[Finding]:
 
 
 def _copies(given: _Given) -> Finding:
-    """Return how often an answer is the reference itself, which no judge can tell apart."""
+    """Return how often an answer is the reference itself, from which no judge can know it."""
     hits = [
         (ruling.qid, float(answer.strip() == other.strip()))
         for ruling, answer, other in given.answers()
