@@ -56,11 +56,7 @@ def unpriced(config: RunConfig) -> list[str]:
 
 
 def check_caps(config: RunConfig, caps: Caps) -> None:
-    """Raise BadInput where caps cannot be kept.
-
-    So it is where dollars are to be counted of a model whose price nobody knows, or which is asked
-    for at another than the price table has.
-    """
+    """Raise BadInput for a cap in dollars where a model or its service tier has no price."""
     if caps.usd is None:
         return
     if unknown := unpriced(config):
@@ -98,16 +94,12 @@ class Budget:
 
         `spend_order` is asked, where something is capped, which battles come first.
         """
-        caps = kept_caps(store)
-        seen = store.journal.frame_tokens(SEEN_FRAMES)
+        caps, seen = kept_caps(store), store.journal.frame_tokens(SEEN_FRAMES)
         estimates = Estimates(seen, limits=limits_of(store))
         if not caps:
             return cls(caps, estimates=estimates)
-        spent = spent_so_far(config, store.journal)
-        spend_cap = CappedBudget(
-            caps, estimates, spent=spent, spend_order=spend_order() if spend_order else None
-        )
-        return cls(caps, spend_cap, estimates)
+        spent, order = spent_so_far(config, store.journal), spend_order() if spend_order else None
+        return cls(caps, CappedBudget(caps, estimates, spent=spent, spend_order=order), estimates)
 
 
 def kept_caps(store: Store) -> Caps:

@@ -57,10 +57,7 @@ T = TypeVar("T")
 async def work_off(
     jobs: Iterable[T], work: Callable[[T], Awaitable[None]], *, workers: int
 ) -> None:
-    """Do jobs in order, so many at a time.
-
-    After an exception none is begun, and those begun are waited for: a paid reply must be kept.
-    """
+    """Do jobs in order, so many at a time; after an exception only those begun end."""
     left = iter(jobs)
 
     async def go_on() -> None:

@@ -71,14 +71,11 @@ def quarantine(store: Store) -> list[Quarantined]:
     """Return the files that are not used: those refused when found, then those without frames."""
     videos = store.videos()
     used = {video.path for video in videos}
-    refused = [
-        Quarantined(one.path, None, "found", one.reason)
-        for one in store.skipped()
-        if one.path not in used
-    ]
+    refused = (one for one in store.skipped() if one.path not in used)
     verdicts = ((video, verdict_on(store, video.id)) for video in videos)
-    return refused + [
-        Quarantined(video.path, video.id, "decoded", why) for video, why in verdicts if why
+    return [
+        *(Quarantined(one.path, None, "found", one.reason) for one in refused),
+        *(Quarantined(video.path, video.id, "decoded", why) for video, why in verdicts if why),
     ]
 
 

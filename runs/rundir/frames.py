@@ -60,17 +60,10 @@ def has_subtitles(store: Store) -> bool:
 def changed_subtitles(
     store: Store, videos: Container[str], *, found: Findings, folder: Path
 ) -> Iterator[str]:
-    """Yield one line if files beside the run's videos are no longer those that it has kept.
-
-    `videos` are the ids of those it had when it was last at work; `found` is what is there now.
-    """
+    """Yield one line if subtitles beside the run's `videos` are not those that it has kept."""
     shelf, copies = Shelf(folder), _copies(found)
-    changed = [
-        video
-        for video in found.videos
-        if video.id in videos and _is_changed(store, shelf, video, copies.get(video.path, []))
-    ]
-    if changed:
+    known = (video for video in found.videos if video.id in videos)
+    if changed := [v for v in known if _is_changed(store, shelf, v, copies.get(v.path, []))]:
         of = safe(changed[0].path) if len(changed) == 1 else f"{len(changed)} videos"
         yield f"the subtitles of {of} are not those this run began with; it goes on with its own"
 

@@ -132,9 +132,7 @@ def go_on(
     _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
     _refuse_idle(store, begun, kept, found)
     _bound(store, care)
-    now = {**manifest, **kept.model_dump(mode="json")}
-    if now != manifest:
-        store.put_manifest(now)
+    keep_config(store, kept)
     # Before rounds are added: those come after what is played again, and are no part of it.
     repaired = [supersede(store, failed)] if care.retry_failed else []
     opened = _filled(store, kept, prompts=own, found=found, folder=folder)
@@ -144,6 +142,14 @@ def go_on(
     )
     changed = _changed(own, prompts) if prompts else ()
     return replace(opened, notes=(*repaired, *joining, *opened.notes, *changed))
+
+
+def keep_config(store: Store, config: RunConfig) -> None:
+    """Write down a run's settings where they changed."""
+    manifest = store.manifest()
+    now = {**manifest, **config.model_dump(mode="json")}
+    if now != manifest:
+        store.put_manifest(now)
 
 
 def _bound(store: Store, care: Care) -> None:
@@ -181,10 +187,7 @@ def _filled(
 
 
 def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:
-    """Return the prompts that were copied into the run, with the contracts it was begun with.
-
-    `missing` stands in for those that a kill in the run's first moments left out.
-    """
+    """Return the run's own prompts and contracts; `missing` fills in what a kill left out."""
     texts = dict(missing.texts) if missing else {}
     for file in store.files():
         if file.name.startswith(PROMPT_FILE):
@@ -243,10 +246,7 @@ def named_in_full(out: Path, flags: Flags) -> Flags:
 
 
 def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:
-    """Return the run's configuration with what may change as it was asked for now.
-
-    `generation` is the first one in which models play that join now.
-    """
+    """Return the run's configuration with what may change; `generation` is who joins now's."""
     if asked is None:
         return kept
     now = asked.config

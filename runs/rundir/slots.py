@@ -44,10 +44,7 @@ class Lineup:
         self.ids = self.slots.ids
 
     def current(self, base: str, *, before: int | None = None) -> str:
-        """Return the id of the slot that counts in the place of `base`, known or not.
-
-        With `before`, of those of earlier generations.
-        """
+        """Return the id of the slot that counts in a place, known or not; `before` a generation."""
         if not self._again:
             return base
         each = ((generation, id_) for id_, generation in self._in_place(base))
@@ -167,13 +164,8 @@ def new_slots(
 ) -> Slots:
     """Return the slots still missing, as a generation after all that exist.
 
-    They stand by block, then round, then video and persona.
-
-    Args:
-        videos: in stored order; those of earlier generations first.
-        rounds: battles in each lineage.
-        block: about how many videos are admitted together.
-        existing: every slot the run has.
+    They stand by block, then round, then video and persona. `block` is about how many videos
+    are admitted together; videos stand in stored order.
     """
     existing = Slots.of(existing)
     missing = ~_known([video.id for video in videos], rounds, existing)

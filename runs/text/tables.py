@@ -21,8 +21,7 @@ from videoautoarena.runs.text.terminal import safe
 
 Cell = str | int | float | None
 _FORMULA = re.compile(r"'*\s*[=+\-@]")
-"""What a spreadsheet takes for the beginning of a formula, also behind quotes of the text itself:
-one more quote is then what was put before it."""
+"""What a spreadsheet takes for the beginning of a formula, also behind quotes of the text."""
 _MARKDOWN = frozenset("\\`*_[]<>|#~&$@")
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -34,7 +34,7 @@ from videoautoarena.runs.rundir.budget import (
     priced,
 )
 from videoautoarena.runs.rundir.frames import has_subtitles
-from videoautoarena.runs.rundir.opener import Opened, stored_prompts, videos_folder
+from videoautoarena.runs.rundir.opener import Opened, keep_config, stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import counted, run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.text.terminal import safe
@@ -128,10 +128,7 @@ def _open(out: Path, request: AddRequest, say: Say) -> Opened:
         files = {video.id: folder / video.path for video in gather(folder, say).videos}
         keep_caps(store, caps)
         # The newcomer, then its slots: a kill between leaves nothing to be played.
-        manifest = store.manifest()
-        now = {**manifest, **config.model_dump(mode="json")}
-        if now != manifest:
-            store.put_manifest(now)
+        keep_config(store, config)
         store.add_slots(found.slots)
         _introduce(store, config, found, request, say=say)
         return Opened(store, config, stored_prompts(store), (), files)
@@ -173,11 +170,10 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
     found = entry_of(name, arena_file(request.config))
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
-    first = {} if name in kept.joined else {name: generation}
     return kept.model_copy(
         update={
             "models": kept.models if name in kept.models else (*kept.models, name),
-            "joined": {**kept.joined, **first},
+            "joined": {**kept.joined, name: kept.joined.get(name, generation)},
             "guests": {**kept.guests, name: (*kept.guests.get(name, ()), generation)},
             "cast": {**kept.cast, name: entry},
             "offline": kept.offline and entry.is_offline,

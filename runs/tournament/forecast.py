@@ -61,10 +61,7 @@ def plan_ahead(
 def work_left(
     config: RunConfig, store: Store, found: Findings | None = None, *, failed: Collection[str] = ()
 ) -> Work:
-    """Return what a run has left, with the videos and rounds that would be added to it.
-
-    `failed` are the slots that would be played again.
-    """
+    """Return what a run has left, with new videos and rounds, and the `failed` slots again."""
     videos = store.videos()
     new = added_videos(config, videos, found.videos) if found else []
     existing, settled = store.slots(), store.settled_ids()

@@ -36,10 +36,7 @@ class Past(NamedTuple):
 
 
 def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
-    """Yield the decided battles of a run in slot order, without those of newcomers.
-
-    `before` is the first generation of slots to leave out; None for none.
-    """
+    """Yield the decided battles `before` a generation in slot order, without newcomers'."""
     slots = store.slots()
     slots = slots.where(~newcomers_among(slots))
     if before is not None:
@@ -56,10 +53,7 @@ def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
 def newcomer_slots(
     newcomer: str, count: int, *, seed: int, past: Iterable[Past], existing: Slots
 ) -> list[Slot]:
-    """Return `count` slots for a newcomer, or as many as there are battles that it did not meet.
-
-    They are drawn from `past`; `existing` is every slot the run has.
-    """
+    """Return slots for a newcomer over `past` battles that it is not in, `count` if there are."""
     open_to = (one for one in past if newcomer not in (one.ending.model_a, one.ending.model_b))
     chosen = nsmallest(
         count, open_to, key=lambda one: derive(seed, "guest", newcomer, one.ending.id)
@@ -87,10 +81,7 @@ class NewcomerDraws:
         self._shares: dict[int, Mapping[str, float]] = {}
 
     def source_of(self, slot: str) -> Battle:
-        """Return the battle that a guest slot borrows from: the one that counted when it was added.
-
-        StoreError where it is not there, or has no answers.
-        """
+        """Return the battle a guest slot borrows from, as it was when added; or StoreError."""
         current = self._lineup.current(place_of(slot), before=joining_of(slot))
         battle = self._store.battle(current)
         if battle is None or battle.answer_a is None or battle.answer_b is None:
@@ -108,12 +99,11 @@ class NewcomerDraws:
             raise StoreError(f"the run's settings name no newcomer for slot {slot}")
         keeps_a = self._u("guest side", place) < 0.5
         kept = (source.model_a if keeps_a else source.model_b) or ""
-        pair = (kept, newcomer) if keeps_a else (newcomer, kept)
         written = self._store.draw(place)
         return Draw(
             slot=slot,
-            model_a=pair[0],
-            model_b=pair[1],
+            model_a=kept if keeps_a else newcomer,
+            model_b=newcomer if keeps_a else kept,
             propensity=self._share(generation, kept) if written is None else written.propensity,
             swap=self._config.swap == "all" or self._u("swap", place) < float(self._config.swap),
             borrowed=Borrowed(battle=source.id, seat="a" if keeps_a else "b"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple, TypeVar
 
@@ -16,6 +16,7 @@ from videoautoarena.memory.records.slots import Longs, Slots
 
 OPEN_BLOCKS = 2
 T = TypeVar("T")
+Play = Callable[[T], Coroutine[object, object, object]]
 
 
 class Visit(NamedTuple):
@@ -49,9 +50,7 @@ def numbers_of_visits(slots: Slots) -> Longs:
     return visits + columns.video
 
 
-def one_after_another(
-    play: Callable[[Visit], Awaitable[object]],
-) -> Callable[[Visit], Awaitable[object]]:
+def one_after_another(play: Play[Visit]) -> Play[Visit]:
     """Return what plays visits, of one video each after the one that was asked for before."""
     locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -62,9 +61,7 @@ def one_after_another(
     return in_turn
 
 
-async def play_blocks(
-    blocks: Sequence[Sequence[T]], play: Callable[[T], Awaitable[object]]
-) -> None:
+async def play_blocks(blocks: Sequence[Sequence[T]], play: Play[T]) -> None:
     """Play every video, two blocks at a time; the first exception ends all and is raised."""
     open_blocks = asyncio.Semaphore(OPEN_BLOCKS)
 
@@ -72,7 +69,7 @@ async def play_blocks(
         try:
             async with asyncio.TaskGroup() as group:
                 for video in videos:
-                    group.create_task(_played(play, video))
+                    group.create_task(play(video))
         finally:
             open_blocks.release()
 
@@ -86,10 +83,6 @@ async def play_blocks(
         while isinstance(inner, BaseExceptionGroup):
             inner = inner.exceptions[0]
         raise inner from None
-
-
-async def _played(play: Callable[[T], Awaitable[object]], video: T) -> None:
-    await play(video)
 
 
 AHEAD = 21

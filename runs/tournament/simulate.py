@@ -93,10 +93,7 @@ def simulate(
 def resume(
     out: Path, *, videos: Path | None, limits: Limits, listeners: Listeners, care: Care = NO_CARE
 ) -> Play:
-    """Open the run in `out` with its own settings; what comes back plays it to the end.
-
-    `videos` is where the videos are now; None looks where they were.
-    """
+    """Open the run in `out` with its own settings; what comes back plays it to the end."""
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, care))
         config = RunConfig.to_go_on(store.manifest())
@@ -128,10 +125,7 @@ def _load_graph() -> None:
 
 
 def look(folder: Path, say: Say, found: Findings | None = None) -> Findings:
-    """Return the videos of a folder, or BadInput without any; name every file that is no use.
-
-    `found` is what it holds, where it was read before.
-    """
+    """Return what a folder holds, or `found` of it, and say what is no use; or BadInput."""
     found = found or gather(folder, say)
     for path, same in found.duplicates:
         say(f"{safe(path)} is the same video as {safe(same)}; it is used once")

@@ -41,10 +41,7 @@ class Change(NamedTuple):
 
 
 async def repeat_cases(material: Material) -> list[TrialCase]:
-    """Return decided battles to be judged once more from seats ab.
-
-    A judge that did not judge the run judges each of them twice.
-    """
+    """Return decided battles to be judged again from seats ab, twice by who did not judge them."""
     chosen = choose(material, "repeat", is_complete)
     own = material.run.manifest["judges"]
     strangers = tuple(model.alias for model in material.judges if model.alias not in own)
@@ -100,10 +97,7 @@ async def constant_cases(material: Material) -> list[TrialCase]:
 
 
 async def rejudge_cases(material: Material) -> list[TrialCase]:
-    """Return answered battles as they stand, to be judged from the seatings they were judged from.
-
-    Those whose judges came to no verdict are among them.
-    """
+    """Return answered battles, with or without verdict, from the seatings they had."""
     return [
         await _standing(
             material,
@@ -144,10 +138,7 @@ def choose(
     *,
     most: int | None = -1,
 ) -> list[Battle]:
-    """Return fit battles in the order that seed and kind give them.
-
-    `most` is how many there may be, None for all; without it as many as were asked for.
-    """
+    """Return fit battles in seeded order; `most` is None for all, -1 for as many as asked."""
     seed, run = material.config.seed, material.run
     fit = [battle.id for battle in run.each_battle if is_fit(battle)]
     fit.sort(key=lambda battle: derive(seed, "trial", kind, battle))
@@ -157,10 +148,7 @@ def choose(
 
 
 def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[Meeting]:
-    """Deal texts over battles, each pair once at most and each text from both seats in turn.
-
-    `count` is how many meetings there are to be; None: until all texts and all battles had one.
-    """
+    """Deal texts over battles, no pair twice, seats in turn; no `count`: until all had one."""
     round_trip = math.lcm(texts, battles) or 1
     dealt = (
         # Within a round trip no pair comes twice; after it everybody moves on by one battle.

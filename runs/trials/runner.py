@@ -155,11 +155,10 @@ async def plan_trials(out: Path, asked: Asked) -> TrialPlan:
 
 
 async def hold_trials(out: Path, asked: Asked, *, listeners: Listeners, on_held: OnHeld) -> Tally:
-    """Hold the trials that were asked for and that the run in `out` does not have.
+    """Hold the trials that were asked for and that the run in `out` lacks.
 
-    Raises:
-        BadInput: a judge that cannot be, or frames that are gone.
-        RunLocked: another process is at the run.
+    BadInput for a judge that cannot be, or frames that are gone; RunLocked where another
+    process is at the run.
     """
     async with _ready(out, asked, listeners=listeners) as ready:
         for line in ready.plan.as_lines():
@@ -203,12 +202,10 @@ async def _ready(out: Path, asked: Asked, *, listeners: Listeners | None) -> Asy
 
 def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> Material:
     videos = {video.id: video for video in run.store.videos()}
-    if asked.videos is not None:
-        found = {video.id: video.path for video in find_videos(asked.videos).videos}
-    else:
-        found = {id_: video.path for id_, video in videos.items()}
+    # With a folder given, where each was found there; else where it should lie.
     folder = asked.videos or videos_folder(run.store)
-    files = {id_: folder / path for id_, path in found.items()} if folder else {}
+    found = find_videos(asked.videos).videos if asked.videos is not None else videos.values()
+    files = {video.id: folder / video.path for video in found} if folder else {}
     run_frames = RunFrames(
         run.store, decoders, files=files, sampling=config.sampling, videos=videos
     )

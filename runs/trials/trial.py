@@ -58,12 +58,9 @@ def with_judges(
 ) -> RunConfig:
     """Return a run's settings with these judges in place of its own; none named: with its own.
 
-    A name, which may be short, is looked for in the file, then among those of the run, then taken
-    for `provider:model`.
-
-    Raises:
-        BadInput: a name twice, one that stands for something else in the run, an offline model
-            that cannot judge, or a judge without the leave that it needs.
+    A name, which may be short, is looked for in the file, then among those of the run, then
+    taken for `provider:model`. BadInput for a name twice, one that is something else in the
+    run, or a judge that cannot judge or lacks the leave.
     """
     if not names:
         return config

@@ -118,10 +118,7 @@ class Stage:
         return min(LONGEST_S, self.ground.duration_s)
 
     def piece_s(self, pieces: int) -> float:
-        """Return how long each of so many pieces lasts: long enough for a judge's few frames.
-
-        UnusableVideo where the video is too short, or the frames are too few.
-        """
+        """Return how long each of so many pieces lasts, to be seen; or UnusableVideo."""
         if self.ground.duration_s < SHORTEST_S:
             raise UnusableVideo(f"lasts less than {SHORTEST_S:g} s")
         room = self.fewest - 1 - SEEN_FRAMES * pieces
@@ -131,11 +128,7 @@ class Stage:
 
 
 def plan_pair(kind: Kind, stage: Stage) -> Pair:
-    """Return the pair of a kind that the stage's seed and draw decide. Decodes nothing.
-
-    Raises:
-        UnusableVideo: it cannot be made from these videos; the reason alone, one clause.
-    """
+    """Return the pair that the stage's seed and draw decide; or UnusableVideo, in one clause."""
     return _PLANS[kind](stage)
 
 

@@ -75,8 +75,7 @@ class Item(Shape):
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     qid: str
-    """Of a run, the first 16 hex digits of the digest of all that makes the question its own; of an
-    import, the source's own id, which is no file name."""
+    """Of a run 16 hex digits of a digest, as `own_qid`; of an import its own, which is no path."""
     video_id: str
     """Key into the manifest's `videos`."""
     persona: str
@@ -163,8 +162,7 @@ class Manifest(Shape):
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     kind: Kind = PREFERENCE
-    """What its items ask for, and so how they are scored; not written of the first kind there was,
-    so that its benches keep their digests."""
+    """What its items ask for; not written of the first kind, which keeps its digests so."""
     generator: Generator
     source: Source
     run: dict[str, JsonValue] = Field(default_factory=dict)

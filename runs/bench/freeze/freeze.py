@@ -110,10 +110,8 @@ class Frozen:
         if self.left_out:
             lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
         if self.borrowed:
-            lines.append(
-                f"left out: {counted(self.borrowed, 'battle')} of newcomers over stored answers "
-                f"({CARD})"
-            )
+            borrowed = f"{counted(self.borrowed, 'battle')} of newcomers over stored answers"
+            lines.append(f"left out: {borrowed} ({CARD})")
         if dropped := _reasons(self.dropped):
             lines.append(f"not chosen: {dropped}")
         if self.without_answer:
@@ -139,12 +137,7 @@ class Bench(NamedTuple):
 def freeze(
     folder: Path, to: Path, selection: Selection | None = None, extras: Extras | None = None
 ) -> Frozen:
-    """Freeze the run in `folder` into the bench folder `to`, whole or not at all.
-
-    Raises:
-        BadInput: no battle has a winner, no question meets the wishes, a video that is to be copied
-            is not there, or `to` holds something else.
-    """
+    """Freeze the run in `folder` into the bench folder `to`, whole or not at all; or BadInput."""
     selection = selection or Selection()
     with open_run(folder) as run:
         bench = bench_of(run, selection, extras or Extras())

@@ -71,8 +71,7 @@ class BenchCast(NamedTuple):
     """A cast that may play."""
 
     config: RunConfig
-    """As of a run in which the judge examines, which nobody asks it to; without those players whose
-    answers were handed in."""
+    """As of a run in which the judge examines; without players whose answers were handed in."""
     players: tuple[Player, ...]
     judge: str
     """The name of the panel: all judges of `config` in alphabetical order, joined by commas."""
@@ -219,14 +218,10 @@ def _authors(bench: OpenBench, model: str) -> list[str]:
 
 
 def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
-    """Return who plays a bench, who judges, and who is the anchor if there is one.
+    """Return who plays a bench, who judges, and who is the anchor if there is one; or BadInput.
 
-    An anchor is a model, whose answers are asked for or were handed in, or by the words `selected`
-    and `rejected` those answers of the bench itself.
-
-    Raises:
-        BadInput: a name twice, two names for one model, a judge that competes or cannot judge, or
-            nobody is left to be held against the anchor.
+    An anchor is a model, whose answers are asked for or were handed in, or by the words
+    `selected` and `rejected` those answers of the bench itself.
     """
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)

@@ -124,11 +124,10 @@ async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
 async def run_bench(
     bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
 ) -> Ran:
-    """Play a bench, or what of it is not played yet, and write the results when all of it is.
+    """Play what of a bench is not played yet, and write the results when all of it is.
 
-    Raises:
-        BadInput: as `plan_bench`; or a result that was imported stands in the way.
-        RunLocked: another process plays this bench.
+    BadInput as `plan_bench`, or where an imported result stands in the way; RunLocked where
+    another process plays this bench.
     """
     async with _ready(bench, asked, write=True) as ready:
         for line in ready.plan.as_lines():
