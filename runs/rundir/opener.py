@@ -246,7 +246,7 @@ def named_in_full(out: Path, flags: Flags) -> Flags:
 
 
 def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:
-    """Return the run's configuration with what may change; `generation` is who joins now's."""
+    """Return the run's configuration with what may change; who joins is of `generation`."""
     if asked is None:
         return kept
     now = asked.config

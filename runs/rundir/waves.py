@@ -86,7 +86,7 @@ class Waves:
         return self._settled
 
     def wave_of(self, slot: str) -> int:
-        """Return the wave in which a place was first to be played: it is drawn by that one."""
+        """Return the wave in which a place was first to be played, by which it is drawn."""
         row = self._slots.find(base_of(slot))
         if row is None:
             raise KeyError(slot)

@@ -167,7 +167,7 @@ def open_streams() -> None:
 
 
 def finish_though_unread() -> None:
-    """From here on let results that cannot be written stop nothing: more is left behind."""
+    """Let lost results stop nothing from here on, where work leaves more than it prints."""
     results = _raw(sys.stdout)
     if isinstance(results, Results):
         results.is_needed = False

@@ -53,7 +53,7 @@ def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
 def newcomer_slots(
     newcomer: str, count: int, *, seed: int, past: Iterable[Past], existing: Slots
 ) -> list[Slot]:
-    """Return slots for a newcomer over `past` battles that it is not in, `count` if there are."""
+    """Return `count` slots for a newcomer, or fewer, over `past` battles that it is not in."""
     open_to = (one for one in past if newcomer not in (one.ending.model_a, one.ending.model_b))
     chosen = nsmallest(
         count, open_to, key=lambda one: derive(seed, "guest", newcomer, one.ending.id)

@@ -118,7 +118,7 @@ class Stage:
         return min(LONGEST_S, self.ground.duration_s)
 
     def piece_s(self, pieces: int) -> float:
-        """Return how long each of so many pieces lasts, to be seen; or UnusableVideo."""
+        """Return how long each of so many pieces lasts, in seconds; or UnusableVideo."""
         if self.ground.duration_s < SHORTEST_S:
             raise UnusableVideo(f"lasts less than {SHORTEST_S:g} s")
         room = self.fewest - 1 - SEEN_FRAMES * pieces

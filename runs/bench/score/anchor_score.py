@@ -134,7 +134,7 @@ class _Games(NamedTuple):
 def build_anchored(
     bench: OpenBench, results: Sequence[Anchored], way: Way | None = None, *, by: By | None = None
 ) -> list[Board]:
-    """Return a board for each judge and anchor, best first; BadInput without texts to style."""
+    """Return a board for each judge and anchor, best first; BadInput if `style` lacks texts."""
     way = way or Way()
     return [
         {
