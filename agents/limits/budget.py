@@ -52,7 +52,6 @@ class SpendOrder:
         return place >= 0 and place not in self.begun and not self._has_ended(place)
 
     def begin(self, place: int) -> None:
-        """Take note that a call of a battle is let through."""
         if self.is_new(place):
             self.begun[place] = NOTHING
 
@@ -72,27 +71,19 @@ class SpendOrder:
             self._paid_for += 1
             self._dearest = self._dearest.most(cost)
 
-    def has_begun_before(self, place: int) -> bool:
-        """Return whether a battle before a place is begun and has not ended."""
-        return any(other < place for other in self.begun)
-
     def need(self, place: int, size: Sum) -> Sum:
         """Return what must be left for a new battle, whose first call may come to `size`.
 
         That is enough for itself, for all before it, and for what is begun behind it.
         """
-        each = self._each()
+        is_known = self._paid_for >= ENOUGH
+        each = self._dearest if is_known else self._dearest.most(self.likely)
         before = place - bisect_left(self._ended, place)
         behind = sum(other > place for other in self.begun)
         paid = NOTHING
         for spent in self.begun.values():
             paid = paid.plus(spent.least(each))
         return each.times(before + behind).minus(paid).plus(each.most(size))
-
-    def _each(self) -> Sum:
-        if self._paid_for >= ENOUGH:
-            return self._dearest
-        return self._dearest.most(self.likely)
 
     def _has_ended(self, place: int) -> bool:
         found = bisect_left(self._ended, place)
@@ -107,7 +98,6 @@ class Caps(NamedTuple):
     """Input and output of remote models together."""
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
         return self != Caps()
 
 
@@ -198,7 +188,6 @@ class CappedBudget:
         hold.size = Sum()
 
     def rank(self, nonce: Nonce) -> int:
-        """Return the place of the battle that a call is made for."""
         return self.spend_order.place(nonce.scope) if self.spend_order else 0
 
     def end(self, scope: str) -> None:
@@ -208,7 +197,6 @@ class CappedBudget:
             self._wake()
 
     def _spend(self, hold: Reserve, cost: Sum) -> None:
-        """Count a cost, and free all that was held for it."""
         self.spent = self.spent.plus(cost)
         if self.spend_order:
             self.spend_order.pay(hold.place, cost)
@@ -221,16 +209,13 @@ class CappedBudget:
         try:
             return await hold.let_through
         except asyncio.CancelledError:
-            self._leave(hold)
+            # While it waited, or just when it was let through.
+            if hold in self._waiting:
+                self._waiting.remove(hold)
+                self._wake()
+            elif not hold.let_through.cancelled() and hold.let_through.result():
+                self._free(hold.size)
             raise
-
-    def _leave(self, hold: Reserve) -> None:
-        """Let go of a call that was cancelled while it waited, or just when it was let through."""
-        if hold in self._waiting:
-            self._waiting.remove(hold)
-            self._wake()
-        elif hold.let_through and not hold.let_through.cancelled() and hold.let_through.result():
-            self._free(hold.size)
 
     def _free(self, size: Sum) -> None:
         self.held = self.held.minus(size)
@@ -247,7 +232,7 @@ class CappedBudget:
             # Nothing that is under way can make room for it any more.
             if not self._under(self.spent.plus(first.size)):
                 self._close(first.size)
-            fits = self._fits(first.size)
+            fits = not self.is_empty and self._under(self.spent.plus(self.held).plus(first.size))
             if not fits and not self.is_empty:
                 return
             self._waiting.remove(first)
@@ -273,7 +258,7 @@ class CappedBudget:
             return False
         # Where no earlier one is begun, nobody else may end and make room: those behind may wait
         # for this battle, whose result says who meets in them.
-        if not spend_order.has_begun_before(hold.place):
+        if not any(other < hold.place for other in spend_order.begun):
             return False
         return not self._under(self.spent.plus(spend_order.need(hold.place, hold.size)))
 
@@ -282,9 +267,6 @@ class CappedBudget:
             self.is_empty, self._refused = True, refused
             if self.on_empty is not None:
                 self.on_empty()
-
-    def _fits(self, size: Sum) -> bool:
-        return not self.is_empty and self._under(self.spent.plus(self.held).plus(size))
 
     def _under(self, total: Sum) -> bool:
         usd, tokens = self.caps

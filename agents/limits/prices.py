@@ -77,10 +77,8 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> Cost:
         return Cost(0.0, OFFLINE)
     if reported is not None:
         return Cost(reported, PROVIDER)
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return Cost(None, None)
     price = price_of(model)
-    if price is None:
+    if usage.input_tokens is None or usage.output_tokens is None or price is None:
         return Cost(None, None)
     found = None if is_own(price) else _in_table(model)
     if found is not None and not found.is_flat:
@@ -142,20 +140,16 @@ class _Entry(NamedTuple):
 
 def _in_table(model: Model) -> _Entry | None:
     """Return what the table says now; None where it does not know the model at that address."""
-    provider = _provider(model)
+    parts = urlsplit(model.url)
+    if not model.url:
+        provider = _PROVIDERS.get(model.provider)
+    else:
+        provider = _HOSTS.get(parts.hostname or "") if parts.scheme == "https" else None
     if provider is None:
         return None
     # Some prices hold for hours of a day only.
     hour = datetime.now(UTC).strftime("%Y-%m-%d %H")
     return _looked_up(provider, model.name.removeprefix("models/"), hour)
-
-
-def _provider(model: Model) -> str | None:
-    """Return what the table calls who serves a model; None where that is somebody else."""
-    if not model.url:
-        return _PROVIDERS.get(model.provider)
-    parts = urlsplit(model.url)
-    return _HOSTS.get(parts.hostname or "") if parts.scheme == "https" else None
 
 
 @lru_cache(maxsize=256)
@@ -227,15 +221,12 @@ class Sum(NamedTuple):
     tokens: int = 0
 
     def plus(self, other: Sum) -> Sum:
-        """Return both together."""
         return Sum(self.nano + other.nano, self.tokens + other.tokens)
 
     def minus(self, other: Sum) -> Sum:
-        """Return what is left."""
         return Sum(self.nano - other.nano, self.tokens - other.tokens)
 
     def times(self, count: int) -> Sum:
-        """Return it so many times."""
         return Sum(self.nano * count, self.tokens * count)
 
     def most(self, other: Sum) -> Sum:
@@ -243,7 +234,6 @@ class Sum(NamedTuple):
         return Sum(max(self.nano, other.nano), max(self.tokens, other.tokens))
 
     def least(self, other: Sum) -> Sum:
-        """Return the less of either, money and tokens each for itself."""
         return Sum(min(self.nano, other.nano), min(self.tokens, other.tokens))
 
 
@@ -291,24 +281,19 @@ class Boundless:
     """A cap that nothing reaches."""
 
     async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
-        """Return at once."""
         return self
 
     async def renew(self, hold: Hold, attempt: Attempt) -> bool:  # noqa: ARG002
-        """Return at once."""
         return True
 
     def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
-        """Return that it is."""
         return True
 
     async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
-        """Return at once."""
         return True
 
     def settle(self, hold: Hold, row: CallRow | None) -> None:
-        """Count nothing."""
+        pass
 
     def rank(self, nonce: Nonce) -> int:  # noqa: ARG002
-        """Return the same for all calls."""
         return 0

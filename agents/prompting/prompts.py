@@ -38,7 +38,7 @@ _OWN = Path(__file__).parents[1] / "roles"
 
 @dataclass(frozen=True)
 class PromptSet:
-    """What every role is told: its prompt, checked, and which contracts its reply is held to."""
+    """Each role's prompt, checked, and which contracts its reply is held to."""
 
     texts: Mapping[str, str]
     """Role to the text of its file."""
@@ -48,12 +48,7 @@ class PromptSet:
     """Roles whose text somebody gave in place of this project's."""
 
     def __post_init__(self) -> None:
-        """Refuse a prompt that is missing, empty, or has other slots than its role.
-
-        Raises:
-            BadInput: there is one, or the contracts are of a newer version.
-            StoreError: the contracts have a number that there never was.
-        """
+        """Raise BadInput where a prompt is missing, empty, or has other slots than its role."""
         if self.contracts < 1:
             raise StoreError(f"contracts {self.contracts} cannot be: their numbers begin with 1")
         if self.contracts > CONTRACTS:
@@ -73,13 +68,8 @@ class PromptSet:
     def load(cls, folder: Path | None = None, *, bench: bool = False) -> PromptSet:
         """Return this project's prompts, with the files in `folder` in place of its own.
 
-        Args:
-            folder: files such as judge.txt; those of roles that only a bench has are known, and
-                without `bench` of no use.
-            bench: those of the roles that only a bench has, too.
-
-        Raises:
-            BadInput: no such folder, a file that is not a role's, or a prompt that cannot be used.
+        With `bench` also those of roles that only a bench has; without it files of theirs are of no
+        use. Raises BadInput for no such folder, a file that is no role's, or an unusable prompt.
         """
         roles = _ALL_SLOTS if bench else SLOTS
         texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
@@ -117,9 +107,8 @@ def _overrides(folder: Path) -> dict[str, str]:
     found = sorted(folder.glob("*.txt"))
     for path in found:
         if path.stem not in _ALL_SLOTS:
-            raise BadInput(
-                f"{path.name!a} is no role's prompt; name it after {', '.join(_ALL_SLOTS)}"
-            )
+            roles = ", ".join(_ALL_SLOTS)
+            raise BadInput(f"{path.name!a} is no role's prompt; name it after {roles}")
     if not found:
         raise BadInput(f"{str(folder)!a} holds no prompt; put files like judge.txt into it")
     return {path.stem: _read(path) for path in found}
@@ -148,13 +137,9 @@ def _check(role: str, text: str) -> None:
         if slot not in found:
             raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
         standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")
-        if standing != 1 or _mentions(text, slot) != 1:
+        named = [match["named"] or match["braced"] for match in Template.pattern.finditer(text)]
+        if standing != 1 or named.count(slot) != 1:
             raise BadInput(f"{name} must have ${slot} once, on a line of its own")
-
-
-def _mentions(text: str, slot: str) -> int:
-    found = Template.pattern.finditer(text)
-    return sum((match["named"] or match["braced"]) == slot for match in found)
 
 
 def _known(role: str) -> str:

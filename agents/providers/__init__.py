@@ -44,8 +44,7 @@ def provider_keys() -> tuple[str, ...]:
 def find_provider(name: str) -> Provider | None:
     """Return the provider that is built in or installed under a name; None where there is none.
 
-    Raises:
-        BadInput: its package cannot be imported, or offers something else by that name.
+    Raises BadInput where its package cannot be imported, or offers something else by that name.
     """
     if name in BUILT_IN:
         return BUILT_IN[name]

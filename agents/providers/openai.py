@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
 _OURS = frozenset({"max_tokens", "stream"})
-"""Parameters that the client is told in words of its own."""
+"""Parameters that the client takes in words of its own."""
 
 
 class _OpenAI(Provider):
@@ -25,10 +25,8 @@ class _OpenAI(Provider):
         from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
         # Clients of its own: LangChain shares one across event loops, where it cannot live.
-        way: dict[str, Any] = {
-            "timeout": model.timeout_s,
-            "transport": SplicingTransport(model.url),
-        }
+        transport = SplicingTransport(model.url)
+        way: dict[str, Any] = {"timeout": model.timeout_s, "transport": transport}
         return ChatOpenAI(
             model=model.name,
             api_key=model.key() or NO_KEY,

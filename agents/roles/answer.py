@@ -34,9 +34,8 @@ async def answer(
 ) -> Answer:
     """Return what `model` says from its own share of the frames. One model call.
 
-    Raises:
-        EmptyReply: it said nothing, or only thought aloud.
-        CallFailed: the call failed for good; either way the contestant forfeits.
+    Raises EmptyReply where it said nothing, or only thought aloud, and CallFailed; either way the
+    contestant forfeits.
 
     Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
     """
@@ -100,7 +99,7 @@ class EyeTest:
         """Return the question with so many copies of the frame."""
         shown = digest(self.jpeg)
         copies = tuple(Frame(time_s=float(time_s), digest=shown) for time_s in range(count))
-        # The name says whose frame it is, so that clients which share frames tell them apart.
+        # The name says whose frame it is, so that clients which share frames keep them apart.
         video = digest(self.model.resolved)[:12]
         frames = Frames(video=video, width_px=WIDTH_PX, height_px=HEIGHT_PX, frames=copies)
         nonce = Nonce(scope=f"{SCOPE} {self.model.alias}", role="contestant", ordinal=count - 1)

@@ -50,15 +50,9 @@ class Case:
 
     def texts(self, seats: Seats = "ab") -> dict[str, str]:
         """Return the fenced texts of this case, answers in the order of `seats`."""
-        first, second = self.answer_a, self.answer_b
-        if seats == "ba":
-            first, second = second, first
-        return {
-            "persona": self.persona,
-            "question": self.question,
-            "answer_a": first,
-            "answer_b": second,
-        }
+        answers = (self.answer_a, self.answer_b)[:: 1 if seats == "ab" else -1]
+        asked = {"persona": self.persona, "question": self.question}
+        return asked | dict(zip(("answer_a", "answer_b"), answers, strict=True))
 
 
 class Place(NamedTuple):
@@ -178,10 +172,11 @@ def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Ve
     front = plurality([j.verdict for j in judgings if j.seats == "ab"])
     back = None if audit_only else plurality([j.verdict for j in judgings if j.seats == "ba"])
     if front is None and back is None:
-        return "void", _why_void(judgings)
-    if front is None or back is None:
+        reasons = "; ".join(f"{j.judge} ({j.seats}): {j.reason}" for j in judgings)
+        return "void", f"no judge decided: {reasons}" if reasons else "no judge was asked"
+    if front is None or back is None or front == back:
         return front or back or "void", None
-    return _agreed(front, back), None
+    return "tie" if {front, back} <= TIES - {"split"} else "split", None
 
 
 def plurality(verdicts: Sequence[str]) -> Verdict | None:
@@ -196,28 +191,12 @@ def plurality(verdicts: Sequence[str]) -> Verdict | None:
     (winner, most), *rest = camps.most_common(2)
     if rest and rest[0][1] == most:
         return "split"
-    if winner == "tie":
-        return _kind_of_tie(votes)
-    return "a" if winner == "a" else "b"
-
-
-def _kind_of_tie(votes: Sequence[str]) -> Verdict:
+    if winner != "tie":
+        return "a" if winner == "a" else "b"
     kinds = {v for v in votes if v in TIES}
     if kinds == {"tie_good"}:
         return "tie_good"
     return "tie_bad" if kinds == {"tie_bad"} else "tie"
-
-
-def _agreed(front: Verdict, back: Verdict) -> Verdict:
-    if front == back:
-        return front
-    both_tied = {front, back} <= TIES - {"split"}
-    return "tie" if both_tied else "split"
-
-
-def _why_void(judgings: Sequence[Judging]) -> str:
-    reasons = "; ".join(f"{j.judge} ({j.seats}): {j.reason}" for j in judgings)
-    return f"no judge decided: {reasons}" if reasons else "no judge was asked"
 
 
 LEADS = {"A>>B": -2, "A>B": -1, "A=B": 0, "B>A": 1, "B>>A": 2}

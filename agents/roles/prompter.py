@@ -47,10 +47,6 @@ def _read(row: CallRow, schema: type[R]) -> R:
     return read_reply(row.reply or "", schema, ending=row.ending)
 
 
-def _only_once(_scope: str) -> Sequence[int]:
-    return (0,)
-
-
 @dataclass(frozen=True)
 class Prompter:
     """Everything a role needs besides its task and its model.
@@ -62,7 +58,7 @@ class Prompter:
     asker: Asker
     prompts: PromptSet
     seed: int = 0
-    generations: Callable[[str], Sequence[int]] = _only_once
+    generations: Callable[[str], Sequence[int]] = lambda _scope: (0,)
     """Scope to its generations, ascending; the last is the one that asks."""
 
     async def ask_row(self, model: Model, task: Task) -> CallRow:
@@ -77,9 +73,7 @@ class Prompter:
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
         """Return the reply in the asked form. One model call, two where the first must be mended.
 
-        Raises:
-            UnusableReply: neither reply holds the asked form.
-            CallFailed: a call failed for good.
+        Raises UnusableReply where neither reply holds the asked form, and CallFailed.
         """
         *earlier, current = self.generations(task.scope)
         for generation in earlier:
@@ -100,7 +94,7 @@ class Prompter:
             raise UnusableReply(reason) from None
 
     def _recalled(self, model: Model, task: Task, schema: type[R], generation: int) -> R | None:
-        """Return what an earlier generation was told, mended or not; None where that is no use."""
+        """Return what an earlier generation replied, mended or not; None where it is no use."""
         repair: Mapping[str, str] = NO_REPAIR
         for _ in range(2):
             request = self._request(model, task, generation=generation, repair=repair)
@@ -116,12 +110,8 @@ class Prompter:
     def _request(
         self, model: Model, task: Task, *, generation: int, repair: Mapping[str, str] = NO_REPAIR
     ) -> Request:
-        nonce = Nonce(
-            scope=task.scope,
-            role=task.role,
-            generation=generation,
-            ordinal=2 * task.ask + bool(repair),
-        )
+        ordinal = 2 * task.ask + bool(repair)
+        nonce = Nonce(scope=task.scope, role=task.role, generation=generation, ordinal=ordinal)
         frames = task.frames if model.is_offline else uncaptioned(task.frames)
         return Request(
             role=task.role,

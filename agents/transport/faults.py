@@ -109,9 +109,8 @@ class Fault:
     """What went wrong in one try."""
 
     kind: str
-    """`http-429`, `unreachable` (nothing was sent), `timeout`, `connection`, `malformed`,
-    `frames`, `provider`, or its nature.
-    """
+    """`http-429`, `unreachable`, `timeout`, `connection`, `malformed`, `frames`, `provider`, or its
+    nature."""
     reason: str
     """Short, printable, and without any key."""
     nature: Nature = "permanent"

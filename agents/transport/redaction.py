@@ -66,7 +66,7 @@ def redacted(text: str, *, key_env: str | None = None) -> str:
 def without_keys(text: str, *names: str) -> str:
     """Return `text` with the value of every variable that holds a key replaced.
 
-    For what is told of errors, where too much may go: a key `k` takes every k with it.
+    For what is said of errors, where too much may go: a key `k` takes every k with it.
     """
     return _replaced(text, _key_values(names))
 

@@ -43,7 +43,6 @@ class Encoded:
     __slots__ = ("__weakref__", "base64")
 
     def __init__(self, base64: bytes) -> None:
-        """Hold the bytes."""
         self.base64 = base64
 
 
@@ -143,8 +142,7 @@ _CARRIED: ContextVar[_Carried | None] = ContextVar("carried", default=None)
 def carrying(run: Run | None) -> Iterator[None]:
     """Let the one call that is made in the block take `run` along.
 
-    Raises:
-        Astray: the call would have sent the key as text, or was sent by another way.
+    Raises Astray where the call would have sent the key as text, or was sent by another way.
     """
     if run is None:
         yield
@@ -154,7 +152,7 @@ def carrying(run: Run | None) -> Iterator[None]:
     try:
         yield
     except Exception:
-        # The clients would tell of it as of a broken connection, which is tried again.
+        # The clients would report it as a broken connection, which is tried again.
         if carried.refusal is not None:
             raise carried.refusal from None
         raise
@@ -167,22 +165,19 @@ def carrying(run: Run | None) -> Iterator[None]:
 def spliced(body: bytes) -> list[bytes] | None:
     """Return a request's body with the run of the call under way in its place, in pieces.
 
-    None means that the body holds no run and should hold none. Costs no copy of any image.
-
-    Raises:
-        Astray: the body holds another run, not exactly one, or one where no text part stands.
+    None means that the body holds no run and should hold none. Costs no copy of any image. Raises
+    Astray where it holds another run, not exactly one, or one where no text part stands.
     """
     carried = _CARRIED.get()
     found = body.count(_NONCE.encode())
     if carried is None and not found:
         return None
     try:
-        pieces = _in_place(body, found, carried)
+        return _in_place(body, found, carried)
     except Astray as refusal:
         if carried is not None:
             carried.refusal = refusal
         raise
-    return pieces
 
 
 def _in_place(body: bytes, found: int, carried: _Carried | None) -> list[bytes]:
@@ -214,7 +209,6 @@ class FrameBytes:
     """
 
     def __init__(self, load: Load, *, most_bytes: int = KEPT_BYTES) -> None:
-        """Begin empty; `load` is asked for a frame once as long as it is on the shelf."""
         self._load = load
         self._most_bytes = most_bytes
         self._bytes = 0
@@ -223,11 +217,7 @@ class FrameBytes:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def images(self, video: str, digests: Iterable[str]) -> list[Encoded]:
-        """Return the frames of these digests, loading what is not there.
-
-        Raises:
-            FramesChanged, UnusableVideo: as the loader does.
-        """
+        """Return the frames of these digests, loading what is not there; raises as the loader."""
         wanted = list(digests)
         lock = self._locks.setdefault(video, asyncio.Lock())
         # Whoever comes while they are being read waits for them instead of reading them too.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -109,22 +109,19 @@ class SplicingTransport:
     """
 
     def __init__(self, address: str) -> None:
-        """Open nothing yet; `address` is where the model is served."""
         self._address = address
         self._clients: dict[tuple[str, str], Any] = {}
 
     def handle_request(self, request: Any) -> Any:
         """Send a request and return the response, unread.
 
-        Raises:
-            Astray: its body should hold frames and does not, or the other way round.
-            BadInput: the environment names hosts to call without a proxy in a way nobody can read.
+        Raises Astray where its body should hold frames and does not, or the other way round;
+        BadInput where the environment's NO_PROXY cannot be read.
         """
         if self._leads_away(request):
             return _refusal(request)
-        _limit_connecting(request)
-        pieces = spliced(request.read()) if request.method == "POST" else None
-        filled = request if pieces is None else _filled(request, pieces, _Chunks(pieces))
+        body = request.read() if request.method == "POST" else None
+        filled = _filled(request, body, _Chunks)
         client = self._client(request, "Client")
         answer = client.send(filled, stream=True, follow_redirects=False)
         return bounded(answer, _library(request))
@@ -133,9 +130,8 @@ class SplicingTransport:
         """Do the same for an async client."""
         if self._leads_away(request):
             return _refusal(request)
-        _limit_connecting(request)
-        pieces = spliced(await request.aread()) if request.method == "POST" else None
-        filled = request if pieces is None else _filled(request, pieces, _AsyncChunks(pieces))
+        body = await request.aread() if request.method == "POST" else None
+        filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
         answer = await client.send(filled, stream=True, follow_redirects=False)
         return bounded(answer, _library(request))
@@ -188,8 +184,7 @@ class SplicingTransport:
 def check_proxies() -> None:
     """Return if calls can go through the proxies that the environment names, if it names any.
 
-    Raises:
-        BadInput: one cannot be used; names its kind, never its address, which may hold a password.
+    Otherwise BadInput names the kind of one, never its address, which may hold a password.
     """
     # It brings half of the standard library's network with it, and most commands call nobody.
     from urllib.request import getproxies
@@ -203,9 +198,8 @@ def check_proxies() -> None:
         if scheme not in ("http", "https", *_SOCKS):
             raise BadInput(f"the {kind} proxy of the environment is no http, https or socks5 one")
         if scheme in _SOCKS and importlib.util.find_spec("socksio") is None:
-            raise BadInput(
-                f"the {kind} proxy of the environment speaks SOCKS; pip install socksio for it"
-            )
+            socks = f"the {kind} proxy of the environment speaks SOCKS"
+            raise BadInput(f"{socks}; pip install socksio for it")
 
 
 def _is_readable(address: str) -> bool:
@@ -218,7 +212,7 @@ def _is_readable(address: str) -> bool:
 
 
 def splices(chat: Any) -> bool:
-    """Say whether a chat model's async calls are known to go through a splicing transport."""
+    """Return whether a chat model's async calls are known to go through a splicing transport."""
     handed = (getattr(chat, "client_args", None) or {}).get("transport")
     client = getattr(chat, "http_async_client", None)
     return isinstance(handed or getattr(client, "_transport", None), SplicingTransport)
@@ -237,20 +231,19 @@ def _refusal(request: Any) -> Any:
     )
 
 
-def _limit_connecting(request: Any) -> None:
-    """Let the connecting of a request take no longer than any may."""
+def _filled(request: Any, body: bytes | None, chunks: Callable[[list[bytes]], Any]) -> Any:
+    """Return a request with frames in its body, whose connecting takes no longer than any may."""
     limits = dict(request.extensions.get("timeout") or {})
     if not 0 <= (limits.get("connect") or CONNECT_S + 1) <= CONNECT_S:
         limits["connect"] = CONNECT_S
     request.extensions = {**request.extensions, "timeout": limits}
-
-
-def _filled(request: Any, pieces: list[bytes], content: Any) -> Any:
+    pieces = None if body is None else spliced(body)
+    if pieces is None:
+        return request
     headers = request.headers.copy()
     headers["Content-Length"] = str(sum(map(len, pieces)))
-    return _library(request).Request(
-        request.method, request.url, headers=headers, content=content, extensions=request.extensions
-    )
+    sent = {"headers": headers, "content": chunks(pieces), "extensions": request.extensions}
+    return _library(request).Request(request.method, request.url, **sent)
 
 
 class _Chunks:

@@ -164,7 +164,8 @@ def _value(key: str, text: str, duration_s: float) -> Value | None:
     if kind == "choice":
         return next((side for side, p in SIDES[key].items() if p.search(text)), None)
     if key == "blanks":
-        return _times(without_times(text))
+        often = _TIMES.search(without_times(text))
+        return number(often[1] or often["often"]) if often else None
     if kind == "count":
         return _count(without_times(text))
     if kind == "colour":
@@ -186,12 +187,6 @@ def _count(text: str) -> int | None:
         if match := pattern.search(text):
             return number(match[1]) + extra
     return 1 if NO_CUT.search(text) else None
-
-
-def _times(text: str) -> int | None:
-    """Return how often something is said to be."""
-    found = _TIMES.search(text)
-    return number(found[1] or found["often"]) if found else None
 
 
 def _plain_number(text: str) -> int | None:

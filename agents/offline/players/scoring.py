@@ -44,11 +44,13 @@ def askable(seen: Sight, *, fine: bool = False) -> tuple[str, ...]:
 
 def hardness(seen: Sight, key: str, *, fine: bool) -> float:
     """Return the share that viewers of 16, 8 and 4 frames get wrong, 0 to 1."""
-    return _HARDNESS.get(
-        (seen.key, key, fine),
+
+    def share_wrong() -> float:
         # said to the tenth and scored as an answer would be, so that grading and judging agree
-        lambda: fmean(1 - _right(_coarse_score(seen, key, n, fine=fine)) for n in _COARSE),
-    )
+        scores = (_coarse_score(seen, key, n, fine=fine) for n in _COARSE)
+        return fmean(1 - (score.right if score else 0.0) for score in scores)
+
+    return _HARDNESS.get((seen.key, key, fine), share_wrong)
 
 
 def difficulty(seen: Sight, ask: Ask) -> float:
@@ -72,27 +74,16 @@ def _is_fair(seen: Sight, key: str, *, fine: bool) -> bool:
 def _coarse_score(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | None:
     """Return the score of what a viewer of so many frames would say."""
     value = FACETS[key].measure(coarser(seen, frames))
-    return None if value is None else FACETS[key].score(_rounded(value), seen, fine=fine)
+    if value is None:
+        return None
+    if is_stretch(value):
+        # As it would be said: to the tenth.
+        start, end = stretch(value)
+        value = round(start, 1), round(end, 1)
+    return FACETS[key].score(value, seen, fine=fine)
 
 
-def _rounded(value: Value) -> Value:
-    """Return the value as it would be said: times to the tenth."""
-    if not is_stretch(value):
-        return value
-    start, end = stretch(value)
-    return round(start, 1), round(end, 1)
-
-
-def _right(score: Score | None) -> float:
-    return score.right if score else 0.0
-
-
-STANDARDS = {
-    "instruction_following": 1,
-    "accuracy": 2,
-    "relevance": 1,
-    "helpfulness": 2,
-}
+STANDARDS = {"instruction_following": 1, "accuracy": 2, "relevance": 1, "helpfulness": 2}
 """Each standard and its weight in the total."""
 RIGHT = 0.6
 """From this score on a claim is called right."""
@@ -111,7 +102,7 @@ class Row:
     key: str
     value: Value
     score: Score | None
-    """None where these frames cannot tell."""
+    """None where these frames do not show it."""
     room: float
     """What there is to know beyond chance, for somebody who knows it."""
     asked: bool
@@ -177,11 +168,9 @@ def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> floa
 
     At most 1; 0 is what guessing earns on average, so that a single guess may lie below.
     """
-    ask = understand(question)
-    seen = sight(pictures)
-    return _share_known(
-        ask, seen, tuple(_rows(hear(answer, seen.duration_s, ask.keys).claims, ask, seen))
-    )
+    ask, seen = understand(question), sight(pictures)
+    claims = hear(answer, seen.duration_s, ask.keys).claims
+    return _share_known(ask, seen, tuple(_rows(claims, ask, seen)))
 
 
 def read_share(answer: str, question: str, *, duration_s: float) -> float:

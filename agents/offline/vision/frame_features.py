@@ -67,11 +67,8 @@ class Sent:
 
     @cached_property
     def _contract(self) -> re.Match[str] | None:
-        return max(
-            _CONTRACT.finditer(open_fences(self.text)[0]),
-            key=lambda found: found.start(),
-            default=None,
-        )
+        found = list(_CONTRACT.finditer(open_fences(self.text)[0]))
+        return found[-1] if found else None
 
 
 def picture(time_s: float, base64: str) -> Picture:
