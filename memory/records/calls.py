@@ -45,7 +45,7 @@ class Sampling(Record):
 
 
 TokenField = Literal["max_tokens", "max_completion_tokens"]
-"""By which name a server of OpenAI's protocol is told how many tokens a reply may take."""
+"""By which name a server of OpenAI's protocol takes how many tokens a reply may have."""
 
 
 class Price(Record):
@@ -212,7 +212,7 @@ class CallRow(Record):
 
     @property
     def tries(self) -> tuple[Attempt | CallRow, ...]:
-        """Return what tells of each of its tries; the row itself tells of the last one."""
+        """Return its tries; the row itself stands for the last one."""
         return (*self.attempts, self)
 
     @property

@@ -41,18 +41,9 @@ TIES: frozenset[str] = frozenset({"tie", "tie_good", "tie_bad", "split"})
 """Decided verdicts that count half a win to each side."""
 
 CATEGORIES = (
-    "Movies",
-    "Life Vlogs",
-    "Geography",
-    "History",
-    "News Programs",
-    "Art",
-    "STEM",
-    "Computer Science",
-    "Cooking Recipes",
-    "Travel Guides",
-    "other",
-)
+    "Movies", "Life Vlogs", "Geography", "History", "News Programs", "Art", "STEM",
+    "Computer Science", "Cooking Recipes", "Travel Guides", "other",
+)  # fmt: skip
 """The closed list of categories: VideoAutoArena's ten, plus "other"."""
 
 
@@ -119,7 +110,7 @@ class Frames(Record):
     height_px: int
     frames: tuple[Frame, ...]
     damaged: int = 0
-    """How many frames stand behind damage that was told of, or show a neighbour instead."""
+    """How many frames stand behind damage that was reported, or show a neighbour instead."""
     approximate: int = 0
     """How many frames are shown that may not be the very ones of their times."""
     captions: tuple[Cue, ...] = ()
@@ -151,7 +142,7 @@ class Scene(Record):
 
 
 class Brief(Record):
-    """What the examiner tells persona and questioner about a video."""
+    """The examiner's account of a video, for persona and questioner."""
 
     account: str
     category: str
@@ -280,7 +271,7 @@ class Judging(Record):
     analyses: Analyses | None = None
     standards: dict[Standard, Choice] | None = None
     """Who is better by each standard alone, in terms of model_a and model_b; those left out that
-    the frames did not let it tell. None where it was not asked."""
+    the frames did not decide. None where it was not asked."""
     reason: str | None = None
     """Why there is no verdict, when it abstained or failed."""
 

@@ -78,8 +78,7 @@ class Slots(Sequence[Slot]):
     def read(cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], Kind]) -> Slots:
         """Return a table of rows: ordinal, video, block, and what `kind_of` makes a kind of.
 
-        Raises:
-            StoreError: one is no slot.
+        Raises StoreError where one is no slot.
         """
         videos: dict[str, int] = {}
         kinds: dict[K, int] = {}
@@ -100,7 +99,8 @@ class Slots(Sequence[Slot]):
                 raise StoreError("the run holds a Slot that cannot be read") from error
             video_at.extend(map(videos.__getitem__, of_video))
             kind_at.extend(map(kinds.__getitem__, of_kind))
-        columns = Columns(*map(_ints, (ordinal, video_at, kind_at, block)))
+        arrays = (ordinal, video_at, kind_at, block)
+        columns = Columns(*(np.array(numbers, dtype=np.int32) for numbers in arrays))
         return cls(list(videos), known, columns)
 
     def __len__(self) -> int:
@@ -172,7 +172,7 @@ class Slots(Sequence[Slot]):
         return found[self.columns.kind]
 
     def are(self, is_so: Callable[[str], bool]) -> Mask:
-        """Return of which slots something is so that their ids' suffixes tell."""
+        """Return of which slots something is so by their ids' suffixes."""
         return self.by_kind(lambda kind: is_so(kind.suffix)).astype(np.bool_)
 
     def where(self, rows: Mask | Ints | Longs) -> Slots:
@@ -202,9 +202,10 @@ class Slots(Sequence[Slot]):
             suffix = self._suffixes.get(id_[-length:])
             video = None if suffix is None else self._video_at.get(id_[:-length])
             if suffix is not None and video is not None:
-                row = self._row(video * len(self._suffixes) + suffix)
-                if row is not None:
-                    return row
+                code = video * len(self._suffixes) + suffix
+                place = bisect_left(self._index.codes, code)
+                if place < len(self) and self._index.codes[place] == code:
+                    return int(self._index.rows[place])
         return None
 
     def called(self, id_: str) -> Slot:
@@ -215,10 +216,7 @@ class Slots(Sequence[Slot]):
         return self[row]
 
     def rows_like(self, others: Slots, suffix: Callable[[str], str] = str) -> Longs:
-        """Return for each other slot the row of the one whose id has that suffix made of it.
-
-        It is -1 where there is none.
-        """
+        """Return for each other slot the row whose id has that suffix made of it, else -1."""
         if not len(self):
             return np.full(len(others), -1)
         video = np.array([self._video_at.get(name, -1) for name in others.videos], dtype=np.int64)
@@ -242,11 +240,6 @@ class Slots(Sequence[Slot]):
     def videos_of(self) -> set[str]:
         """Return the videos that they are about."""
         return {self.videos[at] for at in np.unique(self.columns.video)}
-
-    def _row(self, code: int) -> int | None:
-        place = bisect_left(self._index.codes, code)
-        has = place < len(self) and self._index.codes[place] == code
-        return int(self._index.rows[place]) if has else None
 
     def _slot(self, ordinal: int, video: int, kind: int, block: int) -> Slot:
         return _slot(self.videos[video], self.kinds[kind], ordinal=ordinal, block=block)
@@ -315,10 +308,6 @@ def _slot(video: str, kind: Kind, *, ordinal: int, block: int) -> Slot:
         round=kind.round,
         block=block,
     )
-
-
-def _ints(numbers: array[int]) -> Ints:
-    return np.frombuffer(numbers, dtype=np.int32) if numbers else np.zeros(0, dtype=np.int32)
 
 
 def _joined(some: Sequence[T], more: Sequence[T]) -> tuple[list[T], Ints]:
