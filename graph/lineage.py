@@ -238,7 +238,6 @@ class Asked(NamedTuple):
     video: str
     question: str
     slot: str
-    """The scope of its call."""
     seat: Literal[0, 1]
 
 
@@ -348,14 +347,9 @@ def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"
 
 
 builder = StateGraph(LineageState, context_schema=Arena, output_schema=Settled)
-builder.add_node("questioner", questioner)
-builder.add_node("evolver", evolver)
-builder.add_node("grader", grader)
-builder.add_node("draw", draw)
-builder.add_node("contestant_a", contestant_a)
-builder.add_node("contestant_b", contestant_b)
+for node in (questioner, evolver, grader, draw, contestant_a, contestant_b, void):
+    builder.add_node(node.__name__, node)
 builder.add_node("judge", referee)
-builder.add_node("void", void)
 builder.add_conditional_edges(START, opening)
 builder.add_conditional_edges("questioner", after_questioner)
 builder.add_conditional_edges("evolver", after_evolver)

@@ -61,10 +61,7 @@ async def referee(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
 
 
 async def play_newcomer(arena: Arena, slot: str, source: Battle) -> str:
-    """Play a guest slot and return the id of its battle, now settled.
-
-    Costs a model call for the answer, and one a judge and seating.
-    """
+    """Play a slot and return its battle's id. Costs a model call, and one a judge and seating."""
     draw = await arena.draw(slot)
     start = NewcomerState(slot=slot, source=source, draw=draw, settled=[])
     result = await guest.ainvoke(start, context=arena)
@@ -84,7 +81,6 @@ def _seat(draw: Draw) -> Literal[0, 1]:
 
 
 def _answers(state: NewcomerState, said: Answer | None) -> tuple[Answer | None, Answer | None]:
-    """Return the answers in their seats; None for the newcomer's where it gave none."""
     source, draw = state["source"], state["draw"]
     if _seat(draw) == 0:
         kept = Answer(model=draw.model_b, text=source.answer_b or "", frames=source.frames_b)

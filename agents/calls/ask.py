@@ -87,7 +87,6 @@ class Asker:
     """Most tries under way at once; pauses between them hold no place."""
     on_event: Callable[[Event], None] = _ignore
     is_replay: bool = False
-    """Answer from the journal alone."""
     make_client: Callable[[Model, Load], Client] = field(default_factory=ChatClients)
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     most_tries: int = sys.maxsize
@@ -106,7 +105,6 @@ class Asker:
     """Set once `drain` was called and every call that was under way is recorded and announced."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
     _recording: int = field(default=0, init=False, repr=False)
-    """Calls that have come back and are being written down."""
     _turns: Scheduler = field(init=False, repr=False)
     _tries: Attempts = field(init=False, repr=False)
 
@@ -128,10 +126,7 @@ class Asker:
         )
 
     async def ask(self, model: Model, request: Request) -> str:
-        """Return the model's reply, from the journal where it is there. At most one paid call.
-
-        Raises as `ask_row` does.
-        """
+        """Return the model's reply, from the journal if it is there; raises as `ask_row` does."""
         return (await self.ask_row(model, request)).reply or ""
 
     async def ask_row(self, model: Model, request: Request) -> CallRow:

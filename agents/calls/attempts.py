@@ -179,7 +179,6 @@ class Attempts:
     async def _once(
         self, turn: Turn, key: str, request: Request, shaped: Shaped
     ) -> tuple[Received | Fault, float]:
-        """Return what came back of one try, and after how many seconds."""
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         got = await self._send(key, request, shaped)

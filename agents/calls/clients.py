@@ -36,7 +36,6 @@ class Sending:
     """One try of one call."""
 
     key: str
-    """The call's journal key."""
     role: Role
     text: str
     frames: Frames | None
@@ -51,13 +50,11 @@ class Received:
     text: str
     usage: Usage
     ending: str = ""
-    """Why the provider says it stopped."""
     refusal: str = ""
     """The model's words where the provider marks them as a refusal and gives no other text."""
     cost_usd: float | None = None
     """What the provider says it cost; None where it says nothing."""
     served_by: str | None = None
-    """What the server calls the model that answered."""
 
 
 class Client(Protocol):
@@ -74,7 +71,6 @@ class ChatClient:
     """Sends calls to one model through LangChain; builds its chat model at the first one."""
 
     def __init__(self, model: Model, load: Load, shelf: FrameBytes | None = None) -> None:
-        """Share frames with the other clients of `shelf`; without one, with nobody."""
         self._model = model
         self._load = load
         self._shelf = shelf or FrameBytes(load)
@@ -136,7 +132,6 @@ class ChatClients:
         self._shelf: FrameBytes | None = None
 
     def __call__(self, model: Model, load: Load) -> ChatClient:
-        """Return a client; all of them are handed the same loader."""
         self._shelf = self._shelf or FrameBytes(load)
         return ChatClient(model, load, self._shelf)
 

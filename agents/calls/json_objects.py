@@ -51,16 +51,13 @@ class Reader:
 
     text: str
     at: int = 0
-    """How far the last attempt got."""
     is_cut: bool = False
     """The last attempt came to the end of the text before it came to the end of its object."""
     looked_at: int = 0
-    """Characters, counted again each time."""
     _open: list[int] = field(default_factory=list)
     _hopeless: set[int] = field(default_factory=set)
     _work: int = 0
     _is_plain: bool = True
-    """No attempt has failed yet."""
 
     def object_at(self, start: int) -> dict[str, Any] | None:
         """Return the complete object that begins at `start`; `at` is its end then. None: none."""

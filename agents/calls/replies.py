@@ -46,7 +46,6 @@ class BadReply(ValueError):
 class _Found(NamedTuple):
     value: dict[str, Any] | None
     is_cut: bool = False
-    """It ends inside an object."""
     is_thought: bool = False
     """There is an object, but among the model's reasoning."""
 
@@ -73,10 +72,7 @@ def was_cut(ending: str | None) -> bool:
 
 
 def without_reasoning(text: str) -> str:
-    """Return what a model says after thinking aloud; empty where it never came to that.
-
-    The tag that opens may be missing, as some servers take it off.
-    """
+    """Return what follows a model's thoughts, whose opening tag may be missing."""
     is_opened = _FIRST_THOUGHT.match(text) is not None
     closed = (_CLOSE if is_opened else _CLOSE_ALONE).search(text)
     if closed is None:

@@ -81,7 +81,6 @@ def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | No
 
 
 def _said(error: Exception) -> str:
-    """Return all that the server said with an error."""
     bodies = (getattr(link, name, None) for link in _chain(error) for name in ("body", "details"))
     return " ".join([str(error), *(str(body) for body in bodies if isinstance(body, dict | list))])
 
@@ -133,7 +132,6 @@ def _root(error: Exception) -> str:
 
 
 def _status(error: Exception) -> int | None:
-    """Return the HTTP status an exception carries, itself or in its causes."""
     for link in _chain(error):
         # Bare httpx keeps it on the response alone.
         response = getattr(link, "response", None)

@@ -1,15 +1,12 @@
 """How many calls one endpoint takes at once, learnt from what comes back.
 
-A gate knows no waiting and no clock: the time is passed in. It starts with a few places and doubles
-them with every round of replies until the server refuses a call (429 and its like). What went well
-until then, a little less with every refusal, are the calm places: after a cut they come back as
-quickly as replies do, and beyond them the gate feels its way, a place at a time. Refusals in a row
-with no reply between are a storm: places are halved, and single calls go out to see whether it is
-over. Where nothing but storms was ever met, nothing says how many calls the server takes, and it
-feels its way four times as fast. Refusals that cutting does not make fewer are noise: they bring
-the places back, and from then on only more of them than that count
-(`agents/limits/rate_limit.py`). What a server asks a refused call to wait for is no business of
-the gate's.
+A gate does not wait, and the time is passed in. It starts with a few places and doubles them with
+every round of replies until the server refuses a call (429 and its like). What went well until
+then, a little less with every refusal, are the calm places: after a cut they come back as quickly
+as replies do, and beyond them a place is added at a time, four times as fast where nothing but
+storms was met. Refusals in a row with no reply between are a storm: places are halved, and single
+calls go out to see whether it is over. Refusals that cutting does not make fewer are noise: they
+bring the places back, and from then on only more of them count (`agents/limits/rate_limit.py`).
 """
 
 from __future__ import annotations
@@ -65,7 +62,6 @@ class AdaptiveLimit:
 
     ceiling: int
     limit: float = 0.0
-    """Places there are; the whole part counts."""
     under_way: int = 0
     _calm: float = math.inf
     _is_unproven: bool = False
@@ -77,16 +73,13 @@ class AdaptiveLimit:
     _is_full: bool = False
     """Whether somebody found no place since the last step."""
     _replies: int = 0
-    """Since the last step."""
     _best_s: float = math.inf
     _best_at_s: float = 0.0
     _is_slow: bool = False
     _steps: int = 0
-    """Beyond what was refused, since it was."""
     _tested: Before | None = None
     """What there was before a test of whether cuts help; None while there is none."""
     _tested_for: int = 0
-    """Replies until it ends."""
     noise: Noise = field(default_factory=Noise)
     """What of its refusals has nothing to do with its places."""
 

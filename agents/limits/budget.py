@@ -38,7 +38,6 @@ class SpendOrder:
     begun: dict[int, Sum] = field(default_factory=dict, init=False)
     """By place, what was spent; without those that have ended."""
     _ended: array[int] = field(default_factory=lambda: array("i"), init=False, repr=False)
-    """Places, ascending."""
     _dearest: Sum = field(default=NOTHING, init=False)
     _paid_for: int = field(default=0, init=False)
     """Battles that cost something and have ended."""
@@ -109,7 +108,6 @@ class Reserve:
     place: int = 0
     """Of the battle that it is made for."""
     let_through: asyncio.Future[bool] | None = None
-    """Set while it waits."""
 
 
 @dataclass
@@ -130,7 +128,6 @@ class CappedBudget:
     _refused: Sum = field(default=NOTHING, init=False, repr=False)
     """What the first call that did not fit may have come to."""
     _waiting: list[Reserve] = field(default_factory=list, init=False, repr=False)
-    """As they came."""
 
     @property
     def needed(self) -> Sum:
@@ -152,10 +149,7 @@ class CappedBudget:
         return await self._retake(hold, size)
 
     def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
-        """Return whether a call may be sent with what is set aside for it.
-
-        It may not where its server was found meanwhile not to keep to limits of output.
-        """
+        """Return whether enough is set aside for a call, by what is known of its server now."""
         if not isinstance(hold, Reserve) or not self.estimates.is_overrun(model, request):
             return True
         most = self.estimates.most(model, request)
@@ -222,7 +216,6 @@ class CappedBudget:
         self._wake()
 
     def _wake(self) -> None:
-        """Let through whoever is first in line, as long as there is enough."""
         while first := self._first():
             if first.let_through is None or first.let_through.done():
                 self._waiting.remove(first)

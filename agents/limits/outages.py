@@ -50,9 +50,7 @@ class Endpoint:
     _since_s: float | None = None
     """When it was first found gone; None while it is there."""
     _until_s: float = 0.0
-    """When patience ends."""
     _next_s: float = 0.0
-    """When the next call may look whether it is back."""
     _looks: int = 0
     _is_looked_at: bool = False
     """Such a call is under way."""

@@ -52,7 +52,6 @@ class Cost(NamedTuple):
     """What a call cost."""
 
     usd: float | None
-    """None means unknown."""
     source: str | None
     """Who says so: "provider", or the source of the price."""
 
@@ -114,8 +113,6 @@ def _by(price: Price, usage: Usage) -> float:
 
 
 class _Entry(NamedTuple):
-    """What the table says of a model."""
-
     provider: str
     name: str
     price: Price

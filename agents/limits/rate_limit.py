@@ -19,7 +19,6 @@ Outcome = Literal["taken", "refused", "unknown"]
 """The server did the work or began to; it had no room; nothing is known, as after a time-out."""
 
 LATEST = 1024
-"""Tries that are remembered."""
 FEW = 0.8
 """Tries at so much of the most calm places among them, or less, were sent after cuts."""
 TESTED = 0.75
@@ -29,7 +28,6 @@ SUSPECT = 5
 ENOUGH = 1.5
 """which lasts for so many times the calls among which noise would show, unless it does earlier."""
 RETEST_S = 600.0
-"""Pause between two tests."""
 RUNS = 4
 """So many runs of refusals among these show noise."""
 LEAST, MOST = 0.02, 0.35
@@ -77,9 +75,7 @@ class Noise:
     _believed_until_s: float = -math.inf
     _trust_s: float = TRUST_S / 2
     _latest: deque[Sent] = field(default_factory=lambda: deque(maxlen=LATEST))
-    """In the order in which they were sent."""
     _tests_at_s: float = -math.inf
-    """The next test is no earlier."""
     _refusal_s: float = 0.0
     """About how long a refusal takes at most."""
 
@@ -120,10 +116,7 @@ class Noise:
         return score < EVIDENCE
 
     def test(self, now_s: float) -> tuple[float, int] | None:
-        """Return to how many places to cut, and for how many calls, to see whether that helps.
-
-        None: there is no doubt, or a test was made not long ago.
-        """
+        """Return to how many places to cut as a test, and for how many calls; None: no need."""
         runs, taken = _counted(self._latest)
         share = runs / max(1, taken)
         is_doubtful = runs >= SUSPECT and LEAST <= share <= MOST and not self.share
@@ -195,7 +188,6 @@ class Pacer:
     """A minute; None is any number. A single request above it goes alone."""
     _window: deque[Started] = field(default_factory=deque)
     _tokens: float = 0.0
-    """Of the window."""
     _next_s: float = -math.inf
     """When what was started has drained at the even rate."""
 

@@ -46,7 +46,6 @@ class Rest:
     since: int
     """Number of the last turn that was given before it was refused."""
     earliest_s: float
-    """It is not woken before."""
     woken: asyncio.Future[None]
 
 
@@ -83,7 +82,6 @@ class Turn:
     outcome: Outcome = "unknown"
     contact: Contact = "unknown"
     reason: str = ""
-    """Why it came to nothing."""
     tokens: float | None = None
     """What it took, once that is known."""
     found_nobody: bool = False

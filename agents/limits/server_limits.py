@@ -77,10 +77,7 @@ class ServerLimits:
         return replace(request, frames=thinned(frames, most))
 
     def token_field(self, model: Model) -> TokenField | None:
-        """Return by which name a model's server takes the limit of tokens.
-
-        None leaves it to the provider's client: there is one name alone, or no limit of ours.
-        """
+        """Return by which name a server takes the limit of tokens; None leaves it to the client."""
         known = self.known(model)
         usual = model.token_field
         return (known and usual and known.token_limit_field) or usual

@@ -42,10 +42,7 @@ def needs_breakpoint(model: ModelSettings) -> bool:
 
 
 def cache_options(model: ModelSettings, frames: Frames | None) -> dict[str, Any]:
-    """Return what a call says of caching, besides the mark on its last frame.
-
-    To OpenAI itself it says which calls begin alike, so that they come to the same machine.
-    """
+    """Return what a call says of caching besides its mark: to OpenAI itself, which begin alike."""
     if frames is None or not frames.frames or model.provider != "openai":
         return {}
     options: dict[str, Any] = {}
@@ -69,10 +66,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def check_parameters(alias: str, known: tuple[str, ...], *, parameters: Mapping[str, Any]) -> None:
-    """Return if every parameter is one of `known` and may be sent and written down.
-
-    Otherwise BadInput names the parameter, never its value.
-    """
+    """Return if all parameters can be sent; BadInput names one, never its value."""
     for name in _names(parameters):
         if _SECRET.search(name):
             raise BadInput(f"{alias!a}: {name!a} is no parameter; put keys in a variable (key_env)")
@@ -93,7 +87,6 @@ def check_key_env(alias: str, name: str) -> None:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield every name inside nested tables and lists."""
     if isinstance(value, Mapping):
         yield from map(str, value)
         value = list(value.values())

@@ -47,7 +47,6 @@ class Model:
     """One model as a run uses it."""
 
     alias: str
-    """What the roster calls it."""
     provider: str
     name: str
     """What the provider calls it."""
@@ -66,7 +65,6 @@ class Model:
     """Mark the last frame as the end of what the provider's cache should keep."""
     limits: CallLimits = NO_LIMITS
     price: Price | None = None
-    """None means unknown."""
     frame_tokens: int | None = None
     """Tokens one frame counts as; None leaves it to what is known of the provider."""
     token_limit_field: TokenField | None = None
@@ -217,10 +215,7 @@ def check_keys(models: Iterable[Model]) -> None:
 
 
 def build_chat_model(model: Model) -> BaseChatModel:
-    """Return a chat model that sends one request a call, with no retries of its own.
-
-    Raises BadInput where its key is missing, or its client refuses its settings.
-    """
+    """Return a chat model without retries of its own; BadInput where key or settings fail."""
     check_keys([model])
     try:
         return model.maker.build(model)

@@ -133,10 +133,7 @@ class StandardReply(Reply):
 
 
 class FullJudgeReply(Reply):
-    """What one would have answered, then analysis and verdict of each standard, then the verdict.
-
-    From contract 2 on.
-    """
+    """From contract 2 on: own answer, analysis and verdict of each standard, then the verdict."""
 
     own_answer: Text
     instruction_following: StandardReply
@@ -246,10 +243,7 @@ _SHAPES_2: dict[str, str] = _SHAPES | {
 
 
 def contract(role: Role, number: int = CONTRACTS) -> str:
-    """Return the words that end a role's prompt and fix the form of its reply.
-
-    A contestant has no form; `number` is that of the contracts, 1 to `CONTRACTS`.
-    """
+    """Return the words that end a role's prompt and fix the form of its reply."""
     shape, version = (_SHAPES, "") if number == 1 else (_SHAPES_2, f" ({number})")
     return (
         f"{FORMAT_LINE}{role}{version}\nReply with one JSON object and nothing else, with exactly "

@@ -88,9 +88,7 @@ class Attack(Record):
     family: str
     """What kind it is of: attacks of one family go the same way."""
     about: str
-    """What it does, in a few words."""
     place: Literal["before", "after"]
-    """On which side of the answer it stands."""
     text: str
 
 

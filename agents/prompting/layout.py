@@ -38,7 +38,6 @@ class Request:
     frames: Frames | None
     nonce: Nonce
     prompt: str = ""
-    """Digest of the prompt file."""
 
 
 class Look(NamedTuple):
@@ -59,10 +58,7 @@ def label(frame: Frame) -> str:
 
 
 def cue_blocks(frames: Sequence[Frame], subtitles: Subtitles | None) -> dict[int, str]:
-    """Return the blocks of cues by the place of the frame that each follows.
-
-    It is the last frame at or before the cue's start. Cues without any frame are nowhere.
-    """
+    """Return the blocks of cues by the place of the last frame at or before the start of each."""
     return _blocks("subtitles", frames, subtitles.cues, subtitles.code) if subtitles else {}
 
 

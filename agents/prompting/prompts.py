@@ -28,7 +28,7 @@ SLOTS: dict[str, tuple[str, ...]] = {
 }
 """Role to the slots that its file must have, each exactly once, on a line of its own."""
 BENCH_SLOTS: dict[str, tuple[str, ...]] = {
-    "comparer": ("persona", "question", "answer_a", "answer_b"),
+    "comparer": ("persona", "question", "answer_a", "answer_b")
 }
 """The same of roles that no run has, only a bench."""
 _ALL_SLOTS = SLOTS | BENCH_SLOTS
@@ -41,7 +41,6 @@ class PromptSet:
     """Each role's prompt, checked, and which contracts its reply is held to."""
 
     texts: Mapping[str, str]
-    """Role to the text of its file."""
     contracts: int = CONTRACTS
     """Number of the contracts that follow them; see `agents.prompting.contracts`."""
     given: frozenset[str] = frozenset()

@@ -113,10 +113,7 @@ class Provider:
         """Return if `model` could be built here; BadInput names what stands in its way."""
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return what one call hands its chat model besides the messages.
-
-        Where the client can, the journal key travels as the header Idempotency-Key.
-        """
+        """Return what a call hands its chat model besides messages: Idempotency-Key, if it can."""
         return {}
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:

@@ -149,7 +149,6 @@ def _checked(thing: object, path: str) -> type[BaseChatModel]:
 
 
 def _taken(chat_class: type[BaseChatModel]) -> Iterator[str]:
-    """Yield the names of all arguments that a class takes."""
     config = chat_class.model_config
     by_name = config.get("populate_by_name") or config.get("validate_by_name")
     for name, info in chat_class.model_fields.items():

@@ -77,16 +77,12 @@ OPENAI = _OpenAI(
 
 
 def _settings(model: ModelSettings) -> dict[str, Any]:
-    """Return a model's parameters as its client is built with them.
-
-    Each call says its limit of tokens itself, by the name that its server takes.
-    """
+    """Return a model's parameters for its client; each call says its limit of tokens itself."""
     sent = {name: value for name, value in model.parameters.items() if name not in _OURS}
     is_streamed = model.parameters.get("stream") is True
     return sent | ({"streaming": True, "stream_usage": True} if is_streamed else {})
 
 
 def _extra_body(model: ModelSettings) -> dict[str, Any]:
-    """Return what a model's parameters put into bodies as it is."""
     more = model.parameters.get("extra_body")
     return dict(more) if isinstance(more, Mapping) else {}

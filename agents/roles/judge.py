@@ -92,10 +92,7 @@ async def judge(
 async def judge_once(
     prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
 ) -> Judging:
-    """Return one judge's view from one seating, "failed" with its reason where its call failed.
-
-    One model call, two where the first reply must be mended.
-    """
+    """Return one judge's view from one seating, "failed" where its call did. 1 or 2 model calls."""
     ask = 2 * place.panel + (place.seats == "ba")
     task = Task("judge", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
     try:
@@ -132,10 +129,7 @@ def _standards(seats: Seats, said: Mapping[Standard, StandardReply]) -> dict[Sta
 def settle_standard(
     judgings: Sequence[Judging], standard: Standard, *, audit_only: bool
 ) -> Verdict | None:
-    """Return the panel's verdict by one standard alone, as `settle_verdict` does over all.
-
-    A judge that could not tell by it abstained. None where no judge was asked for it.
-    """
+    """Return the panel's verdict by one standard, like `settle_verdict`; None: nobody asked."""
     if all(one.standards is None for one in judgings):
         return None
     return settle_verdict(_by_standard(judgings, standard), audit_only=audit_only)[0]
@@ -210,7 +204,6 @@ class Compared(NamedTuple):
     """Of the case's second answer, -2 to 2, wherever it was seated; None where nothing is said."""
     reply: ComparerReply | None
     reason: str | None = None
-    """Why there is no lead."""
     is_failed: bool = False
     """The call failed for good, so that it may be made again."""
 

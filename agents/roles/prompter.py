@@ -38,7 +38,6 @@ class Task:
     ask: int = 0
     """Which of this role's deliberate asks in this scope it is."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Fenced block name to text."""
     question: str | None = None
     """What a contestant is asked; stands unfenced behind its prompt."""
 

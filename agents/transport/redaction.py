@@ -143,8 +143,6 @@ def keep_keys_out_of_logs() -> None:
 
 
 class _Before:
-    """What made records before."""
-
     make: Any = logging.LogRecord
 
 

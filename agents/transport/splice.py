@@ -31,10 +31,7 @@ _NONCE = secrets.token_hex(16)
 
 
 class Astray(RuntimeError):
-    """Frames that could not be put into the call they belong to; nothing was sent in their place.
-
-    Never holds the key or the frames.
-    """
+    """Frames that could not be put into the call they belong to; holds neither key nor frames."""
 
 
 class Encoded:
@@ -73,14 +70,11 @@ def run_of(frames: Frames, images: Sequence[Encoded], look: Look) -> Run:
 
 
 class _Dialect(NamedTuple):
-    """How one API writes the parts of a message."""
-
     text: bytes
     """Before the text of a text part; its end is a brace."""
     image: bytes
     """Before an image's base64; behind it stands a quotation mark."""
     has_extras: bool
-    """Whether detail and breakpoint have a place in an image's part."""
 
 
 _OPENAI = _Dialect(
@@ -89,9 +83,7 @@ _OPENAI = _Dialect(
     has_extras=True,
 )
 _GEMINI = _Dialect(
-    text=b'{"text":',
-    image=b'{"inlineData":{"mimeType":"image/jpeg","data":"',
-    has_extras=False,
+    text=b'{"text":', image=b'{"inlineData":{"mimeType":"image/jpeg","data":"', has_extras=False
 )
 _PART = re.compile(
     rb'\{(?P<type>"type": ?"text", ?)?"text": ?"(?P<key>%b[0-9a-f]{64})"\}' % _NONCE.encode()
@@ -127,11 +119,8 @@ def _image_end(look: Look, dialect: _Dialect, *, is_last: bool) -> bytes:
 
 @dataclass(slots=True)
 class _Carried:
-    """A run under way in one call."""
-
     run: Run
     sent: int = 0
-    """Requests that took it along."""
     refusal: Astray | None = None
 
 
@@ -140,10 +129,7 @@ _CARRIED: ContextVar[_Carried | None] = ContextVar("carried", default=None)
 
 @contextmanager
 def carrying(run: Run | None) -> Iterator[None]:
-    """Let the one call that is made in the block take `run` along.
-
-    Raises Astray where the call would have sent the key as text, or was sent by another way.
-    """
+    """Let the one call made in the block take `run` along; Astray where it does not."""
     if run is None:
         yield
         return

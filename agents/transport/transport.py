@@ -25,10 +25,7 @@ LONGEST_REPLY = 200_000
 
 
 def bounded(response: Any, library: Any) -> Any:
-    """Return a response of httpx or httpx2, unread, that is read so far and no further.
-
-    Reading more raises Garbled. What is compressed is counted as it comes out.
-    """
+    """Return an unread response, of which no more than `MOST_BYTES` are read: else Garbled."""
     headers = response.headers.copy()
     if "Content-Encoding" in headers:
         for name in ("Content-Encoding", "Content-Length"):
@@ -43,8 +40,6 @@ def bounded(response: Any, library: Any) -> Any:
 
 
 class _Counter:
-    """Adds up what was read of one answer."""
-
     def __init__(self) -> None:
         self._read = 0
 
@@ -57,8 +52,6 @@ class _Counter:
 
 
 class _Stream:
-    """A response's bytes, for sync and async clients."""
-
     def __init__(self, response: Any) -> None:
         self._response = response
 
@@ -71,11 +64,9 @@ class _Stream:
             yield counter.passed(chunk)
 
     def close(self) -> None:
-        """Close the response."""
         self._response.close()
 
     async def aclose(self) -> None:
-        """Close the response."""
         await self._response.aclose()
 
 
@@ -101,11 +92,9 @@ class SplicingTransport:
     """Sends requests through a client of its own, with frames in the place of their key.
 
     One object serves sync and async clients of both libraries; each request says which it is.
-    Connections are not limited here: how many calls are under way is decided elsewhere.
-
-    Clients follow redirects. One to another host is refused with a status of its own: frames and
-    keys go to the host that was named, and to no other. Of an answer no more is read than
-    `agents.transport.transport` allows.
+    Connections are not limited here: how many calls are under way is decided elsewhere. Clients
+    follow redirects: one to another host is refused with a status of its own, since frames and keys
+    go to the host that was named, and to no other.
     """
 
     def __init__(self, address: str) -> None:
@@ -182,10 +171,7 @@ class SplicingTransport:
 
 
 def check_proxies() -> None:
-    """Return if calls can go through the proxies that the environment names, if it names any.
-
-    Otherwise BadInput names the kind of one, never its address, which may hold a password.
-    """
+    """Return if the environment's proxies are usable; BadInput names a kind, no address."""
     # It brings half of the standard library's network with it, and most commands call nobody.
     from urllib.request import getproxies
 
@@ -224,7 +210,6 @@ def _library(request: Any) -> Any:
 
 
 def _refusal(request: Any) -> Any:
-    """Return what a client is answered instead of being led to another host."""
     words = "the server sends calls on to another address; set base_url to the one that is meant"
     return _library(request).Response(
         MISDIRECTED, json={"error": {"message": words, "code": MISDIRECTED}}, request=request
@@ -266,8 +251,6 @@ class _Chunks:
 
 
 class _AsyncChunks:
-    """The same for an async client."""
-
     def __init__(self, pieces: list[bytes]) -> None:
         self._chunks = _Chunks(pieces)
 

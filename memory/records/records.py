@@ -256,10 +256,7 @@ class Analyses(Record):
 
 
 class Judging(Record):
-    """One judge's view of one battle from one seating.
-
-    What the judge was not asked for does not stand in its JSON either.
-    """
+    """One judge's view of a battle from one seating; what was not asked is not in its JSON."""
 
     judge: str
     seats: Seats

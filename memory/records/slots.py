@@ -47,8 +47,6 @@ class Columns(NamedTuple):
 
 
 class _Index(NamedTuple):
-    """Where slots stand, to be found by their ids."""
-
     codes: memoryview
     """Video and suffix of each slot as one number, ascending."""
     rows: Ints
@@ -76,10 +74,7 @@ class Slots(Sequence[Slot]):
 
     @classmethod
     def read(cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], Kind]) -> Slots:
-        """Return a table of rows: ordinal, video, block, and what `kind_of` makes a kind of.
-
-        Raises StoreError where one is no slot.
-        """
+        """Return a table of rows: ordinal, video, block, kind by `kind_of`; or StoreError."""
         videos: dict[str, int] = {}
         kinds: dict[K, int] = {}
         known: list[Kind] = []
@@ -130,7 +125,6 @@ class Slots(Sequence[Slot]):
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, others: Iterable[Slot]) -> Slots:
-        """Return these slots and the others behind them."""
         others = Slots.of(others)
         if not len(self) or not len(others):
             return others if len(others) else self

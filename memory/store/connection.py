@@ -53,7 +53,6 @@ class RunLock:
 
 
 def _take(path: Path) -> int:
-    """Return a descriptor through which this process holds the lock."""
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -231,10 +230,7 @@ def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
 
 
 class Reader:
-    """Reads a run file, which it never changes; `live` says that this process writes it.
-
-    Every read of a file that is no run, or is damaged, raises StoreError.
-    """
+    """Reads a run file, never changes it; StoreError for damage. `live`: this process writes it."""
 
     def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path

@@ -96,10 +96,7 @@ def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
 
 
 class Evidence:
-    """Labels, draws for them and trials of one run; without a writer they can only be read.
-
-    What is there is never overwritten.
-    """
+    """Labels, draws for them and trials of a run, never overwritten; read only without a writer."""
 
     def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
         self._reader = reader

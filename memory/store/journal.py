@@ -132,10 +132,7 @@ class Journal:
         return _call(row) if row else None
 
     async def record(self, row: CallRow) -> None:
-        """Keep a finished call: committed when this returns; a key that is there stays as it is.
-
-        Raises StoreError where it was not written, or the run was opened for reading.
-        """
+        """Keep a finished call, committed when this returns; a key that is there stays as it is."""
         writer = needed(self._writer, "no call can be recorded")
         nonce = row.nonce
         body = write_body(row, without=_IN_COLUMNS, defaults=False)
@@ -199,10 +196,7 @@ class Journal:
             place, rows = self.after(place, most=_AT_ONCE)
 
     def spent(self, *, besides: str = "") -> Spent:
-        """Return what all calls came to, without reading them into memory.
-
-        Those to models that the pattern `besides` fits, such as "offline:*", are left out.
-        """
+        """Return what all calls came to, but those to models of a pattern such as "offline:*"."""
         row = self._reader.row(_SPENT, besides)
         calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
         counted = (int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
@@ -243,10 +237,7 @@ class Journal:
         return [Sent(*row) for row in found]
 
     def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
-        """Return calls recorded after a place, 0 for the first, and the place of the last of them.
-
-        `most` says how many there may be; without it all are returned.
-        """
+        """Return calls behind a place, 0 for the first, and the place of the last of them."""
         sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"
         found = self._reader.rows(sql, place, most)
         return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]

@@ -89,11 +89,7 @@ def check_is_run(connection: sqlite3.Connection, name: str) -> None:
 
 
 def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
-    """Make sure that this version may use the run; changes nothing.
-
-    Raises StoreTooNew where a newer version wrote it, and StoreError where it is no run, or an
-    older one that is only to be read.
-    """
+    """Make sure that this version may use the run; StoreTooNew or StoreError where it may not."""
     check_is_run(connection, name)
     layout, ours = _pragma(connection, "user_version"), len(MIGRATIONS)
     if layout > ours:

@@ -112,10 +112,7 @@ class Sessions:
         self._writer = writer
 
     def begin(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Count from now on; every commit takes the time with it, so a kill loses none before it.
-
-        Raises StoreError where the run was opened for reading.
-        """
+        """Count from now on; every commit takes the time with it, so a kill loses none."""
         writer = needed(self._writer, "nobody can work on it")
         place, began_s = len(self.all()) + 1, clock()
         writer.write_now(_BEGIN, (place, time.time()))

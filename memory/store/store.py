@@ -165,10 +165,7 @@ class Store:
         return self._all(Skipped, "SELECT body FROM skipped ORDER BY place")
 
     def add_slots(self, slots: Iterable[Slot]) -> None:
-        """Append the slots that are not there yet, all or none; their videos must be.
-
-        They are gone through once and never held.
-        """
+        """Append the slots that are not there yet, all or none; they are gone through once."""
         needed(self._writer).write_each_now(
             "INSERT INTO slots (id, ordinal, video, body) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (id) DO NOTHING",
@@ -281,10 +278,7 @@ class Store:
         return dict(self.each_verdict())
 
     def each_ending(self) -> Iterator[Ending]:
-        """Give how all battles ended, by the ordinals of their slots; those hold no text.
-
-        One that cannot be read has ended in no way.
-        """
+        """Give how all battles ended, by the ordinals of their slots; None where unreadable."""
         fields = (
             f"CASE WHEN json_valid(b.body) THEN {_field(name)} END"
             for name in ("model_a", "model_b", "verdict")
@@ -305,10 +299,7 @@ class Store:
         return int((self._reader.row("SELECT max(rowid) FROM battles") or (None,))[0] or 0)
 
     def settled_after(self, place: int) -> tuple[int, list[str]]:
-        """Return the ids of the battles settled after a place, and the place of the last of them.
-
-        The place before the first is 0.
-        """
+        """Return the place of the last battle settled after a place, from 0 on, and the ids."""
         sql = "SELECT rowid, id FROM battles WHERE rowid > ? ORDER BY rowid"
         found = self._reader.rows(sql, place)
         return int(found[-1][0]) if found else place, [id_ for _, id_ in found]

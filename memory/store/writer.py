@@ -42,10 +42,7 @@ class _Write(NamedTuple):
 
 
 class Writer:
-    """Owns the writing connection from now on, and closes it.
-
-    Every write that did not reach the disk raises StoreError.
-    """
+    """Owns the writing connection and closes it; StoreError from what did not reach the disk."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.commits = 0

@@ -38,19 +38,13 @@ def sample(
 ) -> Sampled:
     """Return up to `sampling.frames` frames, first and last among them. Blocks; CPU only.
 
-    A frame behind damage that was told of is counted in `damaged`, and so is one that cannot be
+    A frame behind damage that was reported is counted in `damaged`, and so is one that cannot be
     decoded and shows the one before it; one that may not be that of its time is counted in
-    `approximate`. That nothing was told of a frame does not prove it whole.
+    `approximate`. That nothing was reported of a frame does not prove it whole. They are recorded
+    under the id `video`; `scenes_of` finds the scenes where the sampling goes by them.
 
-    Args:
-        path: the file.
-        sampling: how many frames, how large, how well.
-        video: id the frames are recorded under.
-        scenes_of: finds the scenes where the sampling goes by them.
-
-    Raises:
-        UnusableVideo: not one frame could be decoded, or the policy is not for this video.
-        BadInput: the library that is to decode is not installed.
+    Raises UnusableVideo where not one frame could be decoded, or the policy is not for this video;
+    BadInput where the library that is to decode is not installed.
     """
     decoder = decoder_named(sampling.decoder)
     index = decoder.index(path)
@@ -104,13 +98,7 @@ def thin(frames: Frames, count: int) -> Frames:
 
 
 def shown_cues(cues: Sequence[Cue], times: Sequence[float], kept: Sequence[int]) -> tuple[Cue, ...]:
-    """Return the cues that overlap the stretches of the frames at the places `kept`.
-
-    Args:
-        cues: on the clock of the frames.
-        times: of all frames, in seconds, ascending.
-        kept: ascending places in `times`.
-    """
+    """Return the cues within the stretches of the frames at the places `kept`, ascending."""
 
     def is_shown(cue: Cue) -> bool:
         first = max(0, bisect_right(times, cue.start_s) - 1)

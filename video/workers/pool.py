@@ -67,7 +67,6 @@ def hands() -> int:
 
 
 HANDS = hands()
-"""So many of them work at once, and are kept."""
 MOST_HELD_BYTES = 640 << 20
 """What a large video took is not always given back; with more than this a process is not kept."""
 ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
@@ -112,10 +111,9 @@ class Worker:
     def ask(self, want: str, fields: Mapping[str, Any], *, deadline_s: float) -> dict[str, Any]:
         """Return its answer to one request; blocks.
 
-        Raises:
-            UnusableVideo, BadInput: what the worker raised.
-            DecoderLost: it died of the request, or had no answer within the deadline.
-            Worn: the first of these, or it could not answer, and it had served before.
+        Raises UnusableVideo, BadInput: what the worker raised; DecoderLost: it died of the request,
+        or had no answer within the deadline; Worn: the first of these, or it could not answer, and
+        it had served before.
         """
         lost, self._has_served = Worn if self._has_served else DecoderLost, True
         how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
@@ -130,18 +128,15 @@ class Worker:
             self._close()
             raise
         reply: dict[str, Any] = json.loads(line)
-        for name, kind in (
-            ("UnusableVideo", UnusableVideo),
-            ("DecoderLost", lost),
-            ("BadInput", BadInput),
-        ):
+        kinds = {"UnusableVideo": UnusableVideo, "DecoderLost": lost, "BadInput": BadInput}
+        for name, kind in kinds.items():
             if name in reply:
                 raise kind(reply[name])
         return reply
 
     @property
     def held_bytes(self) -> int:
-        """Return how much memory it holds; 0 where nobody can tell."""
+        """Return how much memory it holds; 0 where that is not known."""
         try:
             pages = Path(f"/proc/{self.process.pid}/statm").read_bytes().split()[1]
         except (OSError, IndexError):

@@ -42,7 +42,6 @@ class Facet(ABC):
     label: str
     """How a person names it."""
     type: ClassVar[Type]
-    """What kind of value is claimed."""
 
     @property
     def is_timed(self) -> bool:

@@ -48,8 +48,6 @@ _WEAKNESS = {
 
 @dataclass(frozen=True)
 class _Aim:
-    """What the next question is made for."""
-
     seen: Sight
     old: Ask
     kinds: frozenset[str]

@@ -90,6 +90,5 @@ def _has_listeners(config: RunnableConfig | None) -> bool:
 
 
 def _usage(sent: Sent, text: str) -> UsageMetadata:
-    """Count words and images as one token each."""
     into, out = sent.words + len(sent.pictures), len(text.split())
     return UsageMetadata(input_tokens=into, output_tokens=out, total_tokens=into + out)

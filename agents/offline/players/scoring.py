@@ -24,7 +24,6 @@ _FAIR = 0.8
 _EACH = 0.06
 _FORM = 0.05
 HARDEST = 1.25
-"""The difficulty that is graded 5.0."""
 
 _ASKABLE: Memo[tuple[bytes, bool], tuple[str, ...]] = Memo(512)
 _HARDNESS: Memo[tuple[bytes, str, bool], float] = Memo(16384)
@@ -72,7 +71,6 @@ def _is_fair(seen: Sight, key: str, *, fine: bool) -> bool:
 
 
 def _coarse_score(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | None:
-    """Return the score of what a viewer of so many frames would say."""
     value = FACETS[key].measure(coarser(seen, frames))
     if value is None:
         return None
@@ -84,7 +82,6 @@ def _coarse_score(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | 
 
 
 STANDARDS = {"instruction_following": 1, "accuracy": 2, "relevance": 1, "helpfulness": 2}
-"""Each standard and its weight in the total."""
 RIGHT = 0.6
 """From this score on a claim is called right."""
 _FREE_WORDS = 12
@@ -202,7 +199,6 @@ def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
 
 
 def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
-    """Return how many statements were followed, and how many were not."""
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
     left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
     valued = sum(carried(unit) is not None for unit in left)

@@ -60,7 +60,6 @@ class Sight:
     scenes: tuple[Scene, ...]
     duration_s: float
     gap_s: float
-    """The usual distance of two frames."""
 
     @property
     def cuts(self) -> tuple[float, ...]:
