@@ -347,9 +347,10 @@ def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"
 
 
 builder = StateGraph(LineageState, context_schema=Arena, output_schema=Settled)
-for node in (questioner, evolver, grader, draw, contestant_a, contestant_b, void):
+for node in (questioner, evolver, grader, draw, contestant_a, contestant_b):
     builder.add_node(node.__name__, node)
 builder.add_node("judge", referee)
+builder.add_node("void", void)
 builder.add_conditional_edges(START, opening)
 builder.add_conditional_edges("questioner", after_questioner)
 builder.add_conditional_edges("evolver", after_evolver)

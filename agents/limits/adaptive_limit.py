@@ -15,7 +15,6 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 from statistics import median
-from typing import NamedTuple
 
 from videoautoarena.agents.limits.rate_limit import Before, Noise, Outcome, Sent
 
@@ -46,14 +45,6 @@ FORGET_S = 600.0
 FEWEST = 8
 """Replies whose median latency is worth looking at."""
 GOLDEN = 0.6180339887
-
-
-class Ticket(NamedTuple):
-    """One call's place."""
-
-    epoch: int
-    entered_s: float
-    sent: Sent
 
 
 @dataclass
@@ -104,24 +95,24 @@ class AdaptiveLimit:
             return math.inf
         return max(now_s, self._closed_until_s)
 
-    def enter(self, now_s: float) -> Ticket:
+    def enter(self, now_s: float) -> Sent:
         """Take a place."""
         self.under_way += 1
         sent = Sent(self._epoch, now_s, self.limit, self._calm)
         self.noise.enter(sent)
-        return Ticket(self._epoch, now_s, sent)
+        return sent
 
-    def leave(self, ticket: Ticket, outcome: Outcome, now_s: float) -> None:
+    def leave(self, sent: Sent, outcome: Outcome, now_s: float) -> None:
         """Give a place back and learn from how the call ended."""
         used = self.under_way
         self.under_way -= 1
         # What entered before the last refusal was heard of cannot show whether that one helped.
-        is_news = ticket.epoch == self._epoch
-        self.noise.leave(ticket.sent, outcome, now_s)
+        is_news = sent.epoch == self._epoch
+        self.noise.leave(sent, outcome, now_s)
         if outcome == "refused" and is_news:
-            self._refuse(ticket.sent, used, now_s)
+            self._refuse(sent, used, now_s)
         elif outcome == "taken" and (is_news or self._refusals < 2):
-            self._grow(now_s - ticket.entered_s, now_s, is_news=is_news)
+            self._grow(now_s - sent.at_s, now_s, is_news=is_news)
 
     def _refuse(self, sent: Sent, used: int, now_s: float) -> None:
         if self._refusals and self.noise.is_between(self._epoch, now_s):

@@ -136,9 +136,12 @@ class CappedBudget:
 
     async def hold(self, model: Model, request: Request) -> Reserve | None:
         """Set aside what a call may cost at most; None where the cap is reached."""
-        most = self.estimates.most(model, request)
-        hold = Reserve(summed(most.usd, most.tokens), self.rank(request.nonce))
+        hold = Reserve(self._most(model, request), self.rank(request.nonce))
         return hold if await self._take(hold) else None
+
+    def _most(self, model: Model, request: Request) -> Sum:
+        most = self.estimates.most(model, request)
+        return summed(most.usd, most.tokens)
 
     async def renew(self, hold: Hold, attempt: Attempt) -> bool:
         """Count what a failed try cost, or may have, and set as much aside for the next one."""
@@ -152,18 +155,17 @@ class CappedBudget:
         """Return whether enough is set aside for a call, by what is known of its server now."""
         if not isinstance(hold, Reserve) or not self.estimates.is_overrun(model, request):
             return True
-        most = self.estimates.most(model, request)
-        size = summed(most.usd, most.tokens)
+        size = self._most(model, request)
         return size.nano <= hold.size.nano and size.tokens <= hold.size.tokens
 
     async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
         """Set aside what a call may cost by what is known now, in place of what was."""
         if not isinstance(hold, Reserve):
             return True
-        most, held = self.estimates.most(model, request), hold.size
+        most, held = self._most(model, request), hold.size
         hold.size = Sum()
         self._free(held)
-        return await self._retake(hold, summed(most.usd, most.tokens))
+        return await self._retake(hold, most)
 
     async def _retake(self, hold: Reserve, size: Sum) -> bool:
         """Set aside so much for a call that holds nothing; False where the cap is reached."""

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
-from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit, Ticket
+from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
 from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
-from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Started
+from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Sent, Started
 from videoautoarena.agents.models.registry import Model
 
 Place = tuple[str, tuple[str, ...]]
@@ -21,22 +21,14 @@ Place = tuple[str, tuple[str, ...]]
 Pause = Callable[[float], Awaitable[None]]
 
 
-@dataclass(eq=False)
+@dataclass(order=True)
 class Waiter:
-    """A call that wants a place."""
+    """A call that wants a place; one of a lower rank is served first, then who came first."""
 
     rank: int
     number: int
-    tokens: float
-    admitted: asyncio.Future[Turn]
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """What it is served by."""
-        return self.rank, self.number
-
-    def __lt__(self, other: Waiter) -> bool:
-        return self.place < other.place
+    tokens: float = field(compare=False)
+    admitted: asyncio.Future[Turn] = field(compare=False)
 
 
 @dataclass(eq=False)
@@ -75,7 +67,7 @@ class Turn:
 
     number: int
     line: Line
-    ticket: Ticket | None
+    sent: Sent | None
     started: Started | None
     is_look: bool = False
     """It looks whether an endpoint is back that was gone."""
@@ -160,8 +152,8 @@ class Scheduler:
         now_s = asyncio.get_running_loop().time()
         line = turn.line
         self.under_way -= 1
-        if line.gate and turn.ticket:
-            line.gate.leave(turn.ticket, turn.outcome, now_s)
+        if line.gate and turn.sent:
+            line.gate.leave(turn.sent, turn.outcome, now_s)
         if turn.outcome == "taken":
             line.proof = max(line.proof, turn.number)
         if line.pacer and turn.started and turn.tokens is not None:
@@ -207,10 +199,10 @@ class Scheduler:
         while self.under_way < self.ceiling and (line := self._next_line(now_s)):
             waiter = line.waiting.popleft()
             self._last = next(self._numbers)
-            ticket = line.gate.enter(now_s) if line.gate else None
+            sent = line.gate.enter(now_s) if line.gate else None
             started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
             self.under_way += 1
-            turn = Turn(self._last, line, ticket, started, line.endpoint.enter())
+            turn = Turn(self._last, line, sent, started, line.endpoint.enter())
             waiter.admitted.set_result(turn)
         self._wake(now_s)
         self._set_alarm(now_s)
@@ -223,7 +215,7 @@ class Scheduler:
         ready = [
             line for line in self._lines.values() if line.waiting and line.ready_at(now_s) <= now_s
         ]
-        return min(ready, key=lambda line: line.waiting[0].place, default=None)
+        return min(ready, key=lambda line: line.waiting[0], default=None)
 
     def _wake(self, now_s: float) -> None:
         """Wake those who rest for places that nobody else wants."""

@@ -37,6 +37,9 @@ _CHOICES: dict[tuple[str, Seats], Literal["a", "b"]] = {
 }
 
 
+UNDECIDED = "the judge could not tell"
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """What a judge is shown, and whether from both seatings."""
@@ -117,7 +120,7 @@ def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
         seats=seats,
         verdict=verdict,
         analyses=Analyses(**reply.model_dump(exclude={"verdict"})),
-        reason="the judge could not tell" if said == "abstain" else None,
+        reason=UNDECIDED if said == "abstain" else None,
     )
 
 
@@ -142,7 +145,7 @@ def _by_standard(judgings: Sequence[Judging], standard: Standard) -> list[Judgin
         else one.model_copy(
             update={
                 "verdict": one.standards.get(standard, "abstain"),
-                "reason": None if standard in one.standards else "the judge could not tell",
+                "reason": None if standard in one.standards else UNDECIDED,
             }
         )
         for one in judgings
@@ -225,5 +228,5 @@ async def compare_once(
         return Compared(None, None, str(failure), is_failed=True)
     lead = LEADS.get(reply.verdict)
     if lead is None:
-        return Compared(None, reply, "the judge could not tell")
+        return Compared(None, reply, UNDECIDED)
     return Compared(lead if place.seats == "ab" else -lead, reply)

@@ -117,16 +117,9 @@ def sound(text: str) -> str:
 
 
 LIBRARIES = (
-    "google_genai",
-    "httpcore",
-    "httpcore2",
-    "httpx",
-    "httpx2",
-    "langchain_core",
-    "langchain_google_genai",
-    "langchain_openai",
-    "openai",
-)
+    "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "langchain_core",
+    "langchain_google_genai", "langchain_openai", "openai",
+)  # fmt: skip
 
 
 def keep_keys_out_of_logs() -> None:

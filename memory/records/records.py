@@ -6,22 +6,22 @@ the seat read first and second in the first judging of a battle.
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
-from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field
 
 from videoautoarena.memory.records.calls import Attempt as Attempt
 from videoautoarena.memory.records.calls import CallLimits as CallLimits
 from videoautoarena.memory.records.calls import CallRow as CallRow
 from videoautoarena.memory.records.calls import Intent as Intent
 from videoautoarena.memory.records.calls import Learnt as Learnt
-from videoautoarena.memory.records.calls import Lending
 from videoautoarena.memory.records.calls import Lost as Lost
 from videoautoarena.memory.records.calls import Nonce as Nonce
 from videoautoarena.memory.records.calls import Price as Price
 from videoautoarena.memory.records.calls import Record as Record
 from videoautoarena.memory.records.calls import Role as Role
 from videoautoarena.memory.records.calls import Sampling as Sampling
+from videoautoarena.memory.records.calls import Sparse
 from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage
 
@@ -212,9 +212,10 @@ class Borrowed(Record):
     """Where it stands, in that battle and in this one."""
 
 
-class Draw(Lending):
+class Draw(Sparse):
     """Who meets in a slot, decided before anybody answers."""
 
+    left_out: ClassVar[tuple[str, ...]] = ("borrowed",)
     slot: str
     model_a: str
     model_b: str
@@ -255,7 +256,7 @@ class Analyses(Record):
     helpfulness: str
 
 
-class Judging(Record):
+class Judging(Sparse):
     """One judge's view of a battle from one seating; what was not asked is not in its JSON."""
 
     judge: str
@@ -271,19 +272,13 @@ class Judging(Record):
     the frames did not decide. None where it was not asked."""
     reason: str | None = None
     """Why there is no verdict, when it abstained or failed."""
-
-    @model_serializer(mode="wrap")
-    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        for name in ("own_answer", "standards"):
-            if data.get(name) is None:
-                data.pop(name, None)
-        return data
+    left_out: ClassVar[tuple[str, ...]] = ("own_answer", "standards")
 
 
-class Battle(Lending):
+class Battle(Sparse):
     """One settled slot, with everything that decided it. Holds no clock, cost, path or call key."""
 
+    left_out: ClassVar[tuple[str, ...]] = ("borrowed",)
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
     id: str
     video: str

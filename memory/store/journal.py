@@ -184,8 +184,10 @@ class Journal:
     def calls(self, scope: str | None = None) -> list[CallRow]:
         """Return all calls, or those of one scope, in the order in which they were recorded."""
         which, *values = ("",) if scope is None else ("WHERE scope = ?", scope)
-        sql = f"SELECT {_COLUMNS} FROM calls {which} ORDER BY place"
-        found = self._reader.rows(sql, *values)
+        return self._calls(f"{which} ORDER BY place", *values)
+
+    def _calls(self, which: str, *values: str | int) -> list[CallRow]:
+        found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls {which}", *values)
         return [_call(row) for row in found]
 
     def each_call(self) -> Iterator[CallRow]:
@@ -204,8 +206,7 @@ class Journal:
 
     def loose(self) -> list[CallRow]:
         """Return the calls that `spent` does not cover: uncounted, or tried several times."""
-        found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls WHERE {_LOOSE} ORDER BY place")
-        return [_call(row) for row in found]
+        return self._calls(f"WHERE {_LOOSE} ORDER BY place")
 
     def has_answered(self, endpoint: str) -> bool:
         """Return whether any finished call has a reply from an address."""
@@ -213,8 +214,7 @@ class Journal:
 
     def latest(self, count: int) -> list[CallRow]:
         """Return the calls that were recorded last, at most so many, the last one first."""
-        sql = f"SELECT {_COLUMNS} FROM calls ORDER BY place DESC LIMIT ?"
-        return [_call(row) for row in self._reader.rows(sql, count)]
+        return self._calls("ORDER BY place DESC LIMIT ?", count)
 
     def each_answered(self) -> Iterator[tuple[str, str, str]]:
         """Give scope, alias and role of every call that was answered, a few in memory at a time."""

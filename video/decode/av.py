@@ -148,7 +148,13 @@ class _Darkroom:
 def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
     with opened(path) as (container, stream):
         if wanted and has_guessed_times(path, container, stream):
-            _decode_in_order(container, stream, index, room)
+            # From the start, where only counting shows which frame is which.
+            for frame, is_sound in frames_in_order(
+                container, stream, index.shown, last=max(wanted)
+            ):
+                with passed_over():
+                    room.take([frame])
+                room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
             return
         reel = _Reel(container, stream)
         groups: dict[int, list[int]] = {}
@@ -156,7 +162,10 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
             key = index.keys[max(0, bisect_right(index.keys, tick) - 1)]
             groups.setdefault(key, []).append(tick)
         for key, ticks in groups.items():
-            _decode_group(reel, key=key, ticks=ticks, room=room)
+            feed = _fed(reel, key=key, last=ticks[-1], wanted=frozenset(ticks), room=room)
+            # Who wants other frames of the group does not decode these: what do all learn of it?
+            common = _fed(reel, key=key, last=ticks[-1]) if feed.reported else feed
+            room.sort(partial(feed.is_sound, until=common.first), keeps_rest=False)
     if room.missing:
         _decode_through(path, index, room)
 
@@ -178,21 +187,19 @@ class _Reel:
             tick = packet_tick(packet)
             return tick is not None and tick < key
 
+        base = self.stream.time_base
         for place in range(self.lead, len(LEADS_S)):
             self.lead = place
-            packets = self._wound_to(key, LEADS_S[place])
+            lead = round(LEADS_S[place] / base) if base else 0
+            self.container.seek(key - lead, stream=self.stream, backward=True)
+            self.stream.codec_context.flush_buffers()
+            packets = self.container.demux(self.stream)
             first = next(packets, None)
             tick = packet_tick(first) if first else None
             if tick is None or tick <= key:
                 break
         behind = chain([first] if first else [], packets)
         return dropwhile(is_before, behind)
-
-    def _wound_to(self, key: int, lead_s: float) -> Iterator[Packet[VideoStream]]:
-        lead = round(lead_s / self.stream.time_base) if self.stream.time_base else 0
-        self.container.seek(key - lead, stream=self.stream, backward=True)
-        self.stream.codec_context.flush_buffers()
-        return self.container.demux(self.stream)
 
 
 def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
@@ -203,14 +210,6 @@ def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
                 for frame in stream.codec_context.decode(packet):
                     return frame, stream.sample_aspect_ratio
     return None
-
-
-def _decode_group(reel: _Reel, *, key: int, ticks: list[int], room: _Darkroom) -> None:
-    """Decode from the key frame until all packets of the wanted frames have been fed."""
-    feed = _fed(reel, key=key, last=ticks[-1], wanted=frozenset(ticks), room=room)
-    # Who wants other frames of the group does not decode these: what do all learn who pass by?
-    common = _fed(reel, key=key, last=ticks[-1]) if feed.reported else feed
-    room.sort(partial(feed.is_sound, until=common.first), keeps_rest=False)
 
 
 def _fed(
@@ -263,17 +262,6 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
                     break
         _drain(feed, stream, room)
     room.sort(feed.is_sound, keeps_rest=True)
-
-
-def _decode_in_order(
-    container: InputContainer, stream: VideoStream, index: Index, room: _Darkroom
-) -> None:
-    """Decode from the start, where only counting tells which frame is which."""
-    frames = frames_in_order(container, stream, index.shown, last=max(room.catch.wanted))
-    for frame, is_sound in frames:
-        with passed_over():
-            room.take([frame])
-        room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
 
 
 def _decode_packet(

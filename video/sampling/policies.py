@@ -179,7 +179,8 @@ def at_keys(index: Index, most: int) -> list[int]:
 
 def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
     """Return how many frames each scene gets: one, and more by Sainte-Laguë's divisors."""
-    room = [_frames_in(index, scene) for scene in scenes]
+    places = [[bisect_left(index.shown, index.tick(end)) for end in scene] for scene in scenes]
+    room = [last - first for first, last in places]
     weights = [max(0.0, end_s - start_s) ** 0.5 for start_s, end_s in scenes]
     dealt = [1] * len(scenes)
     claims = [(-weight / 3, place) for place, weight in enumerate(weights)]
@@ -193,11 +194,6 @@ def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
         dealt[place] += 1
         heapreplace(claims, (-weights[place] / (2 * dealt[place] + 1), place))
     return dealt
-
-
-def _frames_in(index: Index, scene: Span) -> int:
-    start, end = (index.tick(second) for second in scene)
-    return bisect_left(index.shown, end) - bisect_left(index.shown, start)
 
 
 def _on_screen(index: Index, instants: Sequence[int]) -> list[int]:

@@ -16,7 +16,6 @@ from pathlib import Path
 import av
 import numpy as np
 from av.codec.context import Flags
-from av.video.stream import VideoStream
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
@@ -127,7 +126,12 @@ def encode_clip(clip: Clip, path: Path) -> None:
         with av.open(f"file:{part}", "w", format="mp4", options=exact) as container:
             container.metadata["comment"] = _mark(clip)
             stream = container.add_stream("libx264", rate=clip.fps)
-            _set_up(stream, clip)
+            stream.width, stream.height, stream.pix_fmt = clip.width_px, clip.height_px, "yuv420p"
+            # One thread: x264's rate control, and so its bytes, depend on how many there are.
+            stream.codec_context.thread_count = 1
+            stream.codec_context.flags |= Flags.bitexact
+            # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
+            stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
             for number, picture in enumerate(draw_clip(clip)):
                 frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
                 frame.pts, frame.time_base = number, Fraction(1, clip.fps)
@@ -136,15 +140,6 @@ def encode_clip(clip: Clip, path: Path) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _set_up(stream: VideoStream, clip: Clip) -> None:
-    stream.width, stream.height, stream.pix_fmt = clip.width_px, clip.height_px, "yuv420p"
-    # One thread: x264's rate control, and so its bytes, depend on how many there are.
-    stream.codec_context.thread_count = 1
-    stream.codec_context.flags |= Flags.bitexact
-    # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
-    stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
 
 
 def draw_clip(clip: Clip) -> Iterator[Plane]:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.weather import Spell, Weather, endure
-from videoautoarena.agents.limits.adaptive_limit import START, AdaptiveLimit, Ticket
-from videoautoarena.agents.limits.rate_limit import Outcome
+from videoautoarena.agents.limits.adaptive_limit import START, AdaptiveLimit
+from videoautoarena.agents.limits.rate_limit import Outcome, Sent
 from videoautoarena.agents.limits.scheduler import Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
@@ -161,9 +161,9 @@ def test_a_gate_is_never_shut_for_good_and_never_above_its_ceiling(
     assert gate.under_way == 0
 
 
-def test_a_ticket_of_before_the_storm_does_not_end_it() -> None:
+def test_a_call_of_before_the_storm_does_not_end_it() -> None:
     gate = AdaptiveLimit(64)
-    early: list[Ticket] = [gate.enter(0) for _ in range(4)]
+    early: list[Sent] = [gate.enter(0) for _ in range(4)]
     refuse(gate, 8)
     gate.leave(early[0], "taken", 1)
     assert gate.places == 1
