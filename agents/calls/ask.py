@@ -172,7 +172,6 @@ class Asker:
 
     @property
     def is_draining(self) -> bool:
-        """Whether `drain` was called."""
         return self._turns.is_closed
 
     def drain(self) -> None:
@@ -185,7 +184,6 @@ class Asker:
             self.drained.set()
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._tries.aclose()
 
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
@@ -203,19 +201,16 @@ class Asker:
             if row.cost_usd is None:
                 most = self.estimates.most(model, sent).usd
                 row = row.model_copy(update={"may_have_cost_usd": most})
-            return await self._record(model, row)
+            self._recording += 1
+            try:
+                await self.journal.record(row)
+                self.on_event(_event_of("finished", model, row))
+            finally:
+                self._recording -= 1
+            return row
         finally:
             self.spend_cap.settle(hold, row)
             self._look_whether_drained()
-
-    async def _record(self, model: Model, row: CallRow) -> CallRow:
-        self._recording += 1
-        try:
-            await self.journal.record(row)
-            self.on_event(_event_of("finished", model, row))
-            return row
-        finally:
-            self._recording -= 1
 
     def _hear_outage(self, outage: Outage) -> None:
         """Report an outage, and drain where an endpoint was waited for long enough."""

@@ -14,7 +14,6 @@ from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
 from videoautoarena.agents.calls.replies import was_cut
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
-from videoautoarena.agents.limits.outages import Contact
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import Line, Scheduler, Turn, giving_back
 from videoautoarena.agents.limits.server_limits import Shaped
@@ -129,7 +128,7 @@ class Attempts:
             received = got if isinstance(got, Received) else None
             fault = got if isinstance(got, Fault) else useless(got)
             if fault is None:
-                return Ended(received, None, before.attempts, took_s, request.frames)
+                return Ended(received, None, tuple(before.all), took_s, request.frames)
             if turn.found_nobody:
                 # Others of its model may hold what it waits for next.
                 shaped.let_go()
@@ -139,7 +138,7 @@ class Attempts:
             mended = None if received else shaped.mended(request, fault)
             is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
-                return Ended(received, fault, before.attempts, took_s, request.frames)
+                return Ended(received, fault, tuple(before.all), took_s, request.frames)
             least_s = longest_s = 0.0
             if not mended:
                 tries = len(before.own) + 1
@@ -207,7 +206,6 @@ class Attempts:
             return fault
 
     async def _oversize(self, model: Model, request: Request) -> Fault | None:
-        """Return what is wrong with a request whose body is longer than its server takes."""
         most, frames = model.limits.body_bytes, request.frames
         if most is None:
             return None
@@ -250,28 +248,23 @@ class _Before:
     def __init__(self) -> None:
         self.own: list[Attempt] = []
         """Those that count: somebody was there."""
-        self._all: list[Attempt] = []
+        self.all: list[Attempt] = []
         self._is_missed = False
         """The last one found nobody."""
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """All of them, as they are written down."""
-        return tuple(self._all)
 
     def add(self, attempt: Attempt) -> Attempt:
         """Take one that somebody met."""
         self.own.append(attempt)
-        self._all.append(attempt)
+        self.all.append(attempt)
         self._is_missed = False
         return attempt
 
     def miss(self, attempt: Attempt) -> Attempt:
         """Take one that met nobody; of such in a row that surely cost nothing, one is kept."""
-        last = self._all[-1] if self._is_missed else None
+        last = self.all[-1] if self._is_missed else None
         self._is_missed = True
         if last is None or {last.kind, attempt.kind} != {UNREACHED}:
-            self._all.append(attempt)
+            self.all.append(attempt)
         return attempt
 
     @contextmanager
@@ -281,33 +274,24 @@ class _Before:
         began_s = loop.time()
         yield
         if self._is_missed:
-            last = self._all[-1]
+            last = self.all[-1]
             waited_s = round(last.waited_s + loop.time() - began_s, 3)
-            self._all[-1] = last.model_copy(update={"waited_s": waited_s})
+            self.all[-1] = last.model_copy(update={"waited_s": waited_s})
 
 
 def _note(turn: Turn, got: Received | Fault) -> None:
     """Write into a turn what its try shows of the server."""
-    turn.contact = contact_of(got)
-    if isinstance(got, Fault):
-        turn.reason = got.reason
     if isinstance(got, Received):
-        counted = (got.usage.input_tokens, got.usage.output_tokens)
-        turn.outcome = "taken"
-        turn.tokens = None if None in counted else float(sum(map(int, counted)))  # type: ignore[arg-type]
-    elif got.is_refusal:
-        turn.outcome, turn.tokens = "refused", 0.0
-
-
-def contact_of(got: Received | Fault) -> Contact:
-    """Return what came of a try as far as its endpoint goes."""
-    if isinstance(got, Received):
-        return "reached"
+        turn.contact, turn.outcome = "reached", "taken"
+        turn.tokens = None if got.usage.total is None else float(got.usage.total)
+        return
+    turn.reason = got.reason
     if got.kind == UNREACHED:
-        return "unreached"
-    if got.is_local:
-        return "unknown"
-    return "broken" if got.kind == "connection" else "reached"
+        turn.contact = "unreached"
+    elif not got.is_local:
+        turn.contact = "broken" if got.kind == "connection" else "reached"
+    if got.is_refusal:
+        turn.outcome, turn.tokens = "refused", 0.0
 
 
 def useless(received: Received) -> Fault | None:

@@ -100,7 +100,11 @@ class Reader:
 
     def _items(self, end: str, item: Callable[[], T]) -> Iterator[T]:
         """Yield what stands between a bracket and its `end`."""
-        self._enter()
+        self._open.append(self.at)
+        self.at += 1
+        if len(self._open) > DEEPEST:
+            self._work = sys.maxsize
+            raise _Broken
         while not self._takes(end):
             yield item()
             if not self._takes(","):
@@ -141,13 +145,6 @@ class Reader:
             return str(json.loads(found[0], strict=False))
         except ValueError:
             raise _Broken from None
-
-    def _enter(self) -> None:
-        self._open.append(self.at)
-        self.at += 1
-        if len(self._open) > DEEPEST:
-            self._work = sys.maxsize
-            raise _Broken
 
     def _takes(self, mark: str) -> bool:
         self._skip()

@@ -96,7 +96,6 @@ class AdaptiveLimit:
         return max(now_s, self._closed_until_s)
 
     def enter(self, now_s: float) -> Sent:
-        """Take a place."""
         self.under_way += 1
         sent = Sent(self._epoch, now_s, self.limit, self._calm)
         self.noise.enter(sent)

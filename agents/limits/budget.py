@@ -71,10 +71,7 @@ class SpendOrder:
             self._dearest = self._dearest.most(cost)
 
     def need(self, place: int, size: Sum) -> Sum:
-        """Return what must be left for a new battle, whose first call may come to `size`.
-
-        That is enough for itself, for all before it, and for what is begun behind it.
-        """
+        """Return what must be left for a new battle, all before it, and what is begun behind it."""
         is_known = self._paid_for >= ENOUGH
         each = self._dearest if is_known else self._dearest.most(self.likely)
         before = place - bisect_left(self._ended, place)
@@ -225,8 +222,10 @@ class CappedBudget:
             if not self.is_empty and self._comes_too_early(first):
                 return
             # Nothing that is under way can make room for it any more.
-            if not self._under(self.spent.plus(first.size)):
-                self._close(first.size)
+            if not self.is_empty and not self._under(self.spent.plus(first.size)):
+                self.is_empty, self._refused = True, first.size
+                if self.on_empty is not None:
+                    self.on_empty()
             fits = not self.is_empty and self._under(self.spent.plus(self.held).plus(first.size))
             if not fits and not self.is_empty:
                 return
@@ -256,12 +255,6 @@ class CappedBudget:
         if not any(other < hold.place for other in spend_order.begun):
             return False
         return not self._under(self.spent.plus(spend_order.need(hold.place, hold.size)))
-
-    def _close(self, refused: Sum) -> None:
-        if not self.is_empty:
-            self.is_empty, self._refused = True, refused
-            if self.on_empty is not None:
-                self.on_empty()
 
     def _under(self, total: Sum) -> bool:
         usd, tokens = self.caps

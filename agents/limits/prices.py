@@ -57,11 +57,7 @@ class Cost(NamedTuple):
 
 
 def price_of(model: Model) -> Price | None:
-    """Return what a model's tokens cost; None where nobody knows.
-
-    Of a price that rises with the length of the input this is the lowest; `cost_of` and `most_usd`
-    take the right one.
-    """
+    """Return what a model's tokens cost, at the lowest of its rates; None where nobody knows."""
     if model.is_offline:
         return _FREE
     if is_own(model.price):
@@ -250,16 +246,10 @@ class SpendCap(Protocol):
     """What may be spent, and on what first."""
 
     async def hold(self, model: Model, request: Request) -> Hold | None:
-        """Set aside what a call may cost at most, once there is enough; None: the cap is reached.
-
-        Waits while calls under way hold what is missing, since most cost less than they may.
-        """
+        """Wait until what a call may cost at most is set aside; None: the cap is reached."""
 
     async def renew(self, hold: Hold, attempt: Attempt) -> bool:
-        """Set as much aside for another try, and count what the last one cost, or may have.
-
-        Waits like `hold`; False where the cap is reached.
-        """
+        """Count a try's cost, and wait until as much is set aside for the next; False: the cap."""
 
     def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""

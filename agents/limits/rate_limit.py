@@ -205,7 +205,6 @@ class Pacer:
         return ready_s
 
     def start(self, tokens: float, now_s: float) -> Started:
-        """Count a request in."""
         started = Started(now_s, tokens)
         self._window.append(started)
         self._tokens += tokens

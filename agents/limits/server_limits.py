@@ -249,10 +249,7 @@ class Shaped:
             self._report(self.limits.overrun(self.model, limit, usage.output_tokens))
 
     def mended(self, request: Request, fault: Fault) -> Request | None:
-        """Return a request to send at once instead of one that was refused; None: none is known.
-
-        Its frames are fewer, or the limit of tokens goes by its other name (see `token_field`).
-        """
+        """Return a request to send at once instead of one that was refused; None: none is known."""
         if fault.nature == "too-large":
             smaller = self._smaller(request, fault)
             if smaller is None:

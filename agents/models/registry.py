@@ -198,11 +198,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
 
 
 def check_keys(models: Iterable[Model]) -> None:
-    """Return if every remote model's key is there.
-
-    Raises BadInput where one is missing or cannot be a key, named by its variable, never its
-    value, or there is a proxy on the way that cannot be used.
-    """
+    """Return if every remote model has a key; BadInput names its variable, never its value."""
     for model in models:
         model.maker.check(model)
         if model.maker.can_splice:

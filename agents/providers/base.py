@@ -103,10 +103,7 @@ class Provider:
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
 
     def build(self, model: ModelSettings) -> BaseChatModel:
-        """Return a chat model that sends one request a call, with no retries of its own.
-
-        Raises ValueError where it refuses its settings, BadInput unless a subclass says how.
-        """
+        """Return a chat model without retries of its own; ValueError if it refuses a setting."""
         raise BadInput(f"{model.alias!a}: the provider {self.name!a} has no build(); give it one")
 
     def check(self, model: ModelSettings) -> None:

@@ -32,10 +32,7 @@ async def answer(
     slot: str,
     seat: Literal[0, 1],
 ) -> Answer:
-    """Return what `model` says from its own share of the frames. One model call.
-
-    Raises EmptyReply where it said nothing, or only thought aloud, and CallFailed; either way the
-    contestant forfeits.
+    """Return what `model` says from its own share of the frames. One model call; or CallFailed.
 
     Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
     """

@@ -214,9 +214,7 @@ class Compared(NamedTuple):
 async def compare_once(
     prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
 ) -> Compared:
-    """Return by how much one answer is better, read from one seating.
-
-    One model call, two where the first reply must be mended. A call that fails is no lead.
+    """Return by how much one answer is better, read from one seating. One or two model calls.
 
     Source: VisionArena and arena-hard for the five degrees and the answer of one's own.
     """

@@ -70,10 +70,7 @@ class Prompter:
         return await self.asker.ask_row(model, self._request(model, task, generation=current))
 
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
-        """Return the reply in the asked form. One model call, two where the first must be mended.
-
-        Raises UnusableReply where neither reply holds the asked form, and CallFailed.
-        """
+        """Return the reply in the asked form, after one or two model calls; or CallFailed."""
         *earlier, current = self.generations(task.scope)
         for generation in earlier:
             known = self._recalled(model, task, schema, generation)

@@ -64,10 +64,7 @@ def redacted(text: str, *, key_env: str | None = None) -> str:
 
 
 def without_keys(text: str, *names: str) -> str:
-    """Return `text` with the value of every variable that holds a key replaced.
-
-    For what is said of errors, where too much may go: a key `k` takes every k with it.
-    """
+    """Return `text` with the value of every variable that holds a key replaced, however short."""
     return _replaced(text, _key_values(names))
 
 

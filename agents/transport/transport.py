@@ -102,11 +102,7 @@ class SplicingTransport:
         self._clients: dict[tuple[str, str], Any] = {}
 
     def handle_request(self, request: Any) -> Any:
-        """Send a request and return the response, unread.
-
-        Raises Astray where its body should hold frames and does not, or the other way round;
-        BadInput where the environment's NO_PROXY cannot be read.
-        """
+        """Send a request, return the unread response; Astray where frames are missing."""
         if self._leads_away(request):
             return _refusal(request)
         body = request.read() if request.method == "POST" else None
@@ -146,13 +142,11 @@ class SplicingTransport:
         return ways[0] != ways[1] and ways != [("http", None), ("https", None)]
 
     def close(self) -> None:
-        """Close the connections of sync clients."""
         for (_, kind), client in self._clients.items():
             if kind == "Client":
                 client.close()
 
     async def aclose(self) -> None:
-        """Close the connections of async clients."""
         for (_, kind), client in self._clients.items():
             if kind == "AsyncClient":
                 await client.aclose()

@@ -22,11 +22,7 @@ from videoautoarena.memory.store.migrations import check_is_run, check_layout, f
 
 
 class RunLock:
-    """The right to write one run, held from construction until `release`.
-
-    Raises RunLocked with the name of the process that holds it, and StoreError where no lock file
-    can be made.
-    """
+    """The right to write one run, from construction to `release`; RunLocked names its holder."""
 
     # A process is never refused its own POSIX lock, and loses it when it closes any descriptor of
     # the file; so what this process holds is known before the file is opened. flock would be
@@ -89,7 +85,6 @@ def real_file(path: Path) -> Path:
 
 
 def lock_of(path: Path) -> Path:
-    """Return the lock of a file."""
     return path.with_name(f"{path.name}.lock")
 
 
@@ -135,7 +130,6 @@ class Reading:
     """SQLite takes no lock on it, so it may be written while a query reads it."""
 
     def close(self) -> None:
-        """Let go of the file, and remove the copy."""
         self.connection.close()
         if self.copy:
             self.copy.cleanup()
@@ -238,7 +232,6 @@ class Reader:
         self._open()
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
-        """Return all rows that `sql` finds."""
         while True:
             if self._has_changed():
                 self.close()
@@ -264,12 +257,10 @@ class Reader:
             after = found[-1][0]
 
     def row(self, sql: str, *values: str | int) -> tuple[str, ...] | None:
-        """Return the first row that `sql` finds."""
         found = self.rows(sql, *values)
         return found[0] if found else None
 
     def close(self) -> None:
-        """Let go of the file."""
         self._reading.close()
 
     def _open(self) -> None:

@@ -148,9 +148,8 @@ class Journal:
     async def intend(self, intent: Intent) -> None:
         """Keep that a try is about to be sent: committed when this returns.
 
-        It stands until its call is recorded or it is withdrawn. One that a process left over
-        stands for ever: its key is sent again, and both may be paid for. Raises StoreError like
-        `record`.
+        It stands until its call is recorded or it is withdrawn. One that a process left over stands
+        for ever: its key is sent again, and both may be paid for.
         """
         writer = needed(self._writer, "no call can be sent")
         nonce = intent.nonce

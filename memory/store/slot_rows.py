@@ -40,21 +40,17 @@ class SlotRows:
         self._slots = NO_SLOTS
 
     def all(self) -> Slots:
-        """Return all slots by their ordinals."""
         last = int(self._slots.columns.ordinal[-1]) if self._slots else -1
         self._slots += Slots.read(self._reader.pages(_SLOTS, last, _ROWS_AT_ONCE), kind_of=_kind_of)
         return self._slots
 
     def count(self) -> int:
-        """Return how many there are, without reading any."""
         return self._number("SELECT count(*) FROM slots")
 
     def count_settled(self) -> int:
-        """Return how many have a battle, likewise."""
         return self._number("SELECT count(*) FROM battles b JOIN slots s ON s.id = b.id")
 
     def superseding(self) -> list[str]:
-        """Return the ids of those that are played in place of others."""
         return [row[0] for row in self._reader.rows("SELECT id FROM slots WHERE instr(id, '~')")]
 
     def settled(self) -> Slots:

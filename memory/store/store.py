@@ -78,11 +78,7 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, manifest: dict[str, Any], *, fsync: bool = False) -> Self:
-        """Begin a run at `path`, whole from the first moment, and open it for writing.
-
-        Raises StoreError where something is at `path`, or it cannot be written; RunLocked where
-        another process is at it.
-        """
+        """Begin a run, whole from the first moment, and open it; StoreError or RunLocked."""
         body = canonical_json(manifest)
         path = real_file(path)
         _make_folder(path.parent, fsync=fsync)
@@ -92,8 +88,7 @@ class Store:
     def open(cls, path: Path, *, write: bool, fsync: bool = False) -> Self:
         """Open the run at `path`; for reading it takes no lock, changes nothing, leaves no file.
 
-        Raises StoreError for no run, a damaged one, or an older layout that is only to be read;
-        StoreTooNew for one of a newer version; RunLocked where another process is writing it.
+        Raises StoreError, StoreTooNew, or RunLocked where another process is writing it.
         """
         if not path.is_file():
             raise StoreError(f"{path} does not exist; pass the --out of a run")

@@ -307,10 +307,7 @@ class Probe(NamedTuple):
 
 
 def probe(path: Path) -> Probe:
-    """Return the shape of a video whose first frame has been decoded. Costs one pass of reading.
-
-    The message of its UnusableVideo is the reason alone, one clause without the name.
-    """
+    """Return the shape of a video, after one pass of reading; UnusableVideo is a bare reason."""
     index = read_index(path)
     first = first_frame(path)
     if first is None:

@@ -59,10 +59,7 @@ def kind_of(mode: int) -> str:
 
 @contextmanager
 def regular(path: Path) -> Iterator[BufferedReader]:
-    """Yield a regular file, open for reading; opening never waits, whatever lies there by now.
-
-    Raises UnusableVideo for a pipe, a device or the like, OSError where it cannot be opened.
-    """
+    """Yield a regular file, opened without waiting; UnusableVideo for pipes, devices and so on."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with os.fdopen(handle, "rb", closefd=True) as file:
         if kind := kind_of(os.fstat(handle).st_mode):

@@ -84,7 +84,7 @@ class Feed:
         return min(self.reported, default=float("inf"))
 
     def is_sound(self, tick: int, *, until: float | None = None) -> bool:
-        """Return whether no damage is known of a frame, nor of any before it it may refer to.
+        """Return whether a frame is free of known damage, and all before that it may refer to.
 
         `until` is the place of the first damage that others may refer to, where it is known; else
         all counts as such.

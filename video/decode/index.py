@@ -102,7 +102,6 @@ class _Soundness:
     def decode(
         self, packet: Packet[VideoStream] | None, decoding: VideoCodecContext
     ) -> list[VideoFrame]:
-        """Return what comes out as a packet goes in."""
         frames, has_error = heard(lambda: decoding.decode(packet))
         is_torn = has_error or any(frame.is_corrupt for frame in frames)
         if is_torn or (packet is not None and packet.is_corrupt):
@@ -319,8 +318,7 @@ def choose(shown: Sequence[int], count: int) -> list[int]:
 def first_shown_s(path: Path) -> float:
     """Return when the first frame is shown, in seconds on the clock that subtitles keep to.
 
-    MPEG streams start their clock anywhere, so players count from where the file starts. Raises as
-    `read_index` does.
+    MPEG streams start their clock anywhere, so players count from where the file starts.
     """
     index = read_index(path)
     with opened(path) as (container, _):

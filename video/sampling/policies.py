@@ -48,8 +48,6 @@ def find_scenes(path: Path, index: Index) -> tuple[Stretch, ...]:
     A cut is a frame whose hue, saturation and brightness differ enough from the one before
     (PySceneDetect's ContentDetector with its own threshold). Costs one full decode; a frame that
     cannot be decoded is passed over. Blocks; CPU only.
-
-    Raises UnusableVideo: the file cannot be opened.
     """
     cuts_at = _detector(index)
     cuts = [cut for tick, picture in _small_pictures(path, index) for cut in cuts_at(tick, picture)]

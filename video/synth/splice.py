@@ -125,7 +125,6 @@ class _Video(NamedTuple):
     damaged: int
 
     def picture(self, shown: Shown) -> bytes:
-        """Return the picture that is on screen then."""
         return self.pictures[_tick(self.times, shown)]
 
 

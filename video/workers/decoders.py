@@ -97,11 +97,7 @@ class Decoders:
         return kept
 
     async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
-        """Return the frames of a spliced clip, whose JPEG bytes are then in the cache.
-
-        Raises UnusableVideo: a video of it cannot be decoded, within the deadline, or it would be
-        unclear what was set in; BadInput: the cache cannot be written.
-        """
+        """Return the frames of a spliced clip, then in the cache; raises as `frames` does."""
         async with self._making.setdefault((splice.sha256, sampling), asyncio.Lock()):
             cached = await asyncio.to_thread(self.spliced.get, splice.sha256, sampling)
             if cached:

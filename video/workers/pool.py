@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 from threading import Lock
@@ -246,23 +245,20 @@ def ask(
 
     While it is at work, the process is among the `busy`, where it can be killed.
     """
-    busy = set() if busy is None else busy
-    answer = partial(_ask, want=want, fields=fields, deadline_s=deadline_s, busy=busy)
+    at_work = set() if busy is None else busy
+
+    def answer(worker: Worker) -> dict[str, Any]:
+        at_work.add(worker)
+        try:
+            return worker.ask(want, fields, deadline_s=deadline_s)
+        finally:
+            at_work.discard(worker)
+            give_back(worker)
+
     try:
         return answer(hire())
     except Worn:
         return answer(Worker())
-
-
-def _ask(
-    worker: Worker, *, want: str, fields: Mapping[str, Any], deadline_s: float, busy: set[Worker]
-) -> dict[str, Any]:
-    busy.add(worker)
-    try:
-        return worker.ask(want, fields, deadline_s=deadline_s)
-    finally:
-        busy.discard(worker)
-        give_back(worker)
 
 
 @atexit.register

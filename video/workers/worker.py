@@ -35,11 +35,7 @@ Reply = Mapping[str, Any]
 
 
 def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache) -> Frames:
-    """Return the frames of a video after putting them into the cache.
-
-    Raises UnusableVideo: no frame could be decoded, or the file no longer has these bytes;
-    BadInput: the cache cannot be written.
-    """
+    """Put the frames of a video into the cache and return them; UnusableVideo or BadInput."""
     with unchanged(path):
         _refuse_changed(path, sha256)
         known = partial(found_scenes, sha256=sha256, folder=cache.folder)
@@ -51,11 +47,7 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
 def splice_into_cache(
     splice: Splice, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
 ) -> Frames:
-    """Return the frames of a spliced clip after putting them into the cache.
-
-    Raises UnusableVideo: a video of it cannot be decoded or has changed, or it would be unclear;
-    BadInput: the cache cannot be written.
-    """
+    """Put the frames of a spliced clip into the cache; UnusableVideo if unclear or changed."""
     with ExitStack() as stack:
         for sha256 in splice.videos:
             stack.enter_context(unchanged(files[sha256]))
@@ -66,10 +58,7 @@ def splice_into_cache(
 
 
 def describe(folder: Path, name: str) -> Video:
-    """Return the record of the file called `name` in `folder`.
-
-    Raises UnusableVideo: it is no video, or it did not stay as it was.
-    """
+    """Return the record of a file in `folder`; UnusableVideo for no video, or one that changes."""
     path = folder / name
     with unchanged(path) as identity:
         if not identity.size_bytes and not trouble(os.fspath(path)):

@@ -161,10 +161,7 @@ def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
 
 
 def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
-    """Return the share of the asked facts that these frames confirm, chance taken off.
-
-    At most 1; 0 is what guessing earns on average, so that a single guess may lie below.
-    """
+    """Return the share of the asked facts that these frames confirm; 0 is what guessing earns."""
     ask, seen = understand(question), sight(pictures)
     claims = hear(answer, seen.duration_s, ask.keys).claims
     return _share_known(ask, seen, tuple(_rows(claims, ask, seen)))

@@ -75,11 +75,7 @@ def sight_of(sent: Sent) -> Sight:
 
 
 def sight(pictures: Sequence[Picture]) -> Sight:
-    """Return what these frames show; at least one is needed.
-
-    Remembered by digests and stamps of exactly these frames, so that nobody is handed what a viewer
-    of more frames has seen.
-    """
+    """Return what these frames show, one at least; remembered for these and their times alone."""
     ordered = tuple(sorted(pictures, key=lambda picture: picture.time_s))
     material = b"".join(p.digest + repr(p.time_s).encode() for p in ordered)
     key = hashlib.sha256(material).digest()
