@@ -71,10 +71,6 @@ class Journal(Protocol):
         """Return whether any finished call has a reply from an address."""
 
 
-def _ignore(_event: Event | Outage) -> None:
-    pass
-
-
 @dataclass
 class Asker:
     """Makes calls; one for a whole run, within one event loop."""
@@ -85,7 +81,7 @@ class Asker:
     seed: int = 0
     concurrency: int = 8
     """Most tries under way at once; pauses between them hold no place."""
-    on_event: Callable[[Event], None] = _ignore
+    on_event: Callable[[Event], None] = lambda _event: None
     is_replay: bool = False
     make_client: Callable[[Model, Load], Client] = field(default_factory=ChatClients)
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -98,7 +94,7 @@ class Asker:
     """When it is empty the run drains, and `is_broke` is set."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
-    on_outage: Callable[[Outage], None] = _ignore
+    on_outage: Callable[[Outage], None] = lambda _outage: None
     is_broke: bool = field(default=False, init=False)
     lost: Outage | None = field(default=None, init=False)
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)

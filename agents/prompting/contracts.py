@@ -110,8 +110,6 @@ class PersonaReply(Reply):
 
 
 class QuestionerReply(Reply):
-    """One question."""
-
     question: Text
 
 
@@ -143,7 +141,6 @@ class FullJudgeReply(Reply):
     verdict: Spelled
 
     def of(self, standard: Standard) -> StandardReply:
-        """Return what it says of one standard."""
         found: StandardReply = getattr(self, standard)
         return found
 

@@ -51,7 +51,6 @@ def fence_code(seed: int, scope: str, role: str, texts: Mapping[str, str]) -> st
 
 
 def fence(name: str, code: str, text: str) -> str:
-    """Return `text` between the two marks of one block."""
     return f"<<<{name} {code}>>>\n{text}\n<<<end {name} {code}>>>"
 
 
@@ -101,13 +100,11 @@ class Constant(Record):
 
 @cache
 def attacks() -> tuple[Attack, ...]:
-    """Return all attacks, in the order of the file."""
     return tuple(Attack.model_validate(one) for one in _kit()["attacks"])
 
 
 @cache
 def constants() -> tuple[Constant, ...]:
-    """Return all constant answers, in the order of the file."""
     return tuple(Constant.model_validate(one) for one in _kit()["constants"])
 
 

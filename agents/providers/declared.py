@@ -81,10 +81,15 @@ class Declared(Provider):
         except Exception as wrong:  # noqa: BLE001
             reason = redacted(f"{type(wrong).__name__}: {wrong}")
             raise BadInput(f"{path!a} cannot be imported: {reason}") from None
-        return _checked(thing, path)
+        from langchain_core.language_models import BaseChatModel
+
+        if thing is None:
+            raise BadInput(f"{path!a} names a class that is not there; check its spelling")
+        if not isinstance(thing, type) or not issubclass(thing, BaseChatModel):
+            raise BadInput(f"{path!a} is no LangChain chat model; name a subclass of BaseChatModel")
+        return thing
 
     def check(self, model: ModelSettings) -> None:
-        """Refuse a class that is not there or does not take what `model` sets."""
         self._arguments(model)
 
     def build(self, model: ModelSettings) -> BaseChatModel:
@@ -102,7 +107,6 @@ class Declared(Provider):
         return {place: {"Idempotency-Key": key}} if place else {}
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
-        """Return what the model's table sets; a role adds nothing to it."""
         return dict(model.parameters)
 
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
@@ -136,16 +140,6 @@ class Declared(Provider):
                 f"set {needed or 'the right'}_parameter in [providers.{self.name}]"
             )
         return place
-
-
-def _checked(thing: object, path: str) -> type[BaseChatModel]:
-    from langchain_core.language_models import BaseChatModel
-
-    if thing is None:
-        raise BadInput(f"{path!a} names a class that is not there; check its spelling")
-    if not isinstance(thing, type) or not issubclass(thing, BaseChatModel):
-        raise BadInput(f"{path!a} is no LangChain chat model; name a subclass of BaseChatModel")
-    return thing
 
 
 def _taken(chat_class: type[BaseChatModel]) -> Iterator[str]:

@@ -89,7 +89,6 @@ class EyeTest:
 
     @cached_property
     def request(self) -> Request:
-        """The question as a contestant is asked it."""
         return self.with_frames(1)
 
     def with_frames(self, count: int) -> Request:

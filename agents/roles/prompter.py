@@ -76,18 +76,16 @@ class Prompter:
             known = self._recalled(model, task, schema, generation)
             if known is not None:
                 return known
-        row = await self.asker.ask_row(model, self._request(model, task, generation=current))
-        try:
-            return _read(row, schema)
-        except BadReply as fault:
-            repair = {"reply": row.reply or "", "error": str(fault)}
-        again = self._request(model, task, generation=current, repair=repair)
-        row = await self.asker.ask_row(model, again)
-        try:
-            return _read(row, schema)
-        except BadReply as fault:
-            reason = redacted(f"{task.role} gave no usable reply twice: {fault}")
-            raise UnusableReply(reason) from None
+        repair = NO_REPAIR
+        for _ in range(2):
+            request = self._request(model, task, generation=current, repair=repair)
+            row = await self.asker.ask_row(model, request)
+            try:
+                return _read(row, schema)
+            except BadReply as fault:
+                repair = {"reply": row.reply or "", "error": str(fault)}
+        why = f"{task.role} gave no usable reply twice: {repair['error']}"
+        raise UnusableReply(redacted(why))
 
     def _recalled(self, model: Model, task: Task, schema: type[R], generation: int) -> R | None:
         """Return what an earlier generation replied, mended or not; None where it is no use."""

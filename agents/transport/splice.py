@@ -92,12 +92,16 @@ _PART = re.compile(
 
 def _written(run: Run, dialect: _Dialect) -> Iterator[bytes]:
     """Yield the run's parts with commas between them; the base64 is passed on, never copied."""
-    glue = b""
+    glue, look, detail, mark = b"", run.look, "", ""
+    if dialect.has_extras and look.detail is not None:
+        detail = f',"detail":{json.dumps(look.detail)}'
+    if dialect.has_extras and look.is_marked:
+        mark = f',"prompt_cache_breakpoint":{json.dumps(BREAKPOINT, separators=(",", ":"))}'
     for place, shot in enumerate(run.shots):
         yield glue + _text(dialect, shot.label) + b"," + dialect.image
         yield shot.image.base64
         is_last = place == len(run.shots) - 1
-        glue = _image_end(run.look, dialect, is_last=is_last)
+        glue = f'"{detail}}}{mark if is_last else ""}}}'.encode()
         if shot.cues is not None:
             glue += b"," + _text(dialect, shot.cues)
         glue += b"" if is_last else b","
@@ -106,15 +110,6 @@ def _written(run: Run, dialect: _Dialect) -> Iterator[bytes]:
 
 def _text(dialect: _Dialect, text: str) -> bytes:
     return dialect.text + json.dumps(text, ensure_ascii=False).encode() + b"}"
-
-
-def _image_end(look: Look, dialect: _Dialect, *, is_last: bool) -> bytes:
-    detail = mark = ""
-    if dialect.has_extras and look.detail is not None:
-        detail = f',"detail":{json.dumps(look.detail)}'
-    if dialect.has_extras and look.is_marked and is_last:
-        mark = f',"prompt_cache_breakpoint":{json.dumps(BREAKPOINT, separators=(",", ":"))}'
-    return f'"{detail}}}{mark}}}'.encode()
 
 
 @dataclass(slots=True)

@@ -112,7 +112,6 @@ class SplicingTransport:
         return bounded(answer, _library(request))
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Do the same for an async client."""
         if self._leads_away(request):
             return _refusal(request)
         body = await request.aread() if request.method == "POST" else None

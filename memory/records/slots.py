@@ -147,17 +147,14 @@ class Slots(Sequence[Slot]):
 
     @property
     def rounds(self) -> Ints:
-        """The round of each."""
         return self.by_kind(lambda kind: kind.round)
 
     @property
     def generations(self) -> Ints:
-        """The generation of each."""
         return self.by_kind(lambda kind: kind.generation)
 
     @property
     def personas(self) -> Ints:
-        """The persona of each."""
         return self.by_kind(lambda kind: kind.persona)
 
     def by_kind(self, number: Callable[[Kind], int]) -> Ints:
@@ -187,7 +184,6 @@ class Slots(Sequence[Slot]):
         return found
 
     def without(self, ids: Collection[str]) -> Slots:
-        """Return them but for those with these ids."""
         return self.where(~self.among(ids))
 
     def find(self, id_: str) -> int | None:

@@ -97,7 +97,7 @@ class Feed:
 
 
 def heard(decode: Callable[[], list[VideoFrame]]) -> tuple[list[VideoFrame], bool]:
-    """Return the frames decoded, and whether an error was raised or reported but lack of memory."""
+    """Return the frames, and whether an error was raised or reported; lack of memory is raised."""
     before = errors_reported()
     try:
         frames = decode()

@@ -35,7 +35,6 @@ class MainColour(Facet):
         return COLOURS[int(np.argmax(self.part(seen)))]
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether one colour clearly leads."""
         second, first = np.sort(self.part(seen))[-2:]
         return bool(first > 0.3 and first > 1.25 * second)
 
@@ -60,7 +59,6 @@ class ColourOrder(Facet):
         return tuple(colour for colour, _ in groupby(mains))
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether there is an order a person could keep in mind."""
         return 2 <= len(self.measure(seen)) <= 9
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:
@@ -105,7 +103,6 @@ class BlankCount(Facet):
         return len(blanks) > 1 and min(blanks) >= _SURE_FRAMES
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:  # noqa: ARG002
-        """Right or wrong."""
         if not isinstance(claim, int):
             return None
         return Score(1.0 if claim == self.measure(seen) else 0.0, chance=0.2)

@@ -44,7 +44,6 @@ class Moment(Facet):
         return at, at
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether the curve has a range worth speaking of."""
         heights = self._curve(seen)[1]
         return len(heights) > 1 and float(np.ptp(heights)) > self.floor
 
@@ -106,7 +105,6 @@ class Choice(Facet):
         return self.sides[0 if lead > self.margin else 1 if lead < -self.margin else 2]
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether the lead lies clearly outside the doubtful band."""
         lead = self.lead(seen)
         return lead is not None and abs(lead) > 1.6 * self.margin
 
@@ -132,7 +130,6 @@ class Sequence(Facet):
         return tuple(sorted(at, key=lambda name: at[name]))
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether all three stand out and lie well apart."""
         if not all(moment.is_salient(seen) for moment in self.landmarks.values()):
             return False
         ordered = sorted(self._at(seen).values())

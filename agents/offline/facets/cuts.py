@@ -54,7 +54,6 @@ class CutTime(Facet):
     type: ClassVar[Type] = "instant"
 
     def measure(self, seen: Sight) -> Stretch:
-        """Return the instant of the cut, or NEVER."""
         if not seen.cuts:
             return NEVER
         at = seen.cuts[-1 if self.last else 0]

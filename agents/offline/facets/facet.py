@@ -62,12 +62,10 @@ class Facet(ABC):
 
 
 def clip(value: float) -> float:
-    """Return `value` held between 0 and 1."""
     return float(min(1.0, max(0.0, value)))
 
 
 def is_stretch(claim: Value) -> bool:
-    """Return whether the claim is a pair of times."""
     return isinstance(claim, tuple) and len(claim) == 2 and not isinstance(claim[0], str)
 
 

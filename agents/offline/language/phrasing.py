@@ -40,7 +40,6 @@ class Book:
 
 @cache
 def book(name: str) -> Book:
-    """Return the phrase book of that name."""
     return Book(**table("language/books", name))
 
 
@@ -157,5 +156,4 @@ def phrase(ask: Ask, dice: Dice) -> str:
 
 
 def is_timed(keys: tuple[str, ...]) -> bool:
-    """Return whether any of these facets is answered by a time."""
     return any(FACETS[key].is_timed for key in keys)

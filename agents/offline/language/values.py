@@ -31,11 +31,9 @@ class Dice:
         return int.from_bytes(digest[:8], "big") % n
 
     def one(self, options: Sequence[T]) -> T:
-        """Return one of `options`, each as likely as the next."""
         return options[self.below(len(options))]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """Return the items in a new order."""
         left = list(items)
         return [left.pop(self.below(len(left))) for _ in items]
 
@@ -127,7 +125,6 @@ def times(text: str) -> tuple[float, ...]:
 
 
 def without_times(text: str) -> str:
-    """Return the text with every time taken out."""
     return _TIME.sub(" ", text)
 
 

@@ -106,12 +106,10 @@ class Row:
 
     @property
     def credit(self) -> float:
-        """What the claim earns, below 0 where a guess would have done better."""
         return self.score.credit if self.score else 0.0
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the claim fails the frames."""
         return self.score is not None and self.score.right < RIGHT
 
 
@@ -138,7 +136,6 @@ class Sheet:
 
     @property
     def wrong(self) -> list[Row]:
-        """The claims that fail the frames."""
         return [row for row in self.rows if row.is_wrong]
 
 

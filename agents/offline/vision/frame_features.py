@@ -195,7 +195,6 @@ def glance(picture: Picture) -> Glance:
 
 
 def step(before: Picture, after: Picture) -> Step:
-    """Return what changed between two frames."""
     key = before.digest, after.digest
     return _STEPS.get(key, lambda: _compare(glance(before), glance(after)))
 
