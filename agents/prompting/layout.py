@@ -158,10 +158,11 @@ _made: dict[int, tuple[weakref.ref[Frames], dict[str | int, Any]]] = {}
 
 
 def _once(frames: Frames, what: str | int, make: Callable[[], T]) -> T:
-    place = id(frames)
-    if place not in _made:
-        _made[place] = weakref.ref(frames, lambda _: _made.pop(place, None)), {}
-    held = _made[place][1]
+    # Held by a name of its own: as the process ends, the module's are gone before the records.
+    place, made = id(frames), _made
+    if place not in made:
+        made[place] = weakref.ref(frames, lambda _: made.pop(place, None)), {}
+    held = made[place][1]
     if what not in held:
         held[what] = make()
     found: T = held[what]
