@@ -147,25 +147,27 @@ def run_trials(out: Path, asked: Asked, *, plan: bool, quiet: bool, as_json: boo
 
 def _ending(tally: Tally) -> int:
     """Say how trials went and what to type next; return the exit code."""
-    from videoautoarena.runs.trials.runner import told
+    from videoautoarena.runs.trials.runner import in_words
 
     for reason, count in tally.failures.most_common(3):
         say(safe(f"failed, {count}: {reason[:300]}"))
     left = tally.asked - tally.known - tally.held
     if tally.hopeless:
         say(safe(f"stopped, because {tally.hopeless[:300]}"))
-        say(f"{told(tally)}, {left} left; fix this, then repeat the command with --retry-failed")
+        say(
+            f"{in_words(tally)}, {left} left; fix this, then repeat the command with --retry-failed"
+        )
         return EXIT_VOIDS
     if tally.is_capped:
-        say(f"budget cap reached: {told(tally)}, {left} left; nothing is lost")
+        say(f"budget cap reached: {in_words(tally)}, {left} left; nothing is lost")
         say("to continue: repeat the command with a higher --max-usd or --max-tokens")
         return EXIT_CAP
     if tally.gone is not None:
-        say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
+        say(f"{gone_words(tally.gone)}: {in_words(tally)}, {left} left; nothing is lost")
         say("to continue, repeat the command")
         return EXIT_GONE
     if tally.is_interrupted:
-        say(f"interrupted: {told(tally)}, {left} left; to continue, repeat the command")
+        say(f"interrupted: {in_words(tally)}, {left} left; to continue, repeat the command")
         return EXIT_INTERRUPTED
     if tally.failed > MOST_FAILED * max(1, tally.held):
         say("to repeat what failed: add --retry-failed")
