@@ -347,7 +347,8 @@ def answer(_model: str, messages: Sequence[BaseMessage]) -> AIMessage:
     content = messages[-1].content
     last = content if isinstance(content, str) else content[-1]
     text = last if isinstance(last, str) else str(last["text"])
-    role = text.rpartition(FORMAT_LINE)[2].split("\n")[0] if FORMAT_LINE in text else "contestant"
+    # The number of the contract may follow the role: "examiner (2)".
+    role = text.rpartition(FORMAT_LINE)[2].split()[0] if FORMAT_LINE in text else "contestant"
     return AIMessage.model_validate(
         {"content": reply(cast(Role, role), text), "usage_metadata": COUNTED}
     )
