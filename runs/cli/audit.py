@@ -58,7 +58,7 @@ def judging_options(default_cases: str) -> Callable[[options.Command], options.C
         ),
         options.config_option(" that declares the judge"),
         options.CONTINUING,
-        click.option("--retry-failed", is_flag=True, help="Repeat failed judgings."),
+        options.flag("--retry-failed", "Repeat failed judgings."),
         options.OFFLINE_JUDGE,
         options.PLAN,
         options.NO_PROGRESS,
@@ -176,9 +176,7 @@ Examples:
     help="Judges to use: provider:model, or a name from arena.toml or the run.",
 )
 @judging_options("all")
-@click.option(
-    "--allow-self-judging", is_flag=True, help="Allow a contestant to judge its own battles."
-)
+@options.flag("--allow-self-judging", "Allow a contestant to judge its own battles.")
 @options.AS_JSON
 def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
     """Judge the answers of the run in OUT with another judge and report the agreement.
@@ -299,9 +297,7 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
 @click.option("--by", type=click.Choice(["pair", "video", "category", "duration"]),
               help="Stratify the sample: equally many battles of each pair of "
                    "models, video, category or duration.")  # fmt: skip
-@click.option(
-    "--rest", is_flag=True, help="Draw nothing; write the sampled battles that have no label yet."
-)
+@options.flag("--rest", "Draw nothing; write the sampled battles that have no label yet.")
 @options.AS_JSON
 def sample(
     out: Path, to: Path, number: int, seed: int, by: str | None, rest: bool, as_json: bool

@@ -47,9 +47,7 @@ def compare(
 @click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")
 @options.BENCH
 @click.argument("other", type=options.PATH)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object that names every change."
-)
+@options.flag("--json", "Print one JSON object that names every change.", "as_json")
 def diff(bench: Path, other: Path, as_json: bool) -> None:
     """Show what changed from BENCH to OTHER: questions, videos, settings."""
     from videoautoarena.runs.bench.format import diff as bench_diff
@@ -92,9 +90,12 @@ Examples:
 @options.BENCH
 @click.option("--to", required=True, type=options.PATH,
               help="File to write; with inspect and arena-hard, a folder.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["videoautobench", "inspect", "arena-hard"]),
-              default="videoautobench", show_default=True,
-              help="Format to write; inspect holds one log per result.")  # fmt: skip
+@options.choice(
+    "--format",
+    ["videoautobench", "inspect", "arena-hard"],
+    "Format to write; inspect holds one log per result.",
+    "form",
+)
 @click.option("--judge", help="With inspect and arena-hard: only this judge's rulings.")
 @options.THUMBNAILS
 @options.OVERWRITE
@@ -162,25 +163,25 @@ Examples:
 @options.BENCH
 @click.option("--by", type=click.Choice(["duration", "category", "topic"]),
               help="Also score each part of the bench.")  # fmt: skip
-@click.option("--of", "whole", type=click.Choice(["judged", "decided", "all"]), default="judged",
-              show_default=True, help="Questions that count in the percentages.")  # fmt: skip
+@options.choice(
+    "--of", ["judged", "decided", "all"], "Questions that count in the percentages.", "whole"
+)
 @click.option("--judge", help="Only this judge's rulings.")
 @click.option("--anchor", metavar="NAME", help="Only comparisons with this model's answers.")
 @click.option("--weight", type=click.FloatRange(min=1, max=1000), default=3, show_default=True,
               help="Against an anchor: number of games that a much better answer "
                    "counts as.")  # fmt: skip
-@click.option(
-    "--style",
-    is_flag=True,
-    help="Against an anchor: control for answer style (length, markup, named details).",
+@options.flag(
+    "--style", "Against an anchor: control for answer style (length, markup, named details)."
 )
-@click.option("--intervals", type=click.Choice(["clustered", "bootstrap"]), default="clustered",
-              show_default=True,
-              help="Against an anchor: confidence intervals clustered by video, or "
-                   "bootstrapped over videos.")  # fmt: skip
+@options.choice(
+    "--intervals",
+    ["clustered", "bootstrap"],
+    "Against an anchor: confidence intervals clustered by video, or bootstrapped over videos.",
+)
 @click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
               help="Output format.  [default: table]")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
+@options.flag("--json", "Same as --format json.", "as_json")
 def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None:
     """Score every model that was judged on BENCH, as VideoAutoBench does, best first.
 

@@ -96,13 +96,7 @@ Examples:
     help="Folder of prompt files, such as judge.txt, that replace the built-in ones from the "
     "first call on.",
 )
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed of the answer order and of --limit.",
-)
+@options.figure("--seed", 0, "Seed of the answer order and of --limit.")
 @click.option(
     "--swap",
     type=BenchSwap(),
@@ -120,9 +114,9 @@ Examples:
 )
 @options.CONCURRENCY
 @options.PATIENCE
-@click.option("--retry-failed", is_flag=True, help="Repeat failed answers and judgings.")
+@options.flag("--retry-failed", "Repeat failed answers and judgings.")
 @options.OFFLINE_JUDGE
-@click.option("--allow-self-judging", is_flag=True, help="Allow the judge to answer, too.")
+@options.flag("--allow-self-judging", "Allow the judge to answer, too.")
 @options.PLAN
 @options.NO_PROGRESS
 @options.CAPS

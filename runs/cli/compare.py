@@ -53,60 +53,20 @@ Examples:
   arena power --models 11 --gap 30
   arena power --models 4 --gap 50 --videos 40 --rounds 9 --json""",
 )
-@click.option("--models", type=int, default=11, show_default=True, help="Number of models.")
-@click.option(
-    "--gap",
-    type=float,
-    default=30.0,
-    show_default=True,
-    help="Rating points between neighbouring models.",
-)
-@click.option(
-    "--power",
-    type=float,
-    default=0.8,
-    show_default=True,
-    help="Required probability that they are separated.",
-)
+@options.figure("--models", 11, "Number of models.")
+@options.figure("--gap", 30.0, "Rating points between neighbouring models.")
+@options.figure("--power", 0.8, "Required probability that they are separated.")
 @click.option("--videos", type=int, help="Number of videos.  [default: as many as needed]")
-@click.option(
-    "--rounds", type=int, default=3, show_default=True, help="Number of battles in each lineage."
-)
-@click.option(
-    "--ties",
-    type=float,
-    default=0.07,
-    show_default=True,
-    help="Share of ties between equal models.",
-)
-@click.option(
+@options.figure("--rounds", 3, "Number of battles in each lineage.")
+@options.figure("--ties", 0.07, "Share of ties between equal models.")
+@options.figure(
     "--quirk",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="How much a video favours some models: standard deviation in nats (1 nat is 174 points).",
+    0.5,
+    "How much a video favours some models: standard deviation in nats (1 nat is 174 points).",
 )
-@click.option(
-    "--pairing",
-    type=click.Choice(["mix", "uniform"]),
-    default="mix",
-    show_default=True,
-    help="How pairs are drawn.",
-)
-@click.option(
-    "--tournaments",
-    type=int,
-    default=40,
-    show_default=True,
-    help="Number of simulated tournaments.",
-)
-@click.option(
-    "--battles",
-    type=int,
-    default=100_000,
-    show_default=True,
-    help="Maximum number of battles to try.",
-)
+@options.choice("--pairing", ["mix", "uniform"], "How pairs are drawn.")
+@options.figure("--tournaments", 40, "Number of simulated tournaments.")
+@options.figure("--battles", 100_000, "Maximum number of battles to try.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
 )
@@ -156,7 +116,7 @@ _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "pn
 @click.option(
     "--only", metavar="NAMES", help=f"Draw only these, separated by commas: {', '.join(NAMES)}."
 )
-@click.option("--force", is_flag=True, help="Overwrite existing pictures.")
+@options.flag("--force", "Overwrite existing pictures.")
 @options.AS_JSON
 def pictures_command(
     out: Path, to: Path, form: str, only: str | None, force: bool, as_json: bool

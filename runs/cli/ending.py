@@ -11,13 +11,7 @@ from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from videoautoarena.runs.cli.main import (
-    EXIT_CAP,
-    EXIT_GONE,
-    EXIT_INTERRUPTED,
-    EXIT_USER,
-    EXIT_VOIDS,
-)
+from videoautoarena.runs.cli import main
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:
@@ -71,15 +65,15 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     if finished.is_capped:
         say(f"budget cap reached {so_far}; nothing is lost")
         say(f"to continue: arena resume {shown} {_more(finished)}")
-        return EXIT_CAP
+        return main.EXIT_CAP
     if finished.gone is not None:
         say(f"stopped {so_far}, because {gone_words(finished.gone)}; nothing is lost")
         say(f"to continue: arena resume {shown}")
-        return EXIT_GONE
+        return main.EXIT_GONE
     if finished.interrupted:
         say(f"interrupted {so_far}; nothing is lost")
         say(f"to continue: arena resume {shown}")
-        return EXIT_INTERRUPTED
+        return main.EXIT_INTERRUPTED
     voids = f", {finished.voids} of them void" if finished.voids else ""
     left, due = finished.outlook[:2]
     of = f" of {finished.total}" if left else ""
@@ -97,13 +91,13 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
             f"({finished.max_void:.0%}); reasons, and how to repeat them: arena status {shown}"
         )
-        return EXIT_VOIDS
-    return EXIT_VOIDS if finished.faulty else 0
+        return main.EXIT_VOIDS
+    return main.EXIT_VOIDS if finished.faulty else 0
 
 
 def if_whole(code: int, listeners: Listeners) -> int:
     """Return the exit code of a run; 1 for a good one of which not all could be written down."""
-    return code or (EXIT_USER if listeners.unwritten else 0)
+    return code or (main.EXIT_USER if listeners.unwritten else 0)
 
 
 def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
@@ -153,18 +147,18 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
     if tally.hopeless:
         say(safe(f"stopped, because {tally.hopeless[:300]}"))
         say(f"{so_far}; fix this, then repeat the command with --retry-failed")
-        return EXIT_VOIDS
+        return main.EXIT_VOIDS
     if tally.is_capped:
         say(f"budget cap reached: {so_far}; nothing is lost")
         say("to continue: repeat the command with a higher --max-usd or --max-tokens")
-        return EXIT_CAP
+        return main.EXIT_CAP
     if tally.gone is not None:
         say(f"{gone_words(tally.gone)}: {so_far}; nothing is lost")
         say("to continue, repeat the command")
-        return EXIT_GONE
+        return main.EXIT_GONE
     if tally.is_interrupted:
         say(f"interrupted: {so_far}; to continue, repeat the command")
-        return EXIT_INTERRUPTED
+        return main.EXIT_INTERRUPTED
     return None
 
 

@@ -30,28 +30,22 @@ _PARTS = ("duration", "category", "topic")
     help="What to balance the draw over, separated by commas.  [default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
-@click.option("--distinct", is_flag=True, help="Keep one of several near-duplicate questions.")
-@click.option(
-    "--leak-filter", is_flag=True, help="Leave out questions that can be won without frames."
+@options.flag("--distinct", "Keep one of several near-duplicate questions.")
+@options.flag("--leak-filter", "Leave out questions that can be won without frames.")
+@options.flag(
+    "--length-matched", "Take equally many questions won by the longer and by the shorter answer."
 )
-@click.option(
-    "--length-matched",
-    is_flag=True,
-    help="Take equally many questions won by the longer and by the shorter answer.",
-)
-@click.option("--separating", is_flag=True, help="Prefer questions that separate models.")
+@options.flag("--separating", "Prefer questions that separate models.")
 @click.option("--embeddings", help="Embedding model for topics: provider:model.  [default: TF-IDF]")
 @click.option("--seed", type=int, help="Seed of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
-@click.option("--with-videos", is_flag=True, help="Copy the videos into the bench.")
+@options.flag("--with-videos", "Copy the videos into the bench.")
 @click.option(
     "--videos",
     type=options.PATH,
     help="Folder of the videos.  [default: where the run found them]",
 )
-@click.option(
-    "--parquet", is_flag=True, help="Also write Parquet and a README for Hugging Face datasets."
-)
+@options.flag("--parquet", "Also write Parquet and a README for Hugging Face datasets.")
 @options.AS_JSON
 def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) -> None:
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
@@ -121,10 +115,10 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
 @click.option("--bench", required=True, type=options.PATH, help="Bench that was judged.")
 @click.option("--model", required=True, help="Model whose answers were judged.")
 @click.option("--judge", default="gpt-4o", show_default=True, help="Judge that gave the judgments.")
-@click.option("--allow-differing", is_flag=True,
-              help="Also import judgments of another question or video, and count "
-                   "them.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace this judge's existing results for this model.")
+@options.flag(
+    "--allow-differing", "Also import judgments of another question or video, and count them."
+)
+@options.flag("--force", "Replace this judge's existing results for this model.")
 @options.AS_JSON
 def judgments(
     selected: Path,
@@ -168,9 +162,8 @@ def judgments(
 @click.argument("file", type=options.PATH)
 @click.option("--bench", required=True, type=options.PATH, help="Bench that was answered.")
 @click.option("--model", required=True, help="Model that answered.")
-@click.option("--allow-differing", is_flag=True,
-              help="Also import answers to a question with different text.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace this model's existing answers.")
+@options.flag("--allow-differing", "Also import answers to a question with different text.")
+@options.flag("--force", "Replace this model's existing answers.")
 @options.AS_JSON
 def submission(
     file: Path, bench: Path, model: str, allow_differing: bool, force: bool, as_json: bool
@@ -225,11 +218,8 @@ def battles(
     "--bench", required=True, type=options.PATH, help="Bench whose questions were judged."
 )
 @click.option("--baseline", help="Baseline model, if a line does not name it.")
-@click.option("--allow-differing", is_flag=True,
-              help="Also import judgments of a question with different text.")  # fmt: skip
-@click.option(
-    "--force", is_flag=True, help="Replace existing results of the same judges and models."
-)
+@options.flag("--allow-differing", "Also import judgments of a question with different text.")
+@options.flag("--force", "Replace existing results of the same judges and models.")
 @options.AS_JSON
 def arena_hard(
     folder: Path,

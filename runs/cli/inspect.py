@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 @click.command("status", epilog="Example: arena status arena-out")
 @options.OUT
-@click.option(
-    "--follow", "-f", is_flag=True, help="Keep showing it until the run ends or Ctrl-C is pressed."
-)
-@click.option(
-    "--plain", is_flag=True, help="With --follow: print lines instead of the live console."
-)
+@options.flag("--follow", "Keep showing it until the run ends or Ctrl-C is pressed.", "-f")
+@options.flag("--plain", "With --follow: print lines instead of the live console.")
 @options.AS_JSON
 def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
     """Show the progress of the run in OUT and the command to type next."""
@@ -61,8 +57,8 @@ def _stay(out: Path, *, plain: bool) -> None:
     type=click.Choice(["table", "csv", "json", "jsonl"]),
     help="Output format.  [default: table]",
 )
-@click.option("--jsonl", is_flag=True, help="Print one JSON object per line, with all fields.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@options.flag("--jsonl", "Print one JSON object per line, with all fields.")
+@options.flag("--json", "Print one JSON array.", "as_json")
 def battles_command(out: Path, form: str | None, jsonl: bool, as_json: bool) -> None:
     """List all battles of the run in OUT, one per line."""
     from videoautoarena.runs.battles.listing import listing
@@ -105,12 +101,10 @@ Examples:
   arena export arena-out --what battles --format inspect --to logs""",
 )
 @options.OUT
-@click.option(
+@options.choice(
     "--what",
-    type=click.Choice(["calls", "battles", "labels", "trials"]),
-    default="calls",
-    show_default=True,
-    help="What to export. Battles include superseded ones; labels have the format that arena "
+    ["calls", "battles", "labels", "trials"],
+    "What to export. Battles include superseded ones; labels have the format that arena "
     "labels import reads.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,

@@ -28,7 +28,7 @@ picture_options = options.together(
         metavar="FILE",
         help="Also draw the leaderboard into FILE (.svg, .png or .pdf).",
     ),
-    click.option("--force", is_flag=True, help="Overwrite an existing picture."),
+    options.flag("--force", "Overwrite an existing picture."),
 )
 
 
@@ -65,46 +65,37 @@ def draw_picture(board: Leaderboard | Slices, file: Path | None) -> None:
 
 _FORMS = ("table", "markdown", "latex", "csv", "json")
 rating_options = options.together(
-    click.option(
+    options.choice(
         "--ties",
-        type=click.Choice(["half", "davidson"]),
-        default="half",
-        show_default=True,
-        help="Count a tie as half a win for both models, or fit Davidson's tie parameter.",
+        ["half", "davidson"],
+        "Count a tie as half a win for both models, or fit Davidson's tie parameter.",
     ),
+    options.choice("--fit", ["firth", "mle"], "Bias-reduced (Firth) or plain maximum likelihood."),
+    options.flag("--style", "Control for answer style (length, markup, named details)."),
+    options.flag("--seats", "Control for position bias."),
     click.option(
-        "--fit",
-        type=click.Choice(["firth", "mle"]),
-        default="firth",
-        show_default=True,
-        help="Bias-reduced (Firth) or plain maximum likelihood.",
+        "--anchor", metavar="MODEL[=RATING]", help="Fix one model's rating at 1000, or at RATING."
     ),
-    click.option("--style", is_flag=True, help="Control for answer style (length, markup, "
-                                               "named details)."),
-    click.option("--seats", is_flag=True, help="Control for position bias."),
-    click.option("--anchor", metavar="MODEL[=RATING]", help="Fix one model's rating at 1000, "
-                                                            "or at RATING."),
-    click.option(
+    options.choice(
         "--intervals",
-        type=click.Choice(["clustered", "bootstrap", "battle"]),
-        default="clustered",
-        show_default=True,
-        help="Confidence intervals: clustered by video, bootstrapped over videos, or for "
-             "independent battles.",
+        ["clustered", "bootstrap", "battle"],
+        "Confidence intervals: clustered by video, bootstrapped over videos, or for "
+        "independent battles.",
     ),
-    click.option("--simultaneous", is_flag=True, help="Simultaneous confidence ranges for ranks."),
-    click.option("--elo", is_flag=True, help="Show online Elo beside the ratings."),
-    click.option("--pairs", is_flag=True, help="Show head-to-head counts, and the probability "
-                                               "that one model is better than another."),
-    click.option("--fragility", is_flag=True, help="Report how few battles, if left out, would "
-                                                   "change the leader."),
-    click.option("--seed", type=int, default=0, show_default=True,
-                 help="Seed of the bootstrap and of the battle order in online Elo."),
-    click.option("--format", "form", type=click.Choice(_FORMS),
-                 help="Output format.  [default: table]"),
-    click.option("--notes", is_flag=True, help="Print all notes, not only three lines."),
-    click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
-)  # fmt: skip
+    options.flag("--simultaneous", "Simultaneous confidence ranges for ranks."),
+    options.flag("--elo", "Show online Elo beside the ratings."),
+    options.flag(
+        "--pairs",
+        "Show head-to-head counts, and the probability that one model is better than another.",
+    ),
+    options.flag("--fragility", "Report how few battles, if left out, would change the leader."),
+    options.figure("--seed", 0, "Seed of the bootstrap and of the battle order in online Elo."),
+    click.option(
+        "--format", "form", type=click.Choice(_FORMS), help="Output format.  [default: table]"
+    ),
+    options.flag("--notes", "Print all notes, not only three lines."),
+    options.flag("--json", "Same as --format json.", "as_json"),
+)
 
 
 def read_method(given: dict[str, Any]) -> Method:
@@ -122,43 +113,25 @@ def print_board(
     """Print a leaderboard, those of slices, or pairs, in one of the forms."""
     if form == "json":
         print_result(json.dumps(board.to_json(), indent=2))
-    elif form == "table":
-        _print(board, details=details, notes=notes)
-    else:
-        print_result(_pasted(board, form, details=details, notes=notes))
-
-
-def _pasted(board: Leaderboard | Slices | Pairs, form: Any, *, details: bool, notes: bool) -> str:
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
-
-    if isinstance(board, Leaderboard):
-        from videoautoarena.runs.leaderboard.markup import pasted
-
-        return pasted(board, form, details=details, notes=notes)
-    from videoautoarena.runs.leaderboard.head_to_head import Pairs, pasted_pairs
-    from videoautoarena.runs.leaderboard.slices_text import pasted_slices
-
-    if isinstance(board, Pairs):
-        return pasted_pairs(board, form, notes=notes)
-    return pasted_slices(board, form, notes=notes)
-
-
-def _print(board: Leaderboard | Slices | Pairs, *, details: bool, notes: bool) -> None:
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
-
-    console = options.results()
-    if isinstance(board, Leaderboard):
-        from videoautoarena.runs.leaderboard.text import render
-
-        console.print(render(board, details=details, notes=notes))
         return
-    from videoautoarena.runs.leaderboard.head_to_head import Pairs, render_pairs
-    from videoautoarena.runs.leaderboard.slices_text import render_slices
+    from videoautoarena.runs.leaderboard import head_to_head, markup, slices_text, text
+    from videoautoarena.runs.rating.leaderboard import Leaderboard
 
-    if isinstance(board, Pairs):
-        console.print(render_pairs(board, notes=notes))
+    console, pasted_as = options.results(), cast("Any", form)
+    more = {"details": details, "notes": notes}
+    if form == "table":
+        if isinstance(board, Leaderboard):
+            console.print(text.render(board, **more))
+        elif isinstance(board, head_to_head.Pairs):
+            console.print(head_to_head.render_pairs(board, notes=notes))
+        else:
+            console.print(slices_text.render_slices(board, console.width, **more))
+    elif isinstance(board, Leaderboard):
+        print_result(markup.pasted(board, pasted_as, **more))
+    elif isinstance(board, head_to_head.Pairs):
+        print_result(head_to_head.pasted_pairs(board, pasted_as, notes=notes))
     else:
-        console.print(render_slices(board, console.width, details=details, notes=notes))
+        print_result(slices_text.pasted_slices(board, pasted_as, **more))
 
 
 _TRAITS = (
@@ -182,23 +155,16 @@ _TRAITS = (
     multiple=True,
     help="Leave ties or refusals out of the fit; may be given twice.",
 )
-@click.option("--reweight", is_flag=True, help="Weight battles by inverse pairing probability.")
-@click.option(
+@options.flag("--reweight", "Weight battles by inverse pairing probability.")
+@options.flag(
     "--details",
-    is_flag=True,
-    help="Also show each model's refusals, forfeits, voids, both-bad ties and answer length.",
+    "Also show each model's refusals, forfeits, voids, both-bad ties and answer length.",
 )
-@click.option(
+@options.flag(
     "--labels",
-    is_flag=True,
-    help="Rate on the scale of human labels: all verdicts, corrected by the labels of a random "
-    "sample.",
+    "Rate on the scale of human labels: all verdicts, corrected by the labels of a random sample.",
 )
-@click.option(
-    "--assume-random",
-    is_flag=True,
-    help="With --labels: treat all labels as a random sample.",
-)
+@options.flag("--assume-random", "With --labels: treat all labels as a random sample.")
 @picture_options
 @rating_options
 def leaderboard_command(

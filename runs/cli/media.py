@@ -33,33 +33,26 @@ Examples:
   arena videos clips --json | jq -r '.videos[] | [.path, .duration_s] | @tsv'""",
 )
 @click.argument("folder", type=options.PATH)
-@click.option(
-    "--scenes", is_flag=True, help="Count scenes; the first time, every video is decoded in full."
-)
-@click.option("--quick", is_flag=True, help="Decode nothing; do not look for damage.")
+@options.flag("--scenes", "Count scenes; the first time, every video is decoded in full.")
+@options.flag("--quick", "Decode nothing; do not look for damage.")
 @options.AS_JSON
 def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> None:
     """List the videos of FOLDER and its subfolders, and why other files are skipped.
 
     The frames that a run would use are decoded, so that damage is found.
     """
-    from videoautoarena.runs.media.videos import (
-        read_library,
-        render_library,
-        with_damage,
-        with_scenes,
-    )
+    from videoautoarena.runs.media import videos
     from videoautoarena.runs.text.terminal import whole_lines
 
-    library = read_library(folder, say)
+    library = videos.read_library(folder, say)
     if not quick:
-        library = run_async(with_damage(library, say))
+        library = run_async(videos.with_damage(library, say))
     if scenes:
-        library = run_async(with_scenes(library, say))
+        library = run_async(videos.with_scenes(library, say))
     if as_json:
         print_result(json.dumps(library.as_json(), indent=2))
     else:
-        whole_lines().print(render_library(library))
+        whole_lines().print(videos.render_library(library))
 
 
 @click.command(
@@ -85,35 +78,28 @@ Examples:
                    "in the run.")  # fmt: skip
 @click.option("--model", metavar="M", help="With --run: only the frames that this contestant sees.")
 @click.option("--columns", type=click.IntRange(1, 250), help="Number of frames per row.")
-@click.option("--force", is_flag=True, help="Overwrite an existing picture.")
-@click.option("--json", "as_json", is_flag=True,
-              help="Print one JSON object; draw a picture only with --to.")  # fmt: skip
+@options.flag("--force", "Overwrite an existing picture.")
+@options.flag("--json", "Print one JSON object; draw a picture only with --to.", "as_json")
 def frames_command(
     video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
 ) -> None:
     """Show the frames that a model sees of VIDEO, with their times, as one picture."""
-    from videoautoarena.runs.media.frames import (
-        Asked,
-        about_frames,
-        asked_sampling,
-        sheet_file,
-        view,
-        warnings,
-        write_sheet,
-    )
+    from videoautoarena.runs.media import frames
 
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
-    file = sheet_file(video, to, force=force) if to or not as_json else None
-    found = run_async(view(Asked(video, asked_sampling(typed), seen, out, model)))
+    file = frames.sheet_file(video, to, force=force) if to or not as_json else None
+    found = run_async(
+        frames.view(frames.Asked(video, frames.asked_sampling(typed), seen, out, model))
+    )
     if file is not None:
-        write_sheet(found, file, columns)
+        frames.write_sheet(found, file, columns)
     if as_json:
         print_result(json.dumps(found.as_json(file), indent=2))
         return
-    for warning in warnings(found):
+    for warning in frames.warnings(found):
         say(f"{safe(found.video.path)}: {warning}")
-    print_result(f"{safe(str(file))}: {about_frames(found)}")
+    print_result(f"{safe(str(file))}: {frames.about_frames(found)}")
 
 
 def _refuse_contradictions(
@@ -151,7 +137,7 @@ def cache_command(context: click.Context, as_json: bool) -> None:
 @click.option(
     "--older-than", metavar="AGE", help="Only frames not used for this long, such as 30d or 12h."
 )
-@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@options.flag("--yes", "Do not ask for confirmation.", "-y")
 @options.AS_JSON
 def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: bool) -> None:
     """Remove cached frames of VIDEOS, given by id, or of all; they can be decoded again."""
@@ -210,9 +196,7 @@ Examples:
 @click.option("--examiner", metavar="M", help="As in simulate.")
 @click.option("--judge", callback=options.names, metavar="M[,M2..]", help="As in simulate.")
 @options.WHOLE_CONFIG
-@click.option(
-    "--live", is_flag=True, help="Send each model a few small questions with drawn pictures."
-)
+@options.flag("--live", "Send each model a few small questions with drawn pictures.")
 @click.option(
     "--frames/--no-frames",
     default=None,

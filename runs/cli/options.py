@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -106,25 +106,41 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     return add
 
 
+def flag(name: str, text: str, *aliases: str) -> Callable[[Command], Command]:
+    """Return an option without a value; `text` is what --help says of it."""
+    return click.option(name, *aliases, is_flag=True, help=text)
+
+
+def figure(name: str, default: float, text: str) -> Callable[[Command], Command]:
+    """Return an option that takes a number, whole where its default is; --help shows the latter."""
+    return click.option(name, type=type(default), default=default, show_default=True, help=text)
+
+
+def choice(
+    name: str, choices: Sequence[str], text: str, *aliases: str
+) -> Callable[[Command], Command]:
+    """Return an option that takes one of some words, by default the first, which --help shows."""
+    return click.option(
+        name,
+        *aliases,
+        type=click.Choice(choices),
+        default=choices[0],
+        show_default=True,
+        help=text,
+    )
+
+
 PATH = click.Path(path_type=Path)
 OUT = click.argument("out", type=PATH)
 BENCH = click.argument("bench", type=PATH)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-STATE_AS_JSON = click.option(
-    "--json", "as_json", is_flag=True, help="Print the state of the run as JSON."
-)
-OVERWRITE = click.option("--force", is_flag=True, help="Overwrite an existing file.")
-PLAN = click.option("--plan", is_flag=True, help="Estimate calls and cost; send nothing.")
-NO_PROGRESS = click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
-FSYNC = click.option(
-    "--fsync",
-    is_flag=True,
-    help="Flush every commit to disk, so that it survives a power failure; slower.",
-)
-OFFLINE_JUDGE = click.option(
-    "--allow-offline-judge",
-    is_flag=True,
-    help="Allow the offline judge to judge answers of real models.",
+AS_JSON = flag("--json", "Print one JSON object.", "as_json")
+STATE_AS_JSON = flag("--json", "Print the state of the run as JSON.", "as_json")
+OVERWRITE = flag("--force", "Overwrite an existing file.")
+PLAN = flag("--plan", "Estimate calls and cost; send nothing.")
+NO_PROGRESS = flag("--quiet", "Show no progress.", "-q")
+FSYNC = flag("--fsync", "Flush every commit to disk, so that it survives a power failure; slower.")
+OFFLINE_JUDGE = flag(
+    "--allow-offline-judge", "Allow the offline judge to judge answers of real models."
 )
 THUMBNAILS = click.option(
     "--frames",
@@ -198,15 +214,11 @@ CAPS = together(
     ),
 )
 CARE = together(
-    click.option(
-        "--retry-failed",
-        is_flag=True,
-        help="Play battles again that ended void or forfeit because a call failed.",
-    ),
+    flag("--retry-failed", "Play battles again that ended void or forfeit because a call failed."),
     FSYNC,
 )
 DISPLAY = together(
-    click.option("--plain", is_flag=True, help="Print lines instead of the live console."),
+    flag("--plain", "Print lines instead of the live console."),
     click.option(
         "--trace",
         is_flag=False,
@@ -215,7 +227,7 @@ DISPLAY = together(
         help="Print each battle in full when it ends. With FILE, write all events there as JSON "
         "lines instead.",
     ),
-    click.option("--quiet", "-q", is_flag=True, help="No live console and no line per battle."),
+    flag("--quiet", "No live console and no line per battle.", "-q"),
 )
 POLICIES = ("uniform", "fps", "scenes", "keyframes")
 SAMPLING = together(

@@ -131,7 +131,7 @@ def _print_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
 
 @click.command(epilog="Example: arena replay arena-out")
 @options.OUT
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@options.flag("--json", "Print the result as JSON.", "as_json")
 def replay_command(out: Path, as_json: bool) -> int:
     """Replay the run in OUT from its journal, offline, and compare every battle byte for byte.
 

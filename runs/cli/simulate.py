@@ -111,22 +111,17 @@ Examples:
     help="Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
 )
 @options.PATIENCE
-@click.option(
-    "--allow-self-judging",
-    is_flag=True,
-    help="Allow a judge or the examiner to compete; the run is marked.",
+@options.flag(
+    "--allow-self-judging", "Allow a judge or the examiner to compete; the run is marked."
 )
-@click.option(
-    "--allow-offline-judge",
-    is_flag=True,
-    help="Allow the offline judge to judge real models; the run is marked.",
+@options.flag(
+    "--allow-offline-judge", "Allow the offline judge to judge real models; the run is marked."
 )
-@click.option(
+@options.flag(
     "--plan",
-    is_flag=True,
-    help="Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
+    "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
 )
-@click.option("--yes", "-y", is_flag=True, help="With --plan: continue without asking.")
+@options.flag("--yes", "With --plan: continue without asking.", "-y")
 @options.CAPS
 @options.UNTIL
 @options.CARE
@@ -251,7 +246,7 @@ def bin_folder() -> str:
 
 @click.command(epilog="Example: arena samples arena-samples")
 @click.argument("folder", type=options.PATH)
-@click.option("--json", "as_json", is_flag=True, help="Print the paths of the clips as JSON.")
+@options.flag("--json", "Print the paths of the clips as JSON.", "as_json")
 def samples_command(folder: Path, as_json: bool) -> None:
     """Encode twelve clips of 8 to 60 seconds into FOLDER: cuts, movement, colour, light, captions.
 
