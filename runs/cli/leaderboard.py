@@ -118,20 +118,21 @@ def print_board(
     from videoautoarena.runs.rating.leaderboard import Leaderboard
 
     console, pasted_as = options.results(), cast("Any", form)
-    more = {"details": details, "notes": notes}
     if form == "table":
         if isinstance(board, Leaderboard):
-            console.print(text.render(board, **more))
+            console.print(text.render(board, details=details, notes=notes))
         elif isinstance(board, head_to_head.Pairs):
             console.print(head_to_head.render_pairs(board, notes=notes))
         else:
-            console.print(slices_text.render_slices(board, console.width, **more))
+            console.print(
+                slices_text.render_slices(board, console.width, details=details, notes=notes)
+            )
     elif isinstance(board, Leaderboard):
-        print_result(markup.pasted(board, pasted_as, **more))
+        print_result(markup.pasted(board, pasted_as, details=details, notes=notes))
     elif isinstance(board, head_to_head.Pairs):
         print_result(head_to_head.pasted_pairs(board, pasted_as, notes=notes))
     else:
-        print_result(slices_text.pasted_slices(board, pasted_as, **more))
+        print_result(slices_text.pasted_slices(board, pasted_as, notes=notes))
 
 
 _TRAITS = (
