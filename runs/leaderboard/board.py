@@ -14,14 +14,14 @@ from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.runs.audit.report import brief
 from videoautoarena.runs.rating.behaviour import asked_contestants
 from videoautoarena.runs.rating.finding import figure_json
-from videoautoarena.runs.rating.fit import Bouts, RatedBouts, no_finite_rating, rate_bouts
+from videoautoarena.runs.rating.fit import Bouts, RatedBouts, how_of, no_finite_rating, rate_bouts
 from videoautoarena.runs.rating.leaderboard import (
     LabelGroup,
     Labelling,
     Leaderboard,
     Row,
 )
-from videoautoarena.runs.rating.method import USUAL, Method, read_anchor, weigh_battles
+from videoautoarena.runs.rating.method import USUAL, Method, weigh_battles
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, counted, open_run, rates_stand_ins, warnings_of
 from videoautoarena.runs.text.battle_table import quoted
@@ -33,8 +33,7 @@ from videoautoarena.scoring.ratings.prediction_powered import (
     count_labels,
     rate_on_labels,
 )
-from videoautoarena.scoring.ratings.ratings import Anchor, Endless
-from videoautoarena.scoring.ratings.ratings import Method as How
+from videoautoarena.scoring.ratings.ratings import Endless
 
 if TYPE_CHECKING:
     from videoautoarena.runs.audit.human_agreement import Spoken
@@ -170,15 +169,8 @@ def build_labelled(
 
 
 def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
-    anchor = None
-    if method.anchor is not None:
-        name, rating = read_anchor(method.anchor, names)
-        anchor = Anchor(list(names).index(name), rating)
-    how = How(
-        likelihood=method.fit, seed=method.seed, simultaneous=method.simultaneous, anchor=anchor
-    )
     try:
-        return rate_on_labels(judged, how)
+        return rate_on_labels(judged, how_of(method, names))
     except Endless as endless:
         raise BadInput(no_finite_rating([names[k] for k in endless.models])) from None
     except (ArithmeticError, ValueError):

@@ -136,8 +136,11 @@ def extra_lines(board: Leaderboard) -> list[str]:
     told += _better(board.pairs)
     if settings.without is not None:
         told.append(left_out_text(settings.without))
-    if settings.effective_battles is not None:
-        told.append(_reweighted(settings.effective_battles))
+    if settings.reweighted is not None:
+        told.append(
+            "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
+            f"{settings.reweighted.effective_battles:.0f} that weigh alike."
+        )
     if board.fragility is not None and board.fragility.leader is not None:
         told.append(_fragility(board.fragility, safe(board.fragility.leader)))
     return told
@@ -148,13 +151,6 @@ def left_out_text(without: Mapping[str, int]) -> str:
     named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
     told = [f"{count} {named[reason]}" for reason, count in without.items()]
     return f"Left out before the fit: {' and '.join(told)}."
-
-
-def _reweighted(effective: float) -> str:
-    return (
-        "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
-        f"{effective:.0f} that weigh alike."
-    )
 
 
 def _terms(found: Terms) -> list[str]:
