@@ -40,7 +40,7 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
 
     report = agree(a, b, rename=rename)
     if as_json:
-        click.echo(json.dumps(report, indent=2))
+        click.echo(json.dumps(report.to_json(), indent=2))
         return
     from videoautoarena.runs.leaderboard.agreement import render
 
@@ -125,11 +125,11 @@ def power_command(*, as_json: bool, **asked: object) -> None:
     question = Question(**asked)  # type: ignore[arg-type]  # click read them by its types
     check_question(question)
     with _progress(question) as advance:
-        table = answer(question, advance)
+        found = answer(question, advance)
     if as_json:
-        print_result(json.dumps(table, indent=2))
+        print_result(json.dumps(found.to_json(), indent=2))
     else:
-        print_results(as_lines(table))
+        print_results(as_lines(found))
 
 
 @contextmanager
