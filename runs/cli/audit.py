@@ -162,7 +162,7 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
         return held.code
     report = rejudged(out, asked.judges)
     if as_json:
-        print_result(json.dumps(report, indent=2))
+        print_result(json.dumps(report.to_json(), indent=2))
     else:
         results().print(render(report))
     return held.code

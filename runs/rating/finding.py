@@ -95,7 +95,8 @@ UNKNOWN = Figure(None, None, None, 0)
 
 def figure_of(share: Share) -> Figure:
     """Return a share, rounded."""
-    return Figure(*map(figure_json, share[:3]), share.n)
+    value, low, high = map(figure_json, share[:3])
+    return Figure(value, low, high, share.n)
 
 
 def share_json(share: Share) -> dict[str, float | int | None]:
@@ -125,6 +126,11 @@ def percent(found: Sequence[float | None]) -> str:
     """Return a share with its interval: `23.5 % (18.2 to 29.9)`; `unknown` of nothing."""
     value, low, high = (math.nan if x is None else 100 * x for x in found[:3])
     return "unknown" if math.isnan(value) else f"{value:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def sure_percent(chance: float) -> str:
+    """Return a probability, 0.1 to 99.9 %: more is never sure from battles."""
+    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
 
 
 def decimals(found: Sequence[float | None], *, nothing: str = "unknown") -> str:

@@ -17,14 +17,14 @@ import numpy as np
 
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.canaries import MOST_LEAKED
-from videoautoarena.runs.audit.evidence import above, finding, percent, unknown
+from videoautoarena.runs.audit.evidence import above, finding, unknown
 from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
 from videoautoarena.runs.bench.format.points import Points, judge_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, read_results
 from videoautoarena.runs.leaderboard.agreement import Agreed, agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
-from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
+from videoautoarena.runs.rating.finding import Finding, alarms, percent, raise_alarms
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
