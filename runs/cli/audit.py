@@ -192,7 +192,7 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
     code = run_trials(out, asked, quiet=quiet)
     report = rejudged(out, asked.judges)
     if as_json:
-        print_result(json.dumps(report, indent=2))
+        print_result(json.dumps(report.to_json(), indent=2))
     else:
         options.results().print(render(report))
     return code
