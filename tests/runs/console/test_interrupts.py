@@ -218,7 +218,7 @@ def huge(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, slow(signal.SIGHUP)])
+@pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM), slow(signal.SIGHUP)])
 def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_path: Path) -> None:
     with Life(command("simulate", "--videos", huge.parent, "--out", tmp_path / "out")) as life:
         life.until(lambda: is_reading(life, huge))
