@@ -161,6 +161,25 @@ def test_no_two_modules_import_each_other_however_far_around() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
+def test_nothing_of_ours_is_imported_by_a_name_of_its_own() -> None:
+    plain = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for modules in rooms().values()
+        for path in modules
+        for node in parts(path)
+        if isinstance(node, ast.Import | ast.ImportFrom) and _heads(node) & set(PACKAGES)
+    ]
+    assert plain == []
+
+
+def _heads(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Return the first words of what a statement imports from."""
+    if isinstance(node, ast.ImportFrom):
+        return {(node.module or "").partition(".")[0]} if not node.level else set()
+    return {alias.name.partition(".")[0] for alias in node.names}
+
+
+@pytest.mark.slow
 def test_nothing_of_ours_is_loaded_under_a_name_of_its_own(tmp_path: Path) -> None:
     modules = sorted(f"{NAMESPACE}.{name}" for name in imports())
     code = (

@@ -140,6 +140,7 @@ def test_a_second_interrupt_stops_at_once(ground: Ground, tmp_path: Path) -> Non
     assert (life.noise, life.children) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_second_hang_up_cuts_no_call_off(ground: Ground, tmp_path: Path) -> None:
     with (
         serving(tmp_path / "log", SLOW) as server,
