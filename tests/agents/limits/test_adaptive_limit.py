@@ -111,6 +111,7 @@ def test_a_storm_before_all_else_proves_no_limit_and_every_round_brings_a_place_
     assert fresh.places >= 30 > 20 >= limited.places
 
 
+@pytest.mark.slow
 def test_who_is_refused_from_the_start_loses_little_whatever_the_latencies() -> None:
     weather = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((0.0, 3.0),))
     assert min(endure(weather, seed=seed).share for seed in range(4)) >= 0.94
@@ -206,8 +207,14 @@ SHARES: dict[str, tuple[Weather, dict[str, Any], float]] = {
     ),
 }
 
+FAST = ("32 at once, 600 a minute", "a storm of a minute", "refused from the start")
+"""A limit and a rate, a storm amid a run, and one before it; the others are slow."""
 
-@pytest.fixture(scope="module", params=SHARES, ids=str)
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in SHARES],
+)
 def spell(request: pytest.FixtureRequest) -> tuple[Spell, float]:
     weather, settings, bound = SHARES[request.param]
     return endure(weather, seed=5, **settings), bound
