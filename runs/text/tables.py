@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
@@ -36,6 +37,17 @@ _LATEX = {
     "*": "{*}",
     "`": r"\textasciigrave{}",
 }
+
+
+def plain_grid(*titles: str, gap: int = 1) -> Table:
+    """Return an empty table with a line below its head and none around.
+
+    Of its columns the first stands left-aligned, the others right-aligned.
+    """
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, gap, 0, 0))
+    for k, title in enumerate(titles):
+        grid.add_column(title, justify="right" if k else "left", overflow="fold")
+    return grid
 
 
 class Sheet(NamedTuple):

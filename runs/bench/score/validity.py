@@ -17,15 +17,15 @@ import numpy as np
 
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.canaries import MOST_LEAKED
-from videoautoarena.runs.audit.evidence import above, finding, percent, unknown
+from videoautoarena.runs.audit.evidence import above, finding, unknown
 from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
 from videoautoarena.runs.bench.format.points import Points, judge_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, read_results
 from videoautoarena.runs.bench.score.score import lead_of
-from videoautoarena.runs.leaderboard.agreement import agree_boards
+from videoautoarena.runs.leaderboard.agreement import Agreed, agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
-from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
+from videoautoarena.runs.rating.finding import Finding, alarms, percent, raise_alarms
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
@@ -138,7 +138,7 @@ class Validity:
     questions: int
     models: tuple[str, ...]
     figures: tuple[Finding, ...]
-    agreement: dict[str, Any] | None
+    agreement: Agreed | None
     """How far the scores order the models as a run does; None where no run was named."""
 
     def to_json(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class Validity:
             "models": list(self.models),
             "figures": [one.to_json() for one in self.figures],
             "alarms": alarms(self.figures),
-            "agreement": self.agreement,
+            "agreement": self.agreement and self.agreement.to_json(),
         }
 
     def as_lines(self) -> list[str]:
@@ -160,15 +160,14 @@ class Validity:
         lines += [one.sentence for one in self.figures if not one.is_alarm]
         if (agreement := self.agreement) is None:
             return [*lines, "How far the run's ratings agree was not looked at; pass --run OUT."]
-        names = [safe(board["source"]) for board in agreement["boards"]]
+        names = [safe(board.source) for board in agreement.boards]
         lines.append(f"A is the bench, {names[0]}; B is {names[1]}.")
-        lines += [one["sentence"] for one in agreement["figures"]]
+        lines += [one.sentence for one in agreement.figures]
         lines += [
-            f"The bench is sure of {safe(pair['above_on_a'])} above {safe(pair['above_on_b'])}, "
-            "and the run of the opposite."
-            for pair in agreement["turned"]
+            f"The bench is sure of {safe(a)} above {safe(b)}, and the run of the opposite."
+            for a, b in agreement.turned
         ]
-        return [*lines, *(f"note: {warning}" for warning in agreement["warnings"])]
+        return [*lines, *(f"note: {warning}" for warning in agreement.warnings)]
 
 
 def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None) -> Validity:
