@@ -1,6 +1,6 @@
 """Biases of a judge: towards the answer read first, the longer one, and its own family.
 
-Long answers may be good ones, so none of this proves a bias; it tells how much of the ranking a
+Long answers may be good ones, so none of this proves a bias; it shows how much of the ranking a
 judge that cannot read would have found. Lengths are in characters, which every script has.
 """
 
@@ -19,10 +19,10 @@ from videoautoarena.runs.audit.evidence import (
     above,
     family_of,
     finding,
-    percent,
     unknown,
 )
-from videoautoarena.runs.rating.finding import Crosses, Finding
+from videoautoarena.runs.rating.finding import Crosses, Finding, percent
+from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_excess, measure_share
@@ -48,7 +48,7 @@ class _Twice:
 
     def share(self, hits: Floats | Mask, kept: Mask | None = None) -> Share:
         here = slice(None) if kept is None else kept
-        return measure_share(hits[here].astype(float), self.video[here])
+        return measure_share(hits[here], self.video[here])
 
 
 def audit_seats(given: AuditInput) -> list[Finding]:
@@ -56,10 +56,16 @@ def audit_seats(given: AuditInput) -> list[Finding]:
     twice = _judged_twice(given)
     if not len(twice.ab):
         return [_first_read(given), unknown("swap.flips", _ONE_SEATING)]
-    told = [_first_read(given), _flips(twice), _gain(twice)]
+    share = twice.share(twice.ab != twice.ba)
+    sentence = (
+        f"Read the other way round, {percent(share)} of {share.n} verdicts changed; there the "
+        "seats decide, or chance."
+    )
+    flips = finding("swap.flips", share, sentence, crosses=above(share, MOST_FLIPS))
+    every = [_first_read(given), flips, _gain(twice)]
     if len(np.unique(twice.judge)) > 1:
-        told += [_flips_of(k, safe(judge), twice) for k, judge in enumerate(given.judges)]
-    return [found for found in told if found.n or found.key == "seats.first"]
+        every += [_flips_of(k, safe(judge), twice) for k, judge in enumerate(given.judges)]
+    return [found for found in every if found.n or found.key == "seats.first"]
 
 
 def _first_read(given: AuditInput) -> Finding:
@@ -69,21 +75,12 @@ def _first_read(given: AuditInput) -> Finding:
     if not chosen.any():
         return unknown("seats.first", "No judging chose an answer, so seats cannot be compared.")
     won = (ballots.camp == 0) != ballots.is_back
-    share = measure_share(won[chosen].astype(float), given.videos[ballots.battle[chosen]])
+    share = measure_share(won[chosen], given.videos[ballots.battle[chosen]])
     sentence = (
         f"The answer that was read first won {percent(share)} of {share.n} judgings that chose "
         "one; seats are drawn, so a fair judge gives it half."
     )
     return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
-
-
-def _flips(twice: _Twice) -> Finding:
-    share = twice.share(twice.ab != twice.ba)
-    sentence = (
-        f"Read the other way round, {percent(share)} of {share.n} verdicts changed; there the "
-        "seats decide, or chance."
-    )
-    return finding("swap.flips", share, sentence, crosses=above(share, MOST_FLIPS))
 
 
 def _flips_of(k: int, name: str, twice: _Twice) -> Finding:
@@ -140,15 +137,19 @@ def audit_length(given: AuditInput) -> list[Finding]:
     a, b = [len(x.answer_a or "") for x in decided], [len(x.answer_b or "") for x in decided]
     lengths = np.array([a, b]).T
     camps = np.array([_CAMPS.get(x.verdict, 2) for x in decided])
-    video = given.number_videos(decided)
+    video = number_names([battle.video for battle in decided])
     longer = np.where(lengths[:, 0] == lengths[:, 1], 2, lengths[:, 1] > lengths[:, 0])
     chosen = (camps < 2) & (longer < 2)
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
-    same = _share((camps == longer) & (longer < 2), video, np.ones(len(decided), dtype=bool))
+    same = measure_share((camps == longer) & (longer < 2), video)
+    sentence = (
+        "A judge that only compares lengths would have said the same in "
+        f"{percent(same)} of {same.n} decided battles, a tie counted as a miss."
+    )
     return [
-        _longer(_share(camps == longer, video, chosen)),
-        _only(same),
-        _matched(_share(camps == longer, video, matched)),
+        _longer(measure_share((camps == longer)[chosen], video[chosen])),
+        finding("length.only", same, sentence),
+        _matched(measure_share((camps == longer)[matched], video[matched])),
     ]
 
 
@@ -160,14 +161,6 @@ def _longer(share: Share) -> Finding:
         "be no preference, more may be merit or a taste for length."
     )
     return finding("length.longer", share, sentence, crosses=above(share, MOST_LONGER))
-
-
-def _only(share: Share) -> Finding:
-    sentence = (
-        "A judge that only compares lengths would have said the same in "
-        f"{percent(share)} of {share.n} decided battles, a tie counted as a miss."
-    )
-    return finding("length.only", share, sentence)
 
 
 def _matched(share: Share) -> Finding:
@@ -182,10 +175,6 @@ def _matched(share: Share) -> Finding:
         "there length has no reason to matter."
     )
     return finding("length.matched", share, sentence, crosses=above(share, MOST_MATCHED))
-
-
-def _share(hits: Mask, video: Ints, kept: Mask) -> Share:
-    return measure_share(hits[kept].astype(float), video[kept])
 
 
 _NO_FAMILY = (
@@ -210,16 +199,16 @@ def audit_family(given: AuditInput) -> list[Finding]:
 
     Families are those of `family_of`.
     """
-    told: list[Finding] = []
+    found: list[Finding] = []
     families: list[str] = []
     for k, judge in enumerate(given.judges):
         family = family_of(given.model_of(judge))
         families.append(safe(family))
         own = _own(k, family, given)
         if len(own.points):
-            told += _of_judge(judge, family, own, is_brief=given.is_brief)
-    if told or not families or given.is_brief:
-        return told
+            found += _of_judge(judge, family, own, is_brief=given.is_brief)
+    if found or not families or given.is_brief:
+        return found
     return [unknown("family.own", _NO_FAMILY.format(", ".join(dict.fromkeys(families))))]
 
 
@@ -233,18 +222,14 @@ def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator
         yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else _ALONE}.")
     if shared.any():
         excess = measure_excess(own.points[shared], own.elsewhere[shared], own.video[shared])
-        yield _excess(name, excess)
-
-
-def _excess(name: str, excess: Share) -> Finding:
-    verdict = "it surely favours its own" if excess.low > 0.0 else "no preference is sure"
-    sentence = (
-        f"That is {_points(excess)} points of a hundred more than judges of other families give "
-        f"it in the same {excess.n} judgings: {verdict}."
-    )
-    return finding(
-        f"family.excess.{name}", excess, sentence, crosses=above(excess, 0.0), is_even=True
-    )
+        value, low, high = (f"{100 * figure:+.1f}" for figure in excess[:3])
+        verdict = "it surely favours its own" if excess.low > 0.0 else "no preference is sure"
+        sentence = (
+            f"That is {value} ({low} to {high}) points of a hundred more than judges of other "
+            f"families give it in the same {excess.n} judgings: {verdict}."
+        )
+        crosses = above(excess, 0.0)
+        yield finding(f"family.excess.{name}", excess, sentence, crosses=crosses, is_even=True)
 
 
 def _own(judge: int, family: str, given: AuditInput) -> _Own:
@@ -279,8 +264,3 @@ def _said_elsewhere(family: str, given: AuditInput) -> Floats:
 
 def _seating(ballots: Ballots) -> Ints:
     return np.asarray(2 * ballots.battle + ballots.is_back)
-
-
-def _points(share: Share) -> str:
-    value, low, high = (f"{100 * figure:+.1f}" for figure in share[:3])
-    return f"{value} ({low} to {high})"

@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.records import TIES, Battle
-from videoautoarena.runs.audit.evidence import AuditInput, above, finding, percent, unknown
-from videoautoarena.runs.rating.finding import ENOUGH, Finding
+from videoautoarena.runs.audit.evidence import AuditInput, above, finding, unknown
+from videoautoarena.runs.rating.finding import ENOUGH, Finding, percent, sure_percent
+from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rundir.reader import about_video
-from videoautoarena.runs.rundir.server_limits import Shortfall
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
-from videoautoarena.scoring.intervals.proportions import measure_share
 from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths
 from videoautoarena.scoring.ratings.ratings import chances_better, rate
 
@@ -50,7 +49,7 @@ def _leak(name: str, given: AuditInput) -> Finding:
     key, shown = f"leak.blind.{safe(name)}", safe(name)
     if not fought:
         return unknown(key, f"{shown} met nobody who saw the video.")
-    share = measure_share([_points(b, name) for b in fought], given.number_videos(fought))
+    share = share_of([_points(b, name) for b in fought], [b.video for b in fought])
     sentence = (
         f"Without a frame {shown} took {percent(share)} of {share.n} questions from models that "
         f"saw the video; so far they can be answered unseen{_worst(fought, name, given)}."
@@ -64,7 +63,7 @@ def is_leak_test(battle: Battle, name: str, given: AuditInput) -> bool:
     Args:
         battle: which was decided.
         name: of a contestant without frames, who need not be in it.
-        given: tells who else saw none.
+        given: knows who else saw none.
     """
     if name not in (battle.model_a, battle.model_b):
         return False
@@ -82,9 +81,9 @@ def _worst(fought: Sequence[Battle], name: str, given: AuditInput) -> str:
     """Name questions it won, the latest rounds first: those were meant to be the hardest."""
     won = [battle for battle in fought if _points(battle, name) == 1.0]
     won.sort(key=lambda battle: -battle.round)
-    told = ", ".join(_about(battle, given) for battle in won[:_NAMED])
+    named = ", ".join(_about(battle, given) for battle in won[:_NAMED])
     more = f" and {len(won) - _NAMED} more" if len(won) > _NAMED else ""
-    return f", such as {told}{more}" if won else ""
+    return f", such as {named}{more}" if won else ""
 
 
 def _about(battle: Battle, given: AuditInput) -> str:
@@ -102,19 +101,18 @@ _MEANING = {
 
 def audit_frames(given: AuditInput) -> list[Finding]:
     """Return for each model that saw fewer frames than it was to how often that was so."""
-    return [_short(one) for one in given.shortfalls]
-
-
-def _short(one: Shortfall) -> Finding:
-    what, meaning = _MEANING[one.role]
-    sentence = (
-        f"{safe(one.model)} {one.saw} in {one.calls} of {one.of} {what}, since its server takes no "
-        f"more: {meaning}."
-    )
-    nothing = float("nan")
-    key = f"frames.short.{safe(one.model)}"
-    key = key if one.role == "contestant" else f"{key}.{one.role}"
-    return Finding(key, one.calls / one.of, nothing, nothing, one.of, sentence, is_alarm=True)
+    found = []
+    for one in given.shortfalls:
+        what, meaning = _MEANING[one.role]
+        sentence = (
+            f"{safe(one.model)} {one.saw} in {one.calls} of {one.of} {what}, since its server "
+            f"takes no more: {meaning}."
+        )
+        key = f"frames.short.{safe(one.model)}"
+        key = key if one.role == "contestant" else f"{key}.{one.role}"
+        figures = (one.calls / one.of, np.nan, np.nan)
+        found.append(Finding(key, *figures, one.of, sentence, is_alarm=True))
+    return found
 
 
 SURE = 0.95
@@ -192,7 +190,7 @@ def _rate(names: list[str], given: AuditInput) -> _Gaps:
             np.array([place[b.model_b or ""] for b in decided]),
             outcome=[0.5 if b.verdict in TIES else float(b.verdict == "a") for b in decided],
             models=len(names),
-            cluster=given.number_videos(decided),
+            cluster=number_names([b.video for b in decided]),
         )
     )
     points, halves = np.full((2, len(names), len(names)), np.nan)
@@ -231,18 +229,15 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
 def _says(better: float, rival: str) -> str:
     """Of one that ought to be below all, of whom `rival` is the nearest."""
     if better >= FAILED:
-        return f"FAILS: it is better than {rival} with a probability of {_chance(better)}"
+        return f"FAILS: it is better than {rival} with a probability of {sure_percent(better)}"
     if better <= 1.0 - SURE:
-        return f"passes: it is below each with a probability of {_chance(1.0 - better)} or more"
-    return f"is not clear: it is below {rival} with a probability of {_chance(1.0 - better)}"
+        return (
+            f"passes: it is below each with a probability of {sure_percent(1.0 - better)} or more"
+        )
+    return f"is not clear: it is below {rival} with a probability of {sure_percent(1.0 - better)}"
 
 
 def _says_equal(better: float, rival: str) -> str:
     """Of one that ought to gain nothing over `rival`."""
     verdict = "FAILS" if better >= FAILED else "passes"
-    return f"{verdict}: it is better than {rival} with a probability of {_chance(better)}"
-
-
-def _chance(chance: float) -> str:
-    # Never 100 %: that much no battle tells.
-    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
+    return f"{verdict}: it is better than {rival} with a probability of {sure_percent(better)}"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding
+from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rundir.server_limits import Shortfall
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
@@ -93,25 +94,18 @@ class AuditInput:
     @cached_property
     def videos(self) -> Ints:
         """Shape (battles,), a number for the video of each: the clusters of their shares."""
-        return self.number_videos(self.battles)
-
-    @cached_property
-    def _videos(self) -> dict[str, int]:
-        return {video: k for k, video in enumerate(dict.fromkeys(b.video for b in self.battles))}
-
-    def number_videos(self, battles: Sequence[Battle]) -> Ints:
-        """Return the numbers that the videos of some of the battles have in `videos`."""
-        return np.array([self._videos[battle.video] for battle in battles], dtype=np.int64)
+        return number_names([battle.video for battle in self.battles])
 
     def model_of(self, name: str) -> str:
         """Return the `provider:model` that a name of the run stands for."""
-        entry = (self.manifest.get("cast") or {}).get(name) or {}
-        return str(entry.get("model") or name)
+        return str(self._entry(name).get("model") or name)
 
     def is_blind(self, name: str) -> bool:
         """Return whether a contestant is sent no frame."""
-        entry = (self.manifest.get("cast") or {}).get(name) or {}
-        return entry.get("max_frames") == 0
+        return self._entry(name).get("max_frames") == 0
+
+    def _entry(self, name: str) -> Mapping[str, Any]:
+        return (self.manifest.get("cast") or {}).get(name) or {}
 
 
 def family_of(model: str) -> str:
@@ -122,14 +116,6 @@ def family_of(model: str) -> str:
     """
     word = _FIRST_WORD.search(_OWNER.sub("", model))
     return word[0].casefold() if word else model.casefold()
-
-
-def percent(share: Share) -> str:
-    """Return a share with its interval: `23.5 % (18.2 to 29.9)`; `unknown` of nothing."""
-    if math.isnan(share.value):
-        return "unknown"
-    value, low, high = (f"{100 * figure:.1f}" for figure in share[:3])
-    return f"{value} % ({low} to {high})"
 
 
 def finding(

@@ -11,8 +11,8 @@ import numpy as np
 
 from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
 from videoautoarena.memory.store.evidence import Label, Sample
-from videoautoarena.runs.audit.evidence import AuditInput, below, finding, percent, unknown
-from videoautoarena.runs.rating.finding import Finding, share_json
+from videoautoarena.runs.audit.evidence import AuditInput, below, finding, unknown
+from videoautoarena.runs.rating.finding import Finding, percent, share_json
 from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.rundir.reader import Run, counted

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
@@ -16,23 +16,24 @@ from rich.text import Text
 from videoautoarena.agents.roles.judge import settle_verdict
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle, Judging
 from videoautoarena.memory.store.evidence import Trial, standing_trials
-from videoautoarena.runs.audit.evidence import percent
-from videoautoarena.runs.rating.finding import figure_json, share_json
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
+from videoautoarena.runs.rating.finding import (
+    Figure,
+    decimals,
+    fields_json,
+    figure_json,
+    figure_of,
+    percent,
+)
+from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, counted, marks, open_run
+from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.scoring.agreement.rank_agreement import (
-    Correlation,
-    correlate_orders,
-    correlate_ranks,
-)
+from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
 from videoautoarena.scoring.agreement.rater_agreement import Agreement, agree
-from videoautoarena.scoring.fitting.counts import Ints
-from videoautoarena.scoring.intervals.proportions import Share, measure_share
+from videoautoarena.scoring.intervals.proportions import Share
 
-Report = dict[str, Any]
 WORDS = ("a", "b", "tie")
 """What a battle comes to; ties of all kinds and splits are one word."""
 
@@ -43,6 +44,86 @@ class Both(NamedTuple):
     battle: Battle
     other: Battle
     """The same with the other judge's judgings and verdict."""
+
+
+class Figures(NamedTuple):
+    """How far two verdicts agree."""
+
+    agreement: Figure
+    kappa: Figure
+
+
+class Confusion(NamedTuple):
+    """Counts, shape (3, 3): the run's word down, the other judge's across."""
+
+    words: Sequence[str]
+    run_by_judge: Sequence[Sequence[int]]
+
+
+class Bounds(NamedTuple):
+    """A correlation with its interval; None where too few models are rated."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Ranked(NamedTuple):
+    """A model on both leaderboards."""
+
+    model: str
+    rating: float
+    low: float | None
+    high: float | None
+    rank: int | None
+    other_rating: float
+    other_low: float | None
+    other_high: float | None
+    other_rank: int | None
+
+
+class Boards(NamedTuple):
+    """Both leaderboards over the same battles, and how far their orders agree."""
+
+    spearman: Bounds
+    kendall: Bounds
+    models: Sequence[Ranked]
+
+
+@dataclass(frozen=True)
+class Rejudged:
+    """How far another judge agrees with a run."""
+
+    judge: str
+    model: str | None
+    judgings: int
+    failed: int
+    abstained: int
+    battles: int
+    """That both decided."""
+    undecided: int
+    agreement: Figure
+    kappa: Figure
+    without_ties: Figures
+    longer_answer: Figure
+    """How often the run's winner is the longer answer, where neither sees a tie."""
+    confusion: Confusion
+    boards: Boards
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far each of several other judges agrees with a run."""
+
+    run: Mapping[str, Sequence[str]]
+    """`judges`: those of the run."""
+    warnings: Sequence[str]
+    judges: Sequence[Rejudged]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena rejudge --json` prints it."""
+        return {"schema": SCHEMA, **fields_json(self)}
 
 
 def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:
@@ -59,43 +140,37 @@ def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:
         trials = [t for t in standing_trials(run.store.evidence.trials()) if t.kind == "rejudge"]
         there = tuple(dict.fromkeys(trial.judging.judge for trial in trials))
         wanted = [in_full(judge, [*there, *run.manifest["cast"]]) for judge in judges] or there
-        return {
-            "schema": SCHEMA,
-            "run": {"judges": list(run.manifest["judges"])},
-            "warnings": list(marks(run.manifest)),
-            "judges": [_told(run, judge, trials) for judge in wanted],
-        }
+        return Report(
+            {"judges": list(run.manifest["judges"])},
+            list(marks(run.manifest)),
+            [_compare(run, judge, trials) for judge in wanted],
+        )
 
 
-def _told(run: Run, judge: str, trials: Sequence[Trial]) -> Report:
+def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
     mine = [trial for trial in trials if trial.judging.judge == judge]
+    ended = Counter(trial.judging.verdict for trial in mine)
     anew = verdicts_anew(run, mine)
-    both = [pair for pair in anew if pair.battle.verdict in DECIDED]
-    shared = [pair for pair in both if pair.other.verdict in DECIDED]
+    shared = [p for p in anew if p.battle.verdict in DECIDED and p.other.verdict in DECIDED]
     found = agreement_of(shared)
     clear = [pair for pair in shared if "tie" not in (word_of(pair.battle), word_of(pair.other))]
-    without = agreement_of(clear)
-    by_length = length_agreement(clear)
-    boards = _boards(run, shared)
-    return {
-        "judge": judge,
-        "model": mine[0].model if mine else None,
-        "judgings": len(mine),
-        "failed": sum(trial.judging.verdict == "failed" for trial in mine),
-        "abstained": sum(trial.judging.verdict == "abstain" for trial in mine),
-        "battles": len(shared),
-        "undecided": len(anew) - len(shared),
-        "agreement": share_json(found.share),
-        "kappa": share_json(found.kappa),
-        "without_ties": {
-            "agreement": share_json(without.share),
-            "kappa": share_json(without.kappa),
-        },
-        "longer_answer": share_json(by_length),
-        "confusion": {"words": list(WORDS), "run_by_judge": confusion_of(shared)},
-        "boards": boards,
-        "sentence": _sentence(judge, found, by_length),
-    }
+    without, by_length = agreement_of(clear), length_agreement(clear)
+    return Rejudged(
+        judge=judge,
+        model=mine[0].model if mine else None,
+        judgings=len(mine),
+        failed=ended["failed"],
+        abstained=ended["abstain"],
+        battles=len(shared),
+        undecided=len(anew) - len(shared),
+        agreement=figure_of(found.share),
+        kappa=figure_of(found.kappa),
+        without_ties=Figures(figure_of(without.share), figure_of(without.kappa)),
+        longer_answer=figure_of(by_length),
+        confusion=Confusion(WORDS, confusion_of(shared)),
+        boards=_boards(run, shared),
+        sentence=_sentence(judge, found, by_length),
+    )
 
 
 def verdicts_anew(run: Run, trials: Sequence[Trial]) -> list[Both]:
@@ -120,18 +195,18 @@ def word_of(battle: Battle) -> str:
 
 def agreement_of(both: Sequence[Both]) -> Agreement:
     """Return how far two verdicts on each battle agree, with videos as clusters."""
-    return agree(_codes(p.battle for p in both), _codes(p.other for p in both), _videos(both))
+    run, other = (
+        np.array([WORDS.index(word_of(pair[k])) for pair in both], dtype=np.int64) for k in (0, 1)
+    )
+    return agree(run, other, number_names([pair.battle.video for pair in both]))
 
 
 def length_agreement(both: Sequence[Both]) -> Share:
     """Return how often the run's winner is the longer answer: a judge that reads nothing."""
-    hits, kept = list[float](), list[Both]()
-    for pair in both:
-        a, b = len(pair.battle.answer_a or ""), len(pair.battle.answer_b or "")
-        if a != b:
-            hits.append(float(word_of(pair.battle) == ("a" if a > b else "b")))
-            kept.append(pair)
-    return measure_share(hits, _videos(kept))
+    lengths = [(len(p.battle.answer_a or ""), len(p.battle.answer_b or "")) for p in both]
+    kept = [(p.battle, "a" if a > b else "b") for p, (a, b) in zip(both, lengths, strict=True)
+            if a != b]  # fmt: skip
+    return share_of([word_of(of) == word for of, word in kept], [of.video for of, _ in kept])
 
 
 def confusion_of(both: Sequence[Both]) -> list[list[int]]:
@@ -142,46 +217,26 @@ def confusion_of(both: Sequence[Both]) -> list[list[int]]:
     return [[int(count) for count in row] for row in table]
 
 
-def _codes(battles: Any) -> Ints:
-    return np.array([WORDS.index(word_of(battle)) for battle in battles], dtype=np.int64)
-
-
-def _videos(both: Sequence[Both]) -> Ints:
-    places = {video: k for k, video in enumerate(dict.fromkeys(p.battle.video for p in both))}
-    return np.array([places[pair.battle.video] for pair in both], dtype=np.int64)
-
-
-def _boards(run: Run, both: Sequence[Both]) -> Report:
-    """Return both leaderboards over the same battles, and how far they agree."""
+def _boards(run: Run, both: Sequence[Both]) -> Boards:
     roster = run.manifest["models"]
-    first, second = (build([pair[k] for pair in both], roster) for k in (0, 1))
-    one, two = _rows(first), _rows(second)
+    one, two = (
+        {row.model: row for row in build([pair[k] for pair in both], roster).models
+         if row.rating is not None} for k in (0, 1)
+    )  # fmt: skip
     rated = [name for name in one if name in two]
-    a = np.array([one[name].rating for name in rated], dtype=np.float64)
-    b = np.array([two[name].rating for name in rated], dtype=np.float64)
-    return {
-        "spearman": _correlation(correlate_ranks(a, b)),
-        "kendall": _correlation(correlate_orders(a, b)),
-        "models": [
-            {
-                "model": name,
-                **{key: getattr(one[name], key) for key in _COMPARED},
-                **{f"other_{key}": getattr(two[name], key) for key in _COMPARED},
-            }
-            for name in rated
-        ],
-    }
-
-
-_COMPARED = ("rating", "low", "high", "rank")
-
-
-def _rows(board: Leaderboard) -> Mapping[str, Row]:
-    return {row.model: row for row in board.models if row.rating is not None}
-
-
-def _correlation(found: Correlation) -> Report:
-    return {key: figure_json(value) for key, value in found._asdict().items()}
+    ratings = [
+        np.array([board[name].rating for name in rated], dtype=np.float64) for board in (one, two)
+    ]
+    spearman, kendall = (
+        Bounds(*map(figure_json, correlate(*ratings)))
+        for correlate in (correlate_ranks, correlate_orders)
+    )
+    compared = ("rating", "low", "high", "rank")
+    models = [
+        Ranked(name, *(getattr(board[name], key) for board in (one, two) for key in compared))
+        for name in rated
+    ]
+    return Boards(spearman, kendall, models)
 
 
 def _sentence(judge: str, found: Agreement, by_length: Share) -> str:
@@ -196,93 +251,64 @@ def _sentence(judge: str, found: Agreement, by_length: Share) -> str:
 
 def render(report: Report) -> RenderableType:
     """Return each judge's agreement, the confusion of verdicts, and the two boards side by side."""
-    if not report["judges"]:
+    if not report.judges:
         return Text("nobody has judged the battles of this run again; name a judge with --judge")
-    told: list[RenderableType] = [Text(safe(f"note: {mark}")) for mark in report["warnings"]]
-    for judge in report["judges"]:
-        told += _judge(judge)
-    return Group(*told)
+    notes = [Text(safe(f"note: {mark}")) for mark in report.warnings]
+    return Group(*notes, *(part for judge in report.judges for part in _judge(judge)))
 
 
-def _judge(judge: Report) -> list[RenderableType]:
-    lines = [safe(judge["sentence"])]
-    if judge["battles"]:
-        clear = judge["without_ties"]
+def _judge(judge: Rejudged) -> list[RenderableType]:
+    lines = [safe(judge.sentence)]
+    if judge.battles:
+        clear = judge.without_ties
         lines += [
-            f"Cohen's kappa {figure(judge['kappa'])}, without ties {figure(clear['kappa'])}; "
+            f"Cohen's kappa {decimals(judge.kappa)}, without ties {decimals(clear.kappa)}; "
             "0 is what chance gives, 1 full agreement.",
-            f"Where neither sees a tie, they name the same winner in {share(clear['agreement'])} "
-            f"of {clear['agreement']['n']}.",
+            f"Where neither sees a tie, they name the same winner in {percent(clear.agreement)} "
+            f"of {clear.agreement.n}.",
         ]
-    lost = [f"{judge[key]} {key}" for key in ("failed", "abstained") if judge[key]]
-    if judge["undecided"]:
-        lines.append(f"Left out: {judge['undecided']} without a verdict on either side.")
+    lost = [
+        f"{getattr(judge, key)} {key}" for key in ("failed", "abstained") if getattr(judge, key)
+    ]
+    if judge.undecided:
+        lines.append(f"Left out: {judge.undecided} without a verdict on either side.")
     if lost:
-        lines.append(f"Of {judge['judgings']} judgings {' and '.join(lost)}.")
+        lines.append(f"Of {judge.judgings} judgings {' and '.join(lost)}.")
     parts: list[RenderableType] = [Text("\n".join(lines))]
-    if judge["battles"]:
-        heading = f"\nVerdicts, those of the run down, those of {safe(judge['judge'])} across"
-        parts += [Text(heading), _confusion(judge), Text(""), _board_grid(judge["boards"])]
-        parts.append(Text(_order(judge["boards"])))
+    if judge.battles:
+        parts += [
+            Text(f"\nVerdicts, those of the run down, those of {safe(judge.judge)} across"),
+            _confusion(judge.confusion),
+            Text(""),
+            _board_grid(judge.boards.models),
+            Text(_order(judge.boards)),
+        ]
     return [*parts, Text("")]
 
 
-def _confusion(judge: Report) -> Grid:
-    grid = _grid("run", *_words(judge))
-    for word, row in zip(_words(judge), judge["confusion"]["run_by_judge"], strict=True):
+def _confusion(found: Confusion) -> Grid:
+    grid = plain_grid("run", *found.words)
+    for word, row in zip(found.words, found.run_by_judge, strict=True):
         grid.add_row(word, *map(str, row))
     return grid
 
 
-def _words(judge: Report) -> list[str]:
-    return list(judge["confusion"]["words"])
-
-
-def _board_grid(boards: Report) -> Grid:
-    grid = _grid("model", "run", "95 %", "rank", "other", "95 %", "rank")
-    for row in boards["models"]:
-        grid.add_row(
-            Text(safe(row["model"])),
-            *_cells(row, ""),
-            *_cells(row, "other_"),
-        )
+def _board_grid(models: Sequence[Ranked]) -> Grid:
+    grid = plain_grid("model", "run", "95 %", "rank", "other", "95 %", "rank")
+    for name, *figures in models:
+        cells = []
+        for rating, low, high, rank in (figures[:4], figures[4:]):
+            span = "" if low is None or high is None else f"{low:.0f} to {high:.0f}"
+            cells += [f"{rating:.0f}", span, str(rank or "")]
+        grid.add_row(Text(safe(name)), *cells)
     return grid
 
 
-def _cells(row: Report, side: str) -> tuple[str, str, str]:
-    low, high = row[f"{side}low"], row[f"{side}high"]
-    span = "" if low is None or high is None else f"{low:.0f} to {high:.0f}"
-    return f"{row[f'{side}rating']:.0f}", span, str(row[f"{side}rank"] or "")
-
-
-def _grid(first: str, *others: str) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column(first, overflow="fold")
-    for title in others:
-        grid.add_column(title, justify="right", overflow="fold")
-    return grid
-
-
-def _order(boards: Report) -> str:
-    spearman, kendall = boards["spearman"]["value"], boards["kendall"]["value"]
+def _order(boards: Boards) -> str:
+    spearman, kendall = boards.spearman.value, boards.kendall.value
     if spearman is None or kendall is None:
         return "Too few rated models to say how far the two orders agree."
     return (
         f"The two boards rate the same battles; their orders agree with a Spearman of "
-        f"{spearman:.2f} and a Kendall of {kendall:.2f} over {len(boards['models'])} models."
+        f"{spearman:.2f} and a Kendall of {kendall:.2f} over {len(boards.models)} models."
     )
-
-
-def figure(found: dict[str, Any]) -> str:
-    """Return a figure with its interval: `0.61 (0.48 to 0.74)`."""
-    if found["value"] is None:
-        return "unknown"
-    return f"{found['value']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
-
-
-def share(found: dict[str, Any]) -> str:
-    """Return a share with its interval: `61.0 % (48.0 to 74.0 %)`."""
-    if found["value"] is None:
-        return "unknown"
-    value, low, high = (f"{100 * found[key]:.1f}" for key in ("value", "low", "high"))
-    return f"{value} % ({low} to {high} %)"

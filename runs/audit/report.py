@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ class AuditReport:
         return {
             "schema": SCHEMA,
             "judges": dict(self.judges),
-            "totals": self.totals.to_json(),
+            "totals": asdict(self.totals),
             "stand_ins": self.rates_stand_ins,
             "warnings": list(self.warnings),
             "findings": [found.to_json() for found in self.findings],

@@ -1,4 +1,4 @@
-"""What trials tell of a judge: whether it repeats itself, falls for attacks, or rewards nothing.
+"""What trials show of a judge: whether it repeats itself, falls for attacks, or rewards nothing.
 
 Trials whose judging failed or where the judge abstained are in no share; they are counted apart.
 """
@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from videoautoarena.memory.records.records import TIES, Battle, Judging
 from videoautoarena.memory.store.evidence import Trial, standing_trials
-from videoautoarena.runs.audit.evidence import AuditInput, above, below, finding, percent
-from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.audit.evidence import AuditInput, above, below, finding
+from videoautoarena.runs.rating.finding import Finding, percent
+from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
@@ -41,7 +42,7 @@ class Word(NamedTuple):
 
 
 def audit_trials(given: AuditInput) -> list[Finding]:
-    """Return what repeats, attacks and constant answers tell of each judge that was on trial."""
+    """Return what repeats, attacks and constant answers show of each judge that was on trial."""
     trials = standing_trials(given.trials)
     battles = {battle.id: battle for battle in given.battles}
     found: list[Finding] = []
@@ -214,9 +215,3 @@ def word_of(judging: Judging) -> str:
     if judging.verdict in _NO_WORD:
         return ""
     return "tie" if judging.verdict in TIES else judging.verdict
-
-
-def share_of(hits: Sequence[bool], videos: Sequence[str]) -> Share:
-    """Return the share of hits with videos as clusters."""
-    numbers = {video: number for number, video in enumerate(dict.fromkeys(videos))}
-    return measure_share([float(hit) for hit in hits], [numbers[video] for video in videos])

@@ -6,10 +6,8 @@ as the short one. So a judge that does not look, or likes what is longer, is rig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-
-import numpy as np
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import TIES
@@ -19,14 +17,14 @@ from videoautoarena.runs.audit.evidence import (
     below,
     finding,
     is_enough,
-    percent,
     unknown,
 )
-from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rating.finding import Finding, percent
+from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.trials.truth_clips import KINDS, Form, Kind
-from videoautoarena.scoring.intervals.proportions import Share, measure_share
+from videoautoarena.scoring.intervals.proportions import Share
 from videoautoarena.scoring.intervals.sandwich import LEVEL
 
 GUESSING = 0.5
@@ -46,8 +44,8 @@ _FORMS: dict[tuple[Form, Form], str] = {
 }
 
 
-class Told(NamedTuple):
-    """What a judge said of one case."""
+class Case(NamedTuple):
+    """One case, and what a judge said of it."""
 
     kind: str
     right: str
@@ -67,10 +65,10 @@ class Told(NamedTuple):
 
 
 def audit_truth(given: AuditInput) -> list[Finding]:
-    """Return what clips of known truth tell of each judge that was shown any.
+    """Return what clips of known truth show of each judge that was shown any.
 
-    Ties count half. What a judge abstained from, or failed at, is in no share and told apart.
-    Intervals have videos as clusters. An alarm tells of a judge that is surely right in less than
+    Ties count half. What a judge abstained from, or failed at, is in no share and counted apart.
+    Intervals have videos as clusters. An alarm is about a judge that is surely right in less than
     TRUSTED, or surely goes by length, with equal texts as clusters, too.
     """
     trials = [t for t in standing_trials(given.trials) if t.kind == "truth" and t.right]
@@ -82,29 +80,29 @@ def audit_truth(given: AuditInput) -> list[Finding]:
 
 def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iterator[Finding]:
     mine = [trial for trial in trials if trial.judging.judge == judge]
-    told = [_told(t) for t in mine if t.judging.verdict not in ("abstain", "failed")]
+    cases = [_case(t) for t in mine if t.judging.verdict not in ("abstain", "failed")]
     silent = [trial.judging.verdict for trial in mine]
     apart = _apart(silent.count("abstain"), silent.count("failed"))
-    if not told:
+    if not cases:
         yield unknown(
             f"truth.accuracy.{judge}",
             f"Nothing is known of how often {safe(judge)} is right{apart}.",
         )
         return
-    yield _accuracy(judge, told, apart)
+    yield _accuracy(judge, cases, apart)
     if not is_brief:
-        yield from _parts(judge, told)
+        yield from _parts(judge, cases)
         yield from _mute(judge, mine)
-    yield from _length(judge, told)
+    yield from _length(judge, cases)
     if "abstain" in silent and not is_brief:
         yield _abstained(judge, mine)
 
 
-def _accuracy(judge: str, told: Sequence[Told], apart: str) -> Finding:
-    share = _share(told, lambda one: one.points)
+def _accuracy(judge: str, cases: Sequence[Case], apart: str) -> Finding:
+    share = _right(cases)
     is_doubtful = is_enough(share) and share.low <= GUESSING <= share.high
     verdict = ", and this cannot be told from it" if is_doubtful else ""
-    ties = sum(one.points == 0.5 for one in told)
+    ties = sum(one.points == 0.5 for one in cases)
     tied = f" ({counted(ties, 'tie')} among them, half right each)" if ties else ""
     return finding(
         f"truth.accuracy.{judge}",
@@ -115,24 +113,24 @@ def _accuracy(judge: str, told: Sequence[Told], apart: str) -> Finding:
     )
 
 
-def _parts(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
+def _parts(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
     """Yield the same by what is asked, and by the length of the answers."""
     for kind in KINDS:
-        some = [one for one in told if one.kind == kind]
+        some = [one for one in cases if one.kind == kind]
         if some:
-            share = _share(some, lambda one: one.points)
+            share = _right(some)
             sentence = f"Asked {_WHAT[kind]}, {safe(judge)} is right in {_of(share)}."
             yield finding(f"truth.{kind}.{judge}", share, sentence)
     for (right, wrong), what in _FORMS.items():
-        some = [one for one in told if (one.right, one.wrong) == (right, wrong)]
+        some = [one for one in cases if (one.right, one.wrong) == (right, wrong)]
         if some:
-            share = _share(some, lambda one: one.points)
+            share = _right(some)
             sentence = f"Where {what}, {safe(judge)} is right in {_of(share)}."
             yield finding(f"truth.{right}-{wrong}.{judge}", share, sentence)
 
 
 def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Yield the kinds of truth that the judge was asked for and never told."""
+    """Yield the kinds of truth that the judge was asked for and never said."""
     for kind in KINDS:
         said = [t.judging.verdict for t in trials if t.name.partition("-")[0] == kind]
         if said and not set(said) - {"abstain", "failed"}:
@@ -143,13 +141,14 @@ def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
             yield unknown(f"truth.{kind}.{judge}", sentence)
 
 
-def _length(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
-    crossed = [one for one in told if one.right != one.wrong]
+def _length(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
+    crossed = [one for one in cases if one.right != one.wrong]
     if not crossed:
         return
-    share = _share(crossed, lambda one: one.for_longer)
+    points = [one.for_longer for one in crossed]
+    share = share_of(points, [one.video for one in crossed])
     # Who does not look cannot go by the video: guesses are alike within equal texts, if anywhere.
-    both = share, _by_texts(crossed, lambda one: one.for_longer)
+    both = share, share_of(points, [one.texts for one in crossed])
 
     def leans(level: float) -> bool:
         bounds = [of.at(level) for of in both]
@@ -168,10 +167,8 @@ def _length(judge: str, told: Sequence[Told]) -> Iterator[Finding]:
 
 
 def _abstained(judge: str, trials: Sequence[Trial]) -> Finding:
-    share = measure_share(
-        [trial.judging.verdict == "abstain" for trial in trials],
-        _clusters([trial.video for trial in trials]),
-    )
+    abstained = [trial.judging.verdict == "abstain" for trial in trials]
+    share = share_of(abstained, [trial.video for trial in trials])
     return finding(
         f"truth.abstained.{judge}",
         share,
@@ -184,32 +181,20 @@ def _of(share: Share) -> str:
     return f"{percent(share)} of {counted(share.n, 'judging')}"
 
 
-def _told(trial: Trial) -> Told:
+def _case(trial: Trial) -> Case:
     kind, _, forms = trial.name.partition("-")
     right, _, wrong = forms.partition("-")
     verdict = trial.judging.verdict
     points = 0.5 if verdict in TIES else float(verdict == trial.right)
     texts = digest(canonical_json(trial.texts))
-    return Told(kind, right, wrong, points, trial.video, texts)
+    return Case(kind, right, wrong, points, trial.video, texts)
 
 
-def _share(told: Sequence[Told], points: Callable[[Told], float]) -> Share:
-    return measure_share([points(one) for one in told], _clusters([one.video for one in told]))
-
-
-def _by_texts(told: Sequence[Told], points: Callable[[Told], float]) -> Share:
-    return measure_share([points(one) for one in told], _clusters([one.texts for one in told]))
-
-
-def _clusters(units: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    places = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
-    return np.array([places[unit] for unit in units], dtype=np.int64)
+def _right(cases: Sequence[Case]) -> Share:
+    return share_of([one.points for one in cases], [one.video for one in cases])
 
 
 def _apart(abstained: int, failed: int) -> str:
-    said = [
-        f"it abstained from {abstained:,} more" if abstained else "",
-        f"{counted(failed, 'judging')} failed" if failed else "",
-    ]
-    told = " and ".join(one for one in said if one)
-    return f"; {told}" if told else ""
+    lost = [f"it abstained from {abstained:,} more"] * bool(abstained)
+    lost += [f"{counted(failed, 'judging')} failed"] * bool(failed)
+    return f"; {' and '.join(lost)}" if lost else ""

@@ -1,4 +1,4 @@
-"""Several judges beside one another: how far they agree, who stands alone, who cannot tell."""
+"""Several judges beside one another: how far they agree, who stands alone, who abstains."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from videoautoarena.runs.audit.evidence import (
     above,
     below,
     finding,
-    percent,
     unknown,
 )
-from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rating.finding import Finding, decimals, percent
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING, agree, krippendorff
@@ -36,11 +35,11 @@ MOST_FORFEITS = 0.1
 MOST_ABSTENTIONS = 0.1
 """More of each is an alarm."""
 _REASONS = 3
-"""So many reasons of voids are told."""
+"""So many reasons of voids are named."""
 
 
 def audit_verdicts(given: AuditInput) -> list[Finding]:
-    """Return the shares of battles that told nothing, or little, about who is better."""
+    """Return the shares of battles that say nothing, or little, about who is better."""
     if not given.battles:
         return [unknown("verdicts.voids", "The run holds no battle yet.")]
     verdicts = np.array([battle.verdict for battle in given.battles])
@@ -52,10 +51,10 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     if not decided.any():
         return
     said, video = verdicts[decided], given.videos[decided]
-    ties = measure_share(np.isin(said, list(TIES)).astype(float), video)
+    ties = measure_share(np.isin(said, list(TIES)), video)
     sentence = f"{percent(ties)} of {ties.n} decided battles were ties or splits."
     yield finding("verdicts.ties", ties, sentence, crosses=above(ties, MOST_TIES))
-    bad = measure_share((said == "tie_bad").astype(float), video)
+    bad = measure_share((said == "tie_bad"), video)
     sentence = (
         f"In {percent(bad)} of {bad.n} decided battles both answers were called bad; many of them "
         "mean questions that nobody here can answer."
@@ -65,11 +64,11 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
 
 def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     battles = given.battles
-    voids = measure_share((verdicts == "void").astype(float), given.videos)
+    voids = measure_share((verdicts == "void"), given.videos)
     sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(battles)}."
     yield finding("verdicts.voids", voids, sentence, crosses=above(voids, MOST_VOIDS))
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
-    share = measure_share(gone.astype(float), given.videos)
+    share = measure_share(gone, given.videos)
     sentence = (
         f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and count for nobody."
     )
@@ -82,7 +81,7 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
         yield unknown("verdicts.abstentions", "No judge was asked.")
         return
     abstained = ballots.camp == ABSTAINED
-    share = measure_share(abstained.astype(float), given.videos[ballots.battle])
+    share = measure_share(abstained, given.videos[ballots.battle])
     failed = int((ballots.camp == FAILED).sum())
     behind = f"; {counted(failed, 'more judging')} failed" if failed else ""
     sentence = f"Judges could not tell in {percent(share)} of {share.n} judgings{behind}."
@@ -91,15 +90,13 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
 
 
 def _why(battles: Sequence[Battle]) -> str:
-    reasons = Counter(_kind(b.reason or "no reason") for b in battles if b.verdict == "void")
-    told = [f"{why} {n}" for why, n in reasons.most_common(_REASONS)]
-    more = sum(reasons.values()) - sum(n for _, n in reasons.most_common(_REASONS))
-    return f" ({', '.join([*told, *([f'other {more}'] if more else [])])})" if told else ""
-
-
-def _kind(reason: str) -> str:
-    """What a reason says before it goes into the case at hand."""
-    return one_line(reason.partition(": ")[0], 60)
+    # What a reason says before it goes into the case at hand.
+    kinds = ((b.reason or "no reason").partition(": ")[0] for b in battles if b.verdict == "void")
+    reasons = Counter(one_line(kind, 60) for kind in kinds)
+    most = reasons.most_common(_REASONS)
+    more = reasons.total() - sum(n for _, n in most)
+    named = [f"{why} {n}" for why, n in most] + [f"other {more}"] * bool(more)
+    return f" ({', '.join(named)})" if named else ""
 
 
 def _who(battles: Sequence[Battle]) -> str:
@@ -108,13 +105,13 @@ def _who(battles: Sequence[Battle]) -> str:
         for b in battles
         if b.verdict.startswith("forfeit")
     )
-    told = [f"{safe(name or '?')} {n}" for name, n in gone.most_common(_REASONS)]
-    return f" ({', '.join(told)})" if told else ""
+    named = [f"{safe(name or '?')} {n}" for name, n in gone.most_common(_REASONS)]
+    return f" ({', '.join(named)})" if named else ""
 
 
 LEAST_ALPHA = 0.4
 """Less agreement beyond chance is an alarm."""
-_UNTOLD = (
+_ONE_JUDGE = (
     "One judge decided alone, so nobody knows how far another would agree; name several with "
     "--judge A,B."
 )
@@ -124,16 +121,13 @@ def audit_panel(given: AuditInput) -> list[Finding]:
     """Return how far the judges of a run agree, each from the seating that decides."""
     judges = given.judges
     if len(judges) < 2:
-        return [unknown("panel.alpha", _UNTOLD)] if judges else []
+        return [unknown("panel.alpha", _ONE_JUDGE)] if judges else []
     ballots = given.ballots
     kept = ballots.has_voted & ~ballots.is_back
     table = np.full((len(given.battles), len(judges)), MISSING)
     table[ballots.battle[kept], ballots.judge[kept]] = ballots.camp[kept]
     agreement = agreement_of(judges, table, given.videos, is_brief=given.is_brief)
-    return [
-        *agreement,
-        *(_abstains(k, given) for k in range(len(judges))),
-    ]
+    return [*agreement, *(_abstains(k, given) for k in range(len(judges)))]
 
 
 def agreement_of(
@@ -169,7 +163,7 @@ def _alpha(alpha: Share, judges: int, case: str) -> Finding:
     if np.isnan(alpha.value):
         return unknown("panel.alpha", f"The judges never said two different things of any {case}.")
     sentence = (
-        f"The {judges} judges agree with an alpha of {_figure(alpha)} over {alpha.n} {case}s "
+        f"The {judges} judges agree with an alpha of {decimals(alpha)} over {alpha.n} {case}s "
         "(Krippendorff: 1 fully, 0 as by chance)."
     )
     return finding("panel.alpha", alpha, sentence, crosses=below(alpha, LEAST_ALPHA))
@@ -189,9 +183,7 @@ def _pair(
         return
     sentence = f"{said} say the same of {percent(found.share)} of {found.share.n} {case}s"
     yield finding(key, found.share, f"{sentence}.")
-    kappa = "unknown, since both always say one thing"
-    if not np.isnan(found.kappa.value):
-        kappa = _figure(found.kappa)
+    kappa = decimals(found.kappa, nothing="unknown, since both always say one thing")
     sentence = f"Beyond what chance makes of their habits, {said} agree with a kappa of {kappa}."
     yield finding(f"panel.kappa.{names}", found.kappa, sentence)
 
@@ -210,7 +202,7 @@ def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
         ("split", even, "two camps were equally large, which counts as a tie"),
     )
     for key, hits, what in ways:
-        share = measure_share(hits.astype(float), video[voted])
+        share = measure_share(hits, video[voted])
         yield finding(f"panel.{key}", share, f"In {percent(share)} of {share.n} {case}s {what}.")
 
 
@@ -222,7 +214,7 @@ def _alone(judges: Sequence[str], table: Ints, video: Ints, case: str) -> Iterab
     winner = counts.argmax(axis=1)
     for k, judge in enumerate(judges):
         kept = clear & (table[:, k] != MISSING)
-        share = measure_share((table[kept, k] != winner[kept]).astype(float), video[kept])
+        share = measure_share((table[kept, k] != winner[kept]), video[kept])
         if share.n:
             sentence = f"{safe(judge)} was outvoted in {percent(share)} of {share.n} {case}s."
             yield finding(f"panel.minority.{safe(judge)}", share, sentence)
@@ -232,7 +224,7 @@ def _abstains(k: int, given: AuditInput) -> Finding:
     ballots, name = given.ballots, safe(given.judges[k])
     own = ballots.judge == k
     camp, video = ballots.camp[own], given.videos[ballots.battle[own]]
-    share = measure_share((camp == ABSTAINED).astype(float), video)
+    share = measure_share((camp == ABSTAINED), video)
     failed = int((camp == FAILED).sum())
     behind = f", and failed in {failed}" if failed else ""
     sentence = f"{name} could not tell in {percent(share)} of {share.n} judgings{behind}."
@@ -242,7 +234,3 @@ def _abstains(k: int, given: AuditInput) -> Finding:
 
 def _counts(table: Ints) -> Ints:
     return np.stack([(table == camp).sum(axis=1) for camp in range(3)], axis=1)
-
-
-def _figure(share: Share) -> str:
-    return f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"

@@ -192,7 +192,7 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
     code = run_trials(out, asked, quiet=quiet)
     report = rejudged(out, asked.judges)
     if as_json:
-        print_result(json.dumps(report, indent=2))
+        print_result(json.dumps(report.to_json(), indent=2))
     else:
         options.results().print(render(report))
     return code
@@ -241,11 +241,11 @@ def run_trials(out: Path, asked: Asked, *, quiet: bool) -> int:
 
 def _ending(tally: Tally) -> int:
     """Say how trials went and what to type next; return the exit code."""
-    from videoautoarena.runs.trials.runner import told
+    from videoautoarena.runs.trials.runner import in_words
 
     for reason, count in tally.failures.most_common(3):
         say(safe(f"failed, {count}: {reason[:300]}"))
-    code = early_end(tally, f"{told(tally)}, {tally.asked - tally.known - tally.held} left")
+    code = early_end(tally, f"{in_words(tally)}, {tally.asked - tally.known - tally.held} left")
     if code is not None:
         return code
     if tally.failed > MOST_FAILED * max(1, tally.held):

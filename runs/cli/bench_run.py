@@ -206,7 +206,7 @@ def _ending(ran: Ran) -> int:
         return code
     faulty = tally.of_players.faulty(MOST_VOID)
     for one in faulty:
-        say(one.told(MOST_VOID, to="questions"))
+        say(one.sentence(MOST_VOID, to="questions"))
     if tally.voids > MOST_VOID * max(1, tally.settled):
         lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
         again = "to repeat what failed: add --retry-failed"

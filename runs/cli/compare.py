@@ -41,7 +41,7 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
 
     report = agree(a, b, rename=rename)
     if as_json:
-        print_result(json.dumps(report, indent=2))
+        print_result(json.dumps(report.to_json(), indent=2))
     else:
         options.results().print(render(report))
 
@@ -81,8 +81,8 @@ def power_command(*, as_json: bool, **asked: object) -> None:
     question = Question(**asked)  # type: ignore[arg-type]  # click read them by its types
     check_question(question)
     with _progress(question) as advance:
-        table = answer(question, advance)
-    options.print_report(table, as_lines(table), as_json=as_json)
+        found = answer(question, advance)
+    options.print_report(found.to_json(), as_lines(found), as_json=as_json)
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     if due:
         say(f"{due} battles of the run itself are still open: arena resume {shown}")
     for faulty in finished.faulty:
-        say(faulty.told(finished.max_void))
+        say(faulty.sentence(finished.max_void))
     if finished.faulty:
         say(f"to repeat them: arena resume {shown} --retry-failed")
     if finished.too_many_voids:

@@ -185,7 +185,7 @@ class Alarm:
             if faulty.model not in self._named:
                 self._named.add(faulty.model)
                 self._say(
-                    f"{faulty.told(self._accepted)} - the run continues; later, arena resume "
+                    f"{faulty.sentence(self._accepted)} - the run continues; later, arena resume "
                     f"{safe(self._out)} --retry-failed repeats them"
                 )
 

@@ -7,6 +7,7 @@ and a model's losses are one filter away. A battle stands in the logs of both it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from heapq import nsmallest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -138,7 +139,7 @@ def _about(run: Run, board: Leaderboard) -> Json:
         "contracts": contracts_of(run.manifest),
         "stand_ins": board.settings.stand_ins,
         "warnings": warnings_of(run),
-        "totals": board.settings.totals.to_json(),
+        "totals": asdict(board.settings.totals),
         "void_before_a_draw": len(nobody),
     }
 

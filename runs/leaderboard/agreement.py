@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.leaderboard.given_board import GivenBoard, read_board, read_renames
-from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rating.finding import Finding, fields_json
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import core
 from videoautoarena.scoring.agreement.rank_agreement import (
@@ -28,7 +28,6 @@ from videoautoarena.scoring.agreement.rank_agreement import (
     find_turned,
 )
 
-Report = dict[str, Any]
 _WORDS = (
     (1.0, "the same order"),
     (0.95, "nearly the same order"),
@@ -37,8 +36,52 @@ _WORDS = (
 )
 
 
-def agree(first: Path, second: Path, *, rename: Path | None = None) -> Report:
-    """Return how far the boards A and B agree about the models they share, as JSON-ready values.
+class Source(NamedTuple):
+    """Where a board comes from."""
+
+    source: str
+    models: int
+    intervals: bool
+    """All of its models have one."""
+
+
+class Shared(NamedTuple):
+    """A model on both boards; places are counted among the shared ones."""
+
+    model: str
+    place_a: int
+    place_b: int
+    rating_a: float
+    rating_b: float
+
+
+class Turned(NamedTuple):
+    """A pair whose intervals are apart on both boards, the other way round."""
+
+    above_on_a: str
+    above_on_b: str
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """How far two boards agree about the models they share."""
+
+    boards: Sequence[Source]
+    models: Sequence[Shared]
+    """In A's order."""
+    only_a: Sequence[str]
+    only_b: Sequence[str]
+    figures: Sequence[Finding]
+    turned: Sequence[Turned]
+    warnings: Sequence[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena agree --json` prints it."""
+        return {"schema": SCHEMA, **fields_json(self)}
+
+
+def agree(first: Path, second: Path, *, rename: Path | None = None) -> Agreed:
+    """Return how far the boards A and B agree about the models they share.
 
     Args:
         first: A: the folder of a run, a leaderboard as JSON, or a table of models and ratings.
@@ -51,11 +94,13 @@ def agree(first: Path, second: Path, *, rename: Path | None = None) -> Report:
     names = {} if rename is None else read_renames(rename)
     given = [read_board(place) for place in (first, second)]
     report = agree_boards(*(board.renamed(names) for board in given))
-    return {**report, "warnings": [*report["warnings"], *_never_used(names, given)]}
+    there = {name for board in given for name in board.entries}
+    unused = [f"--rename: no board has {quoted(name)}" for name in names if name not in there]
+    return replace(report, warnings=[*report.warnings, *unused])
 
 
-def agree_boards(a: GivenBoard, b: GivenBoard) -> Report:
-    """Return how far two boards agree about the models they share, as JSON-ready values.
+def agree_boards(a: GivenBoard, b: GivenBoard) -> Agreed:
+    """Return how far two boards agree about the models they share.
 
     Raises:
         BadInput: they share no model.
@@ -63,95 +108,64 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> Report:
     shared = [name for name in a.entries if name in b.entries]
     if not shared:
         raise BadInput(
-            f"{a.source} and {b.source} share no model: {_few(a)} here, {_few(b)} there; "
-            "--rename FILE says which names are the same"
+            f"{a.source} and {b.source} share no model: {_named(list(a.entries), 3)} here, "
+            f"{_named(list(b.entries), 3)} there; --rename FILE says which names are the same"
         )
     boards = a.of(shared), b.of(shared)
-    only = [[name for name in one.entries if name not in two.entries] for one, two in _ways(a, b)]
-    return {
-        "schema": SCHEMA,
-        "boards": [_about(board) for board in (a, b)],
-        "models": _models(shared, a, b),
-        "only_a": only[0],
-        "only_b": only[1],
-        "figures": [found.to_json() for found in _findings(compare_boards(*boards), len(shared))],
-        "turned": [
-            {"above_on_a": shared[i], "above_on_b": shared[j]} for i, j in find_turned(*boards)
-        ],
-        "warnings": [*_notes(a, b), *_unmatched(only)],
-    }
+    only_a = [name for name in a.entries if name not in b.entries]
+    only_b = [name for name in b.entries if name not in a.entries]
+    ratings = [[board.entries[name].rating for name in shared] for board in (a, b)]
+    places = [[1 + sum(other > own for other in column) for own in column] for column in ratings]
+    found = compare_boards(*boards)
+    notes = [f"{name}: {note}" for name, board in (("A", a), ("B", b)) for note in board.notes]
+    return Agreed(
+        boards=[_source(board) for board in (a, b)],
+        models=[Shared(*row) for row in zip(shared, *places, *ratings, strict=True)],
+        only_a=only_a,
+        only_b=only_b,
+        figures=[*_order(found, len(shared)), *_intervals(found)],
+        turned=[Turned(shared[i], shared[j]) for i, j in find_turned(*boards)],
+        warnings=[*notes, *_unmatched(only_a, only_b)],
+    )
 
 
-def _ways(a: GivenBoard, b: GivenBoard) -> tuple[tuple[GivenBoard, GivenBoard], ...]:
-    return (a, b), (b, a)
-
-
-def _about(board: GivenBoard) -> dict[str, Any]:
+def _source(board: GivenBoard) -> Source:
     entries = board.entries.values()
     has_intervals = not any(math.isnan(entry.low) for entry in entries)
-    return {"source": board.source, "models": len(entries), "intervals": has_intervals}
-
-
-def _models(shared: Sequence[str], a: GivenBoard, b: GivenBoard) -> list[dict[str, Any]]:
-    """The shared models in A's order, places counted among them."""
-    places = [_places([board.entries[name].rating for name in shared]) for board in (a, b)]
-    return [
-        {
-            "model": name,
-            "place_a": places[0][k],
-            "place_b": places[1][k],
-            "rating_a": a.entries[name].rating,
-            "rating_b": b.entries[name].rating,
-        }
-        for k, name in enumerate(shared)
-    ]
-
-
-def _places(ratings: Sequence[float]) -> list[int]:
-    return [1 + sum(other > own for other in ratings) for own in ratings]
-
-
-def _findings(found: Comparison, models: int) -> list[Finding]:
-    return [*_order(found, models), *_intervals(found)]
+    return Source(board.source, len(entries), has_intervals)
 
 
 def _order(found: Comparison, models: int) -> list[Finding]:
     orders = found.orders
     pairs = f"{orders.alike} of {counted(orders.alike + orders.turned, 'pair')}"
     level = f" ({orders.level} more are level on a board)" if orders.level else ""
+    kendall = f"{pairs} are ordered alike{level}"
+    pearson = "1 means that gaps agree too, not only the order"
+    meanings: dict[str, tuple[str, Callable[[float], str]]] = {
+        "spearman": ("Rank correlation (Spearman)", _grade),
+        "kendall": ("Kendall's tau-b", lambda _: kendall),
+        "pearson": ("Correlation of the ratings (Pearson)", lambda _: pearson),
+    }
     return [
-        _correlation("spearman", found.spearman, models, "Rank correlation (Spearman)", _grade),
-        _correlation(
-            "kendall",
-            found.kendall,
-            models,
-            "Kendall's tau-b",
-            lambda _: f"{pairs} are ordered alike{level}",
-        ),
-        _correlation(
-            "pearson",
-            found.pearson,
-            models,
-            "Correlation of the ratings (Pearson)",
-            lambda _: "1 means that gaps agree too, not only the order",
-        ),
+        _correlation(key, getattr(found, key), models, what, meaning)
+        for key, (what, meaning) in meanings.items()
     ]
 
 
-def _correlation(key: str, found: Correlation, models: int, what: str, meaning: Any) -> Finding:
+def _correlation(
+    key: str, found: Correlation, models: int, what: str, meaning: Callable[[float], str]
+) -> Finding:
     if models < LEAST_MODELS:
-        told = f"{what}: {counted(models, 'shared model')} are too few to tell"
+        sentence = f"{what}: {counted(models, 'shared model')} are too few to tell."
     elif math.isnan(found.value):
-        told = f"{what}: a board rates all shared models the same, so there is no order to compare"
+        why = "a board rates all shared models the same, so there is no order to compare"
+        sentence = f"{what}: {why}."
     else:
-        told = f"{what} {found.value:.3f}{_between(found)}: {meaning(found.value)}"
-    return Finding(f"agree.{key}", found.value, found.low, found.high, models, f"{told}.")
-
-
-def _between(found: Correlation) -> str:
-    if found.low <= -1 and found.high >= 1:
-        return " (too few models for an interval)"
-    return f" ({found.low:.3f} to {found.high:.3f})"
+        span = f"{found.low:.3f} to {found.high:.3f}"
+        if found.low <= -1 and found.high >= 1:
+            span = "too few models for an interval"
+        sentence = f"{what} {found.value:.3f} ({span}): {meaning(found.value)}."
+    return Finding(f"agree.{key}", *found, models, sentence)
 
 
 def _grade(value: float) -> str:
@@ -162,6 +176,7 @@ def _grade(value: float) -> str:
 
 def _intervals(found: Comparison) -> list[Finding]:
     apart, brier = found.apart, found.brier
+    sides = (("A", apart.first), ("B", apart.second))
     return [
         _share(
             "confidence",
@@ -180,7 +195,17 @@ def _intervals(found: Comparison) -> list[Finding]:
             "turned) and 0",
             "As arena-hard counts it: nothing without intervals on both boards",
         ),
-        *(_separability(name, share, apart.pairs) for name, share in _sides(found)),
+        *(
+            _share(
+                f"separability_{name.lower()}",
+                share,
+                apart.pairs,
+                f"Separability of {name}: intervals part {_percent(share)} of "
+                f"{counted(apart.pairs, 'pair')}",
+                f"Separability of {name}: it gives no intervals",
+            )
+            for name, share in sides
+        ),
         _share(
             "brier",
             brier.value,
@@ -192,22 +217,8 @@ def _intervals(found: Comparison) -> list[Finding]:
     ]
 
 
-def _sides(found: Comparison) -> tuple[tuple[str, float], ...]:
-    return ("A", found.apart.first), ("B", found.apart.second)
-
-
-def _separability(name: str, share: float, pairs: int) -> Finding:
-    return _share(
-        f"separability_{name.lower()}",
-        share,
-        pairs,
-        f"Separability of {name}: intervals part {_percent(share)} of {counted(pairs, 'pair')}",
-        f"Separability of {name}: it gives no intervals",
-    )
-
-
-def _share(key: str, value: float, n: int, told: str, untold: str) -> Finding:
-    sentence = untold if math.isnan(value) else told
+def _share(key: str, value: float, n: int, known: str, unknown: str) -> Finding:
+    sentence = unknown if math.isnan(value) else known
     return Finding(f"agree.{key}", value, math.nan, math.nan, n, f"{sentence}.")
 
 
@@ -215,86 +226,56 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _notes(a: GivenBoard, b: GivenBoard) -> list[str]:
-    return [f"{name}: {note}" for name, board in zip("AB", (a, b), strict=True)
-            for note in board.notes]  # fmt: skip
-
-
-def _unmatched(only: Sequence[Sequence[str]]) -> list[str]:
-    """What names there are on one board alone, look-alikes first."""
-    told, twins = [], {core(name): name for name in only[1]}
-    for name in only[0]:
-        if other := twins.get(core(name)):
-            told.append(
-                f"{quoted(name)} on A and {quoted(other)} on B look alike and are not taken for "
-                "one; if they are, say so with --rename FILE"
-            )
-    for board, names in zip("AB", only, strict=True):
+def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> list[str]:
+    """Return what names there are on one board alone, look-alikes first."""
+    twins = {core(name): name for name in only_b}
+    found = [
+        f"{quoted(name)} on A and {quoted(other)} on B look alike and are not taken for one; if "
+        "they are, say so with --rename FILE"
+        for name in only_a
+        if (other := twins.get(core(name)))
+    ]
+    for board, names in (("A", only_a), ("B", only_b)):
         if names:
-            shown = ", ".join(quoted(name) for name in names[:5]) + ", ..." * (len(names) > 5)
-            told.append(f"only on {board}, and left out: {shown}")
-    return told
+            found.append(f"only on {board}, and left out: {_named(names, 5)}")
+    return found
 
 
-def _never_used(names: dict[str, str], boards: Sequence[GivenBoard]) -> list[str]:
-    there = {name for board in boards for name in board.entries}
-    return [f"--rename: no board has {quoted(name)}" for name in names if name not in there]
-
-
-def _few(board: GivenBoard) -> str:
-    names = list(board.entries)
-    return ", ".join(quoted(name) for name in names[:3]) + ", ..." * (len(names) > 3)
+def _named(names: Sequence[str], most: int) -> str:
+    return ", ".join(quoted(name) for name in names[:most]) + ", ..." * (len(names) > most)
 
 
 MOST_TURNED = 5
 
 
-def render(report: Report) -> RenderableType:
+def render(report: Agreed) -> RenderableType:
     """Return the shared models side by side, then what each figure says."""
-    return Group(_heading(report), _grid(report), *map(Text, _sentences(report)))
-
-
-def _heading(report: Report) -> Text:
-    lines = [
-        f"{name}: {safe(board['source'])}, {counted(board['models'], 'model')}"
-        f"{'' if board['intervals'] else ', no intervals'}"
-        for name, board in zip("AB", report["boards"], strict=True)
+    head = [
+        f"{name}: {safe(board.source)}, {counted(board.models, 'model')}"
+        f"{'' if board.intervals else ', no intervals'}"
+        for name, board in zip("AB", report.boards, strict=True)
     ]
-    return Text("\n".join([*lines, f"{counted(len(report['models']), 'model')} on both"]))
-
-
-def _grid(report: Report) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    head.append(f"{counted(len(report.models), 'model')} on both")
+    grid = plain_grid()
     for title in ("A", "B", "model", "rating A", "rating B"):
-        grid.add_column(
-            title,
-            justify="left" if title == "model" else "right",
-            no_wrap=title != "model",
-            overflow="fold",
-        )
-    for row in report["models"]:
-        grid.add_row(
-            str(row["place_a"]),
-            str(row["place_b"]),
-            Text(safe(row["model"])),
-            f"{row['rating_a']:.6g}",
-            f"{row['rating_b']:.6g}",
-        )
-    return grid
+        is_name = title == "model"
+        side: Literal["left", "right"] = "left" if is_name else "right"
+        grid.add_column(title, justify=side, no_wrap=not is_name, overflow="fold")
+    for row in report.models:
+        ratings = f"{row.rating_a:.6g}", f"{row.rating_b:.6g}"
+        grid.add_row(str(row.place_a), str(row.place_b), Text(safe(row.model)), *ratings)
+    return Group(Text("\n".join(head)), grid, *map(Text, _sentences(report)))
 
 
-def _sentences(report: Report) -> list[str]:
-    told = ["", *(found["sentence"] for found in report["figures"])]
-    if turned := report["turned"]:
-        pairs = [
-            f"{safe(pair['above_on_a'])} above {safe(pair['above_on_b'])}"
-            for pair in turned[:MOST_TURNED]
-        ]
+def _sentences(report: Agreed) -> list[str]:
+    lines = ["", *(found.sentence for found in report.figures)]
+    if turned := report.turned:
+        pairs = [f"{safe(a)} above {safe(b)}" for a, b in turned[:MOST_TURNED]]
         more = f", and {len(turned) - MOST_TURNED} more" if len(turned) > MOST_TURNED else ""
-        told.append(f"A is sure, and B is sure of the opposite: {'; '.join(pairs)}{more}.")
-    if any(found["low"] is not None for found in report["figures"]):
-        told.append(
+        lines.append(f"A is sure, and B is sure of the opposite: {'; '.join(pairs)}{more}.")
+    if any(math.isfinite(found.low) for found in report.figures):
+        lines.append(
             "Intervals of correlations are for other models like these, at 95 %; how unsure the "
             "ratings themselves are is what confidence agreement looks at."
         )
-    return [*told, *(f"note: {warning}" for warning in report["warnings"])]
+    return [*lines, *(f"note: {warning}" for warning in report.warnings)]

@@ -14,18 +14,12 @@ from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.runs.audit.report import brief
 from videoautoarena.runs.rating.behaviour import asked_contestants
 from videoautoarena.runs.rating.finding import figure_json
-from videoautoarena.runs.rating.fit import Bouts, RatedBouts, no_finite_rating, rate_bouts
-from videoautoarena.runs.rating.leaderboard import (
-    LabelGroup,
-    Labelling,
-    Leaderboard,
-    Row,
-)
-from videoautoarena.runs.rating.method import USUAL, Method, read_anchor, weigh_battles
+from videoautoarena.runs.rating.fit import Bouts, RatedBouts, how_of, no_finite_rating, rate_bouts
+from videoautoarena.runs.rating.leaderboard import LabelGroup, Labelling, Leaderboard
+from videoautoarena.runs.rating.method import USUAL, Method, weigh_battles
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, counted, open_run, rates_stand_ins, warnings_of
 from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.ratings.prediction_powered import (
     LEAST_LABELS,
     Judged,
@@ -33,14 +27,12 @@ from videoautoarena.scoring.ratings.prediction_powered import (
     count_labels,
     rate_on_labels,
 )
-from videoautoarena.scoring.ratings.ratings import Anchor, Endless
-from videoautoarena.scoring.ratings.ratings import Method as How
+from videoautoarena.scoring.ratings.ratings import Endless
 
 if TYPE_CHECKING:
     from videoautoarena.runs.audit.human_agreement import Spoken
     from videoautoarena.runs.leaderboard.head_to_head import Pairs
     from videoautoarena.runs.leaderboard.slices import By, Slices
-    from videoautoarena.runs.rundir.server_limits import Shortfall
 
 ASSUMED = (
     "the labels are taken for a random subset because --assume-random says so; nothing in the run "
@@ -96,14 +88,16 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
     Raises:
         BadInput: there are none.
     """
-    from videoautoarena.runs.audit.human_agreement import chances, spoken_of
+    from videoautoarena.runs.audit.human_agreement import chances, mean_points, spoken_of
 
     spoken, samples = spoken_of(run), run.store.evidence.samples()
     if not spoken:
         raise BadInput(f"nobody has labelled a battle of this run; {_SAMPLE_FIRST}")
     here = {battle.id for battle in run.each_battle if battle.verdict in DECIDED}
     if assume_random:
-        return _people(spoken, dict.fromkeys(here, 1.0), [ASSUMED], is_assumed=True)
+        people = {of.label.labeller for of in spoken}
+        chance = dict.fromkeys(here, 1.0)
+        return People(mean_points(spoken), chance, len(people), True, [ASSUMED])
     drawn = {id_ for sample in samples for id_ in sample.drawn} & here
     random = [of for of in spoken if of.battle.id in drawn]
     if not random:
@@ -113,7 +107,8 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
         )
     chance = {id_: value for id_, value in chances(samples).items() if id_ in here}
     warnings = _caveats(spoken, random, drawn, len(here) - len(chance))
-    return _people(random, chance, warnings, is_assumed=False)
+    people = {of.label.labeller for of in random}
+    return People(mean_points(random), chance, len(people), False, warnings)
 
 
 def build_labelled(
@@ -153,11 +148,19 @@ def build_labelled(
         found.append((judged, powered, by_judge))
         return replace(by_judge, ratings=powered.ratings, pieces=powered.ratings.clusters)
 
-    told = [*warnings, *people.warnings]
-    board = build(spoken_for, roster, method=method, warnings=told, rater=on_labels, **given)
+    given |= {"warnings": [*warnings, *people.warnings], "rater": on_labels}
+    board = build(spoken_for, roster, method=method, **given)
     ((judged, powered, by_judge),) = found
     counts = dict(zip(by_judge.bouts.names, count_labels(judged).tolist(), strict=True))
-    labels = _labelling(powered, people)
+    labels = Labelling(
+        battles=sum(tuning.labels for tuning in powered.tunings),
+        labellers=people.labellers,
+        random="assumed" if people.is_assumed else "drawn",
+        groups=tuple(
+            LabelGroup(of.labels, of.battles, figure_json(of.lam), figure_json(of.gain, 4))
+            for of in powered.tunings
+        ),
+    )
     settings = replace(
         board.settings,
         # What the flags stand on are videos with labels; what was decided, was on all of them.
@@ -170,15 +173,8 @@ def build_labelled(
 
 
 def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
-    anchor = None
-    if method.anchor is not None:
-        name, rating = read_anchor(method.anchor, names)
-        anchor = Anchor(list(names).index(name), rating)
-    how = How(
-        likelihood=method.fit, seed=method.seed, simultaneous=method.simultaneous, anchor=anchor
-    )
     try:
-        return rate_on_labels(judged, how)
+        return rate_on_labels(judged, how_of(method, names))
     except Endless as endless:
         raise BadInput(no_finite_rating([names[k] for k in endless.models])) from None
     except (ArithmeticError, ValueError):
@@ -187,75 +183,45 @@ def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
         ) from None
 
 
-def _labelling(powered: Powered, people: People) -> Labelling:
-    groups = (
-        LabelGroup(of.labels, of.battles, figure_json(of.lam, 6), figure_json(of.gain, 4))
-        for of in powered.tunings
-    )
-    return Labelling(
-        battles=sum(tuning.labels for tuning in powered.tunings),
-        labellers=people.labellers,
-        random="assumed" if people.is_assumed else "drawn",
-        groups=tuple(groups),
-    )
-
-
 def _explained(labels: Labelling) -> Iterator[str]:
     """One sentence for each group of models that battles join."""
     people = "1 person" if labels.labellers == 1 else f"{labels.labellers} people"
     for group in labels.groups:
-        told = (
+        line = (
             f"ratings are on the scale of {people} who labelled {group.labels} of {group.battles} "
             f"battles; lambda {group.weight:.2f} says how far the judge's verdicts on all help, "
             "0 not at all, 1 in full"
         )
         if group.gain is not None:
-            told += f", and they are worth {group.gain:.1f} times as many labels"
-        yield told
-
-
-def _people(
-    spoken: Sequence[Spoken],
-    chance: Mapping[str, float],
-    warnings: Sequence[str],
-    *,
-    is_assumed: bool,
-) -> People:
-    from videoautoarena.runs.audit.human_agreement import mean_points
-
-    labellers = len({of.label.labeller for of in spoken})
-    return People(mean_points(spoken), chance, labellers, is_assumed, warnings)
+            line += f", and they are worth {group.gain:.1f} times as many labels"
+        yield line
 
 
 def _caveats(
     spoken: Sequence[Spoken], random: Sequence[Spoken], drawn: Collection[str], unspoken: int
 ) -> list[str]:
-    told, labelled = [], len({of.battle.id for of in random})
+    found, labelled = [], len({of.battle.id for of in random})
     if labelled < len(drawn):
-        told.append(
+        found.append(
             f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label yet and are "
             "taken to lack it by chance"
         )
     if others := len({of.battle.id for of in spoken} - set(drawn)):
-        told.append(f"labels of {counted(others, 'battle')} that no draw took are left out")
+        found.append(f"labels of {counted(others, 'battle')} that no draw took are left out")
     if unspoken:
-        told.append(
+        found.append(
             f"{counted(unspoken, 'battle')} decided after the last draw left out; draw again to "
             "have them spoken for"
         )
-    return told
+    return found
 
 
 def _join(bouts: Bouts, ids: Sequence[str], people: People) -> Judged:
     """The decided battles with what people say of them."""
     assert bouts.video is not None
-    said = _floats([people.points.get(id_, np.nan) for id_ in ids])
-    chance = _floats([people.chance[id_] for id_ in ids])
+    said = np.array([people.points.get(id_, np.nan) for id_ in ids], dtype=np.float64)
+    chance = np.array([people.chance[id_] for id_ in ids], dtype=np.float64)
     return Judged(len(bouts.names), bouts.a, bouts.b, bouts.points, said, chance, bouts.video)
-
-
-def _floats(values: Sequence[float]) -> Floats:
-    return np.array(values, dtype=np.float64)
 
 
 def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
@@ -263,23 +229,16 @@ def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
     played = np.bincount(np.concatenate([judged.a, judged.b]), minlength=len(names)) > 0
     few = np.flatnonzero(played & (counts < LEAST_LABELS))
     if len(few):
-        told = ", ".join(f"{quoted(names[k])} {counts[k]}" for k in few[:4])
+        named = ", ".join(f"{quoted(names[k])} {counts[k]}" for k in few[:4])
         more = f" and {len(few) - 4} more" if len(few) > 4 else ""
         raise BadInput(
-            f"too few labelled battles: each model needs {LEAST_LABELS}, and there are of {told}"
+            f"too few labelled battles: each model needs {LEAST_LABELS}, and there are of {named}"
             f"{more}; draw and label more with arena labels sample"
         )
 
 
 def _refuse_further(method: Method) -> None:
-    rest = replace(
-        method,
-        anchor=None,
-        simultaneous=False,
-        pairs=False,
-        seed=0,
-    )
-    if rest != USUAL:
+    if replace(method, anchor=None, simultaneous=False, pairs=False, seed=0) != USUAL:
         raise WrongArgument(
             "--labels goes with --anchor, --simultaneous, --pairs and --format alone; leave out "
             "the other options"
@@ -315,20 +274,15 @@ def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:
 def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
     """Return a board that says who saw too few frames, and what ended the run early."""
     short = {one.model: one for one in run.shortfalls if one.role == "contestant"}
+    rows = []
+    for row in board.models:
+        frames, flags = dict[str, Any](), row.flags
+        if one := short.get(row.model):
+            frames = {k: of for k, of in one.as_json().items() if k not in ("model", "role")}
+            flags = (*flags, one.saw)
+        rows.append(replace(row, frames=frames, flags=flags))
     until = None if run.stop is None else run.stop.as_json()
-    return replace(
-        board,
-        models=tuple(_with_frames(row, short.get(row.model)) for row in board.models),
-        settings=replace(board.settings, until=until),
-    )
-
-
-def _with_frames(row: Row, short: Shortfall | None) -> Row:
-    if short is None:
-        return replace(row, frames={})
-    known = short.as_json().items()
-    figures = {name: figure for name, figure in known if name not in ("model", "role")}
-    return replace(row, frames=figures, flags=(*row.flags, short.saw))
+    return replace(board, models=tuple(rows), settings=replace(board.settings, until=until))
 
 
 def _given(run: Run, method: Method) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table as Grid
 from rich.text import Text
 
+from videoautoarena.runs.rating.finding import sure_percent
 from videoautoarena.runs.rating.leaderboard import (
     Elo,
     Fragility,
@@ -19,6 +19,7 @@ from videoautoarena.runs.rating.leaderboard import (
     Terms,
 )
 from videoautoarena.runs.rating.method import SOLID_BATTLES, TOO_FEW, too_few
+from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
 
 FIGURES = {
@@ -38,7 +39,7 @@ _UNKNOWN = "-"
 
 
 def knows_behaviour(rows: Sequence[Row]) -> bool:
-    """Return whether rows of a leaderboard tell how models behaved."""
+    """Return whether rows of a leaderboard say how models behaved."""
     return bool(rows) and rows[0].behaviour is not None
 
 
@@ -61,8 +62,7 @@ def bounds(row: Row, figure: str) -> str:
 
 def behaviour_grid(rows: Sequence[Row]) -> Grid:
     """Return the figures of every model, each above its interval; fits 80 columns."""
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column("model", overflow="fold")
+    grid = plain_grid("model")
     for title in FIGURES.values():
         grid.add_column(title, justify="right", no_wrap=True)
     for row in rows:
@@ -78,12 +78,12 @@ def behaviour_notes(rows: Sequence[Row]) -> list[str]:
         for row in rows
         if row.behaviour is not None and row.behaviour.counted_by != "provider"
     ]
-    told = [f"{MEANING} {INTERVALS}"]
+    who = ""
     if len(counted) == len(rows):
-        told.append("No provider counted all tokens: they are words and signs.")
+        who = "No provider counted all tokens: they are words and signs."
     elif counted:
-        told.append(f"Words and signs stand for tokens of {', '.join(counted)}.")
-    return told
+        who = f"Words and signs stand for tokens of {', '.join(counted)}."
+    return [f"{MEANING} {INTERVALS}", *[who] * bool(who)]
 
 
 def closing_line(warnings: Sequence[str], *, lines: int, alarms: int = 0) -> list[str]:
@@ -122,55 +122,42 @@ def _several(number: int, thing: str) -> str:
 
 def extra_lines(board: Leaderboard) -> list[str]:
     """Return a sentence for each thing beyond the usual that a table holds."""
-    settings, told = board.settings, []
+    settings, lines = board.settings, []
     if anchor := settings.anchor:
-        told.append(f"{safe(anchor.model)} is put at {anchor.rating:g}; intervals measure "
-                    "against the mean of its group.")  # fmt: skip
+        lines.append(f"{safe(anchor.model)} is put at {anchor.rating:g}; intervals measure "
+                     "against the mean of its group.")  # fmt: skip
     if settings.interval.startswith("percentiles"):
-        told.append(f"Intervals are {settings.interval}.")
+        lines.append(f"Intervals are {settings.interval}.")
     if settings.simultaneous:
-        told.append("Confidence ranges for ranks are simultaneous.")
-    told += [line for found in (settings.terms or ())[:1] for line in _terms(found)]
+        lines.append("Confidence ranges for ranks are simultaneous.")
+    lines += [line for found in (settings.terms or ())[:1] for line in _terms(found)]
     if settings.elo is not None and board.components:
-        told.append(_elo(board.models, settings.elo))
-    told += _better(board.pairs)
+        lines.append(_elo(board.models, settings.elo))
+    lines += _better(board.pairs)
     if settings.without is not None:
-        told.append(left_out_text(settings.without))
-    if settings.effective_battles is not None:
-        told.append(_reweighted(settings.effective_battles))
+        named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
+        counts = [f"{count} {named[reason]}" for reason, count in settings.without.items()]
+        lines.append(f"Left out before the fit: {' and '.join(counts)}.")
+    if settings.reweighted is not None:
+        lines.append(
+            "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
+            f"{settings.reweighted.effective_battles:.0f} that weigh alike."
+        )
     if board.fragility is not None and board.fragility.leader is not None:
-        told.append(_fragility(board.fragility, safe(board.fragility.leader)))
-    return told
+        lines.append(_fragility(board.fragility, safe(board.fragility.leader)))
+    return lines
 
 
-def left_out_text(without: Mapping[str, int]) -> str:
-    """Return the sentence that says what was left out before the fit."""
-    named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
-    told = [f"{count} {named[reason]}" for reason, count in without.items()]
-    return f"Left out before the fit: {' and '.join(told)}."
-
-
-def _reweighted(effective: float) -> str:
-    return (
-        "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
-        f"{effective:.0f} that weigh alike."
-    )
-
-
-def _terms(found: Terms) -> list[str]:
-    told = []
+def _terms(found: Terms) -> Iterator[str]:
     if found.seat is not None:
-        told.append(f"Being read first is worth {_worth(found.seat)} points.")
+        yield f"Being read first is worth {_worth(found.seat)} points."
     if found.style is not None:
         worth = [f"{safe(name)} {_worth(of)}" for name, of in found.style.items()]
-        told.append(f"Style, points for one deviation more of it: {', '.join(worth)}.")
-    if found.tie_share is not None:
-        told.append(
-            "Ties are counted half: there is none, or nothing else."
-            if math.isnan(found.tie_share)
-            else f"Between equals {100 * found.tie_share:.1f} % of battles tie (Davidson)."
-        )
-    return told
+        yield f"Style, points for one deviation more of it: {', '.join(worth)}."
+    if found.tie_share is not None and math.isnan(found.tie_share):
+        yield "Ties are counted half: there is none, or nothing else."
+    elif found.tie_share is not None:
+        yield f"Between equals {100 * found.tie_share:.1f} % of battles tie (Davidson)."
 
 
 def _worth(term: Term | None) -> str:
@@ -193,19 +180,14 @@ def _better(pairs: Matrices | None) -> list[str]:
         return []
     names, thin = [safe(name) for name in pairs.models], pairs.thin
     steps = [
-        f"{names[k]} above {names[k + 1]} {_percent(chance)}{'*' * thin[k][k + 1]}"
+        f"{names[k]} above {names[k + 1]} {sure_percent(chance)}{'*' * thin[k][k + 1]}"
         for k in range(len(names) - 1)
         if (chance := pairs.better[k][k + 1]) is not None
     ]
-    told = [f"Probability of each step: {', '.join(steps)}."] if steps else []
-    if any("*" in step[-1:] for step in steps):
-        told.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
-    return told
-
-
-def _percent(chance: float) -> str:
-    # Never 100 %: that much no battle tells.
-    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
+    lines = [f"Probability of each step: {', '.join(steps)}."] if steps else []
+    if any(step.endswith("*") for step in steps):
+        lines.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
+    return lines
 
 
 def _fragility(found: Fragility, leader: str) -> str:

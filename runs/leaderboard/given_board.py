@@ -16,7 +16,6 @@ from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import as_number, is_gap, quoted, read_sheet
 from videoautoarena.runs.text.tables import unquote_formula
 from videoautoarena.scoring.agreement.rank_agreement import Board
-from videoautoarena.scoring.fitting.counts import Floats
 
 RATINGS = ("rating", "score", "average")
 """Columns that may hold the rating; the first that is there does."""
@@ -69,12 +68,10 @@ class GivenBoard:
         """Return what it says of these models, all of them on it."""
         figures = np.array([self.entries[name] for name in names], dtype=np.float64)
         rating, low, high = figures.reshape(-1, 3).T
-        return Board(rating, low, high, self._chances(names))
-
-    def _chances(self, names: Sequence[str]) -> Floats | None:
-        if not all(name in self.better for name in names):
-            return None
-        return np.array([[self.better[a].get(b, math.nan) for b in names] for a in names])
+        better = None
+        if all(name in self.better for name in names):
+            better = np.array([[self.better[a].get(b, math.nan) for b in names] for a in names])
+        return Board(rating, low, high, better)
 
 
 def read_board(place: Path) -> GivenBoard:
@@ -202,7 +199,12 @@ def _of_rows(source: str, rows: Sequence[Row], *, unknown: float) -> GivenBoard:
     entries, unrated = dict[str, Entry](), 0
     for number, row in enumerate(rows, 1):
         where = f"{source}, model {number}"
-        name = _name(where, row.get("model"))
+        name = row.get("model")
+        if is_gap(name):
+            raise BadInput(f"{where}: the name is missing")
+        if not isinstance(name, str):
+            raise BadInput(f"{where}: is no name: {quoted(name)}")
+        name = name.strip()
         if name in entries:
             raise BadInput(f"{where}: {quoted(name)} stands there twice")
         if is_gap(row.get(column or "")):
@@ -212,30 +214,14 @@ def _of_rows(source: str, rows: Sequence[Row], *, unknown: float) -> GivenBoard:
     if not entries:
         raise BadInput(f"{source} holds no model with a rating")
     notes = [f"left out for want of a rating: {counted(unrated, 'model')}"] if unrated else []
-    if bare := _open_up(entries):
-        notes.append(
-            f"taken as apart from nobody, for want of an interval: {counted(bare, 'model')}"
-        )
+    bare = [name for name, entry in entries.items() if math.isnan(entry.low)]
+    # Where some have an interval, that of the others has no end.
+    if 0 < len(bare) < len(entries):
+        entries |= {name: Entry(entries[name].rating, -math.inf, math.inf) for name in bare}
+        without = counted(len(bare), "model")
+        notes.append(f"taken as apart from nobody, for want of an interval: {without}")
     order = sorted(entries, key=lambda name: -entries[name].rating)
     return GivenBoard(source, {name: entries[name] for name in order}, notes=notes)
-
-
-def _open_up(entries: dict[str, Entry]) -> int:
-    """Where some have an interval, give those without one that has no end; return how many."""
-    bare = [name for name, entry in entries.items() if math.isnan(entry.low)]
-    if len(bare) == len(entries):
-        return 0
-    for name in bare:
-        entries[name] = Entry(entries[name].rating, -math.inf, math.inf)
-    return len(bare)
-
-
-def _name(where: str, value: Any) -> str:
-    if is_gap(value):
-        raise BadInput(f"{where}: the name is missing")
-    if not isinstance(value, str):
-        raise BadInput(f"{where}: is no name: {quoted(value)}")
-    return value.strip()
 
 
 def _entry(where: str, row: Row, column: str, *, unknown: float) -> Entry:

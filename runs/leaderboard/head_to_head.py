@@ -6,34 +6,34 @@ tell beside a rating is whether the pair fits the one scale on which all were ra
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
 from videoautoarena.runs.leaderboard.extras import closing_line, extra_lines
 from videoautoarena.runs.leaderboard.markup import Form
 from videoautoarena.runs.leaderboard.text import totals_text
-from videoautoarena.runs.rating.finding import Figure, figure_json, figure_of
+from videoautoarena.runs.rating.finding import Figure, fields_json, figure_json, figure_of
+from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method
 from videoautoarena.runs.rating.table import build, points_of, wanted
-from videoautoarena.runs.text.tables import Sheet, comma_separated, mark_up
+from videoautoarena.runs.text.tables import Sheet, comma_separated, mark_up, plain_grid
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.intervals.proportions import Share, measure_share
+from videoautoarena.scoring.intervals.proportions import Share
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What two models took from each other in decided battles."""
+    """The head-to-head results of two models, of decided battles."""
 
     model: str
     """The better-rated one."""
@@ -50,17 +50,6 @@ class Pair:
     both_bad_share: Figure
     flags: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        known = ("model", "rival", "battles", "videos", "wins", "losses", "ties")
-        return {
-            **{name: getattr(self, name) for name in known},
-            "share": self.share._asdict(),
-            "expected": self.expected,
-            "both_bad_share": self.both_bad_share._asdict(),
-            "flags": list(self.flags),
-        }
-
 
 @dataclass(frozen=True)
 class Pairs:
@@ -75,7 +64,7 @@ class Pairs:
         return {
             "schema": SCHEMA,
             "by": "pair",
-            "pairs": [pair.to_json() for pair in self.pairs],
+            "pairs": [fields_json(pair) for pair in self.pairs],
             **{name: board[name] for name in ("components", "settings")},
         }
 
@@ -109,12 +98,10 @@ def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) 
 
 def _met(battles: Sequence[Battle]) -> Mapping[frozenset[str], list[Battle]]:
     """Return the decided battles of each pair."""
-    met: dict[frozenset[str], list[Battle]] = {}
+    met = defaultdict[frozenset[str], list[Battle]](list)
     for battle in battles:
         if battle.verdict in DECIDED:
-            met.setdefault(frozenset((battle.model_a or "", battle.model_b or "")), []).append(
-                battle
-            )
+            met[frozenset((battle.model_a or "", battle.model_b or ""))].append(battle)
     return met
 
 
@@ -127,44 +114,32 @@ def _expected(first: Row, second: Row) -> float:
 def _pair(
     names: tuple[str, str], battles: Sequence[Battle], *, expected: float, bad: Share
 ) -> Pair:
-    points = [_points(battle, names[0]) for battle in battles]
-    videos = {battle.video: k for k, battle in enumerate(battles)}
-    share = measure_share(points, [videos[battle.video] for battle in battles])
+    of_a = [(battle.model_a, points_of(battle.verdict)) for battle in battles]
+    points = [of if model == names[0] else 1.0 - of for model, of in of_a]
+    videos = [battle.video for battle in battles]
+    share = share_of(points, videos)
+    is_odd = not (np.isnan(expected) or share.low <= expected <= share.high)
     return Pair(
         model=names[0],
         rival=names[1],
         battles=len(battles),
-        videos=len(videos),
+        videos=len(set(videos)),
         wins=points.count(1.0),
         losses=points.count(0.0),
         ties=sum(battle.verdict in TIES for battle in battles),
         share=figure_of(share),
-        expected=figure_json(expected, 6),
+        expected=figure_json(expected),
         both_bad_share=figure_of(bad),
-        flags=tuple(_flags(share, len(battles), expected=expected)),
+        flags=(*[THIN] * (len(battles) < SOLID_BATTLES), *[UNLIKE] * is_odd),
     )
 
 
 UNLIKE = "unlike its ratings"
 
 
-def _flags(share: Share, battles: int, *, expected: float) -> list[str]:
-    is_odd = not (np.isnan(expected) or share.low <= expected <= share.high)
-    return [THIN] * (battles < SOLID_BATTLES) + [UNLIKE] * is_odd
-
-
 def both_bad(decided: Sequence[Battle]) -> Share:
     """Return of how many decided battles the judge called both answers bad."""
-    videos = {battle.video: k for k, battle in enumerate(decided)}
-    return measure_share(
-        [float(battle.verdict == "tie_bad") for battle in decided],
-        np.array([videos[battle.video] for battle in decided], dtype=np.int64),
-    )
-
-
-def _points(battle: Battle, model: str) -> float:
-    of_a = points_of(battle.verdict)
-    return of_a if battle.model_a == model else 1.0 - of_a
+    return share_of([b.verdict == "tie_bad" for b in decided], [b.video for b in decided])
 
 
 TITLES = ("model", "rival", "share %", "interval", "expected", "W-L-T", "battles", "both bad %", "")
@@ -186,15 +161,14 @@ _NOTHING = "No two models met in a decided battle yet."
 
 def render_pairs(found: Pairs, *, notes: bool = False) -> RenderableType:
     """Return a row for every pair that met, its marks below."""
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    grid = plain_grid()
     for title in TITLES:
         is_text = title in TITLES[:2]
         grid.add_column(title, justify="left" if is_text else "right", no_wrap=not is_text,
                         overflow="fold", min_width=_LEAST_NAME if is_text else None)  # fmt: skip
     for pair in found.pairs:
         grid.add_row(*(Text(safe(cell)) for cell in _cells(pair)))
-    told = (Text(line) for line in lines_of(found, notes=notes))
-    return Group(*([grid] if found.pairs else []), *told)
+    return Group(*[grid] * bool(found.pairs), *map(Text, lines_of(found, notes=notes)))
 
 
 def pasted_pairs(found: Pairs, form: Form, *, notes: bool = False) -> str:
@@ -232,8 +206,8 @@ def lines_of(found: Pairs, *, notes: bool) -> list[str]:
     extras = extra_lines(replace(found.board, pairs=None, fragility=None, settings=plain))
     if notes:
         cautions = [f"note: {safe(note)}." for note in settings.warnings]
-        told = [*(f"{mark}." for mark in marks), meaning, totals_text(settings)]
-        return [*told, *extras, *cautions]
+        legend = [f"{mark}." for mark in marks]
+        return [*legend, meaning, totals_text(settings), *extras, *cautions]
     legend = [f"{'; '.join(marks)}."] if marks else []
     lines = 1 + len(settings.warnings)
     return [*extras, meaning, *legend, *closing_line(settings.warnings, lines=lines)]

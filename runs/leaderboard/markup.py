@@ -21,17 +21,8 @@ from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_u
 Form = Literal["table", "markdown", "latex", "html", "csv", "json"]
 COLUMNS = (
     *("group", "model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
-    *(
-        "battles",
-        "wins",
-        "losses",
-        "ties",
-        "win_rate",
-        "forfeits",
-        *FIGURES,
-        "tokens_from",
-        "flags",
-    ),
+    *("battles", "wins", "losses", "ties", "win_rate", "forfeits"),
+    *(*FIGURES, "tokens_from", "flags"),
 )
 """Of the CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.rating.finding import fields_json, figure_json
 from videoautoarena.scoring.design.power import (
     Course,
-    Look,
     battles_needed,
     look,
     make_ladder,
     play,
 )
-from videoautoarena.scoring.fitting.counts import Cells, Floats
+from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import measure_share
 
 PAIRINGS = ("mix", "uniform")
@@ -77,6 +78,58 @@ _LIMITS: dict[str, tuple[float, float]] = {
 }
 
 
+class Needed(NamedTuple):
+    """Battles after which a goal is reached, with the interval; None where it is not."""
+
+    battles: int | None
+    low: int | None
+    high: int | None
+    videos: int | None
+
+    @property
+    def between(self) -> str:
+        """Return the interval: `1,200 to 1,900`."""
+        return f"{self.low:,} to {'no end' if self.high is None else f'{self.high:,}'}"
+
+
+class Reached(NamedTuple):
+    """With which probability a goal is reached."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Point(NamedTuple):
+    """What is reached after so many battles."""
+
+    battles: int
+    neighbours: Reached
+    order: Reached
+    separated: Reached
+    width: float | None
+    """Of the intervals in the mean, in points; None where one has no end."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """After how many battles each goal is reached."""
+
+    question: Question
+    needed: Mapping[str, Needed]
+    curve: Sequence[Point]
+
+    @property
+    def sentence(self) -> str:
+        """Return what it comes to, and what it is worth."""
+        return _sentence(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena power --json` prints it."""
+        found = {"schema": SCHEMA, **fields_json(self), "sentence": self.sentence}
+        return found | {"question": found["question"] | {"users": USERS}}
+
+
 class Seen(NamedTuple):
     """What tournaments showed at the looks taken."""
 
@@ -87,8 +140,8 @@ class Seen(NamedTuple):
     """Mean width of the intervals at each look, in points; infinite where one is."""
 
 
-def answer(question: Question, advance: Callable[[int], object] = abs) -> dict[str, Any]:
-    """Return after how many battles each goal is reached, as JSON-ready values.
+def answer(question: Question, advance: Callable[[int], object] = abs) -> Answer:
+    """Return after how many battles each goal is reached.
 
     No model is called. Takes seconds with a dozen models, minutes with a hundred.
 
@@ -103,14 +156,7 @@ def answer(question: Question, advance: Callable[[int], object] = abs) -> dict[s
     check_question(question)
     seen = _play(question, advance)
     needed = {goal: _needed(seen, goal, question) for goal in GOALS}
-    curve = [_point(seen, k) for k in range(len(seen.at))]
-    table = {
-        "schema": 1,
-        "question": asdict(question) | {"users": USERS},
-        "needed": needed,
-        "curve": curve,
-    }
-    return table | {"sentence": _sentence(question, table)}
+    return Answer(question, needed, [_point(seen, k) for k in range(len(seen.at))])
 
 
 def check_question(question: Question) -> None:
@@ -154,7 +200,10 @@ def _play(question: Question, advance: Callable[[int], object]) -> Seen:
     widths, met = list[float](), list[int]()
     stopped = np.zeros(question.tournaments)
     for k, n in enumerate(at):
-        looks = list(_look_at_each(running, n - (at[k - 1] if k else 0), advance))
+        looks = []
+        for tournament in running:
+            looks.append(look(next(tournament)))
+            advance(n - (at[k - 1] if k else 0))
         # A run that stopped stays so, whatever later battles would have shown.
         stopped = np.maximum(stopped, [seen.separation.is_separated for seen in looks])
         hits["neighbours"].append(np.array([seen.apart for seen in looks], dtype=np.float64))
@@ -168,105 +217,81 @@ def _play(question: Question, advance: Callable[[int], object]) -> Seen:
     return Seen(met, made, np.array(widths))
 
 
-def _look_at_each(
-    running: Sequence[Iterator[Cells]], fresh: int, advance: Callable[[int], object]
-) -> Iterator[Look]:
-    for tournament in running:
-        yield look(next(tournament))
-        advance(fresh)
-
-
-def _needed(seen: Seen, goal: str, question: Question) -> dict[str, Any]:
-    """Battles with their interval, and the videos they are about; null where not reached."""
+def _needed(seen: Seen, goal: str, question: Question) -> Needed:
     shares = seen.hits[goal].mean(axis=2).T
     found = battles_needed(shares, seen.at, power=question.power, seed=question.seed)
     battles, low, high = (None if math.isinf(n) else round(n) for n in found)
     videos = None
     if battles is not None:
         videos = question.videos or math.ceil(battles / (USERS * question.rounds))
-    return {"battles": battles, "low": low, "high": high, "videos": videos}
+    return Needed(battles, low, high, videos)
 
 
-def _point(seen: Seen, k: int) -> dict[str, Any]:
-    """What is reached after so many battles."""
-    width = float(seen.widths[k])
-    told: dict[str, Any] = {"battles": seen.at[k]}
+def _point(seen: Seen, k: int) -> Point:
+    reached = {}
     for goal, hits in seen.hits.items():
         tournament = np.repeat(np.arange(len(hits[k])), hits[k].shape[1])
         share = measure_share(hits[k].ravel(), tournament)
-        told[goal] = {name: round(getattr(share, name), 4) for name in ("value", "low", "high")}
-    return told | {"width": round(width, 1) if math.isfinite(width) else None}
+        reached[goal] = Reached(*(round(figure, 4) for figure in share[:3]))
+    return Point(seen.at[k], **reached, width=figure_json(seen.widths[k], 1))
 
 
-def _sentence(question: Question, table: dict[str, Any]) -> str:
-    found = table["needed"]["neighbours"]
+def _sentence(found: Answer) -> str:
+    question, needed = found.question, found.needed["neighbours"]
     gap = f"a gap of {question.gap:g} points between neighbours"
-    if found["battles"] is None:
-        last = table["curve"][-1]
-        share = last["neighbours"]
-        made = f"{last['battles']:,} battles"
+    if needed.battles is None:
+        last = found.curve[-1]
+        share = last.neighbours
+        made = f"{last.battles:,} battles"
         if question.videos is not None and question.end < question.battles:
             made = f"{question.videos:,} videos of {question.rounds} rounds make {made}, which"
-        told = (
+        said = (
             f"{made} do not do: {gap} is told apart with probability "
-            f"{share['value']:.2f} by then ({share['low']:.2f} to {share['high']:.2f})"
+            f"{share.value:.2f} by then ({share.low:.2f} to {share.high:.2f})"
         )
     else:
-        told = (
+        said = (
             f"{gap} is told apart with probability {question.power:g} after about "
-            f"{found['battles']:,} battles ({_range(found)})"
+            f"{needed.battles:,} battles ({needed.between})"
         )
     return (
-        f"{told[0].upper()}{told[1:]}, as {question.tournaments} made-up tournaments have it; "
+        f"{said[0].upper()}{said[1:]}, as {question.tournaments} made-up tournaments have it; "
         "that is their own error and no more: a judge who errs the same way every time, or videos "
         "that differ more than assumed, need more battles or let no number do."
     )
 
 
-def _range(found: dict[str, Any]) -> str:
-    high = "no end" if found["high"] is None else f"{found['high']:,}"
-    return f"{found['low']:,} to {high}"
-
-
 _COLUMNS = ("battles", "next apart", "order right", "separated", "interval")
+_MOST_ROWS = 12
+"""Points of the curve that are shown, evenly taken, the last among them."""
 
 
-def as_lines(table: dict[str, Any]) -> list[str]:
+def as_lines(found: Answer) -> list[str]:
     """Return lines of at most 80 columns: what is needed, how it grows, and what it is worth."""
-    question = table["question"]
-    head = (
-        f"{question['models']} models, {question['gap']:g} points from each to the next; pairs by "
-        f"{question['pairing']}, {question['rounds']} rounds a video"
-    )
+    question = found.question
+    step = -(-len(found.curve) // _MOST_ROWS)
     return [
-        head,
+        f"{question.models} models, {question.gap:g} points from each to the next; pairs by "
+        f"{question.pairing}, {question.rounds} rounds a video",
         "",
-        f"{'with probability ' + format(question['power'], 'g'):41}{'battles':>9}"
+        f"{f'with probability {question.power:g}':41}{'battles':>9}"
         f"{'simulated between':>20}{'videos':>9}",
-        *(_goal(GOALS[goal], found) for goal, found in table["needed"].items()),
+        *(_goal(GOALS[goal], needed) for goal, needed in found.needed.items()),
         "",
         "  ".join(f"{name:>11}" for name in _COLUMNS),
-        *(_point_line(point) for point in _spread(table["curve"])),
+        *(_point_line(point) for point in found.curve[::-1][::step][::-1]),
         "",
-        table["sentence"],
+        found.sentence,
     ]
 
 
-def _goal(told: str, found: dict[str, Any]) -> str:
-    if found["battles"] is None:
-        return f"{told:41}{'never':>9}"
-    high = "no end" if found["high"] is None else f"{found['high']:,}"
-    between = f"{found['low']:,} to {high}"
-    return f"{told:41}{found['battles']:>9,}{between:>20}{found['videos']:>9,}"
+def _goal(what: str, found: Needed) -> str:
+    if found.battles is None:
+        return f"{what:41}{'never':>9}"
+    return f"{what:41}{found.battles:>9,}{found.between:>20}{found.videos:>9,}"
 
 
-def _point_line(point: dict[str, Any]) -> str:
-    shares = [f"{100 * point[goal]['value']:.0f} %" for goal in GOALS]
-    width = "-" if point["width"] is None else f"{point['width']:.0f} points"
-    return "  ".join(f"{cell:>11}" for cell in (f"{point['battles']:,}", *shares, width))
-
-
-def _spread(curve: list[dict[str, Any]], rows: int = 12) -> list[dict[str, Any]]:
-    """At most so many points, evenly taken, the last among them."""
-    step = -(-len(curve) // rows)
-    return curve[::-1][::step][::-1]
+def _point_line(point: Point) -> str:
+    shares = [f"{100 * getattr(point, goal).value:.0f} %" for goal in GOALS]
+    width = "-" if point.width is None else f"{point.width:.0f} points"
+    return "  ".join(f"{cell:>11}" for cell in (f"{point.battles:,}", *shares, width))

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
 from videoautoarena.runs.leaderboard.head_to_head import both_bad
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
-from videoautoarena.runs.rating.finding import Figure, Finding, figure_of
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
-from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method
+from videoautoarena.runs.rating.finding import Figure, Finding, fields_json, figure_of
+from videoautoarena.runs.rating.fit import share_of
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
-from videoautoarena.scoring.intervals.proportions import measure_share
-
-if TYPE_CHECKING:
-    from videoautoarena.runs.rating.behaviour import Asked, Seat
 
 By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
@@ -43,15 +40,11 @@ class Slice:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
-        board = {key: part for key, part in self.board.to_json().items() if key != "schema"}
-        found = {
-            "slice": self.name,
-            "battles": self.battles,
-            "both_bad_share": self.both_bad_share._asdict(),
-            "flags": list(self.flags),
-            **board,
-        }
-        return found if self.agreement is None else found | {"agreement": self.agreement._asdict()}
+        found = {"slice": self.name, **fields_json(self)}
+        own, agreement = ("slice", "battles", "both_bad_share", "flags"), found["agreement"]
+        board = {key: part for key, part in found["board"].items() if key != "schema"}
+        last = {} if agreement is None else {"agreement": agreement}
+        return {**{key: found[key] for key in own}, **board, **last}
 
 
 @dataclass(frozen=True)
@@ -65,10 +58,9 @@ class Slices:
 
     def to_json(self) -> dict[str, Any]:
         """Return them as `arena leaderboard --by` prints them with `--json`."""
-        parts = [part.to_json() for part in self.parts]
-        found: dict[str, Any] = {"schema": SCHEMA, "by": self.by, "slices": parts}
-        audit = None if self.audit is None else [one.to_json() for one in self.audit]
-        return found if audit is None else found | {"audit": audit}
+        found = fields_json(self)
+        audit = {} if self.audit is None else {"audit": found["audit"]}
+        return {"schema": SCHEMA, "by": self.by, "slices": found["parts"], **audit}
 
 
 def build_slices(
@@ -76,12 +68,8 @@ def build_slices(
     roster: Sequence[str],
     *,
     by: By,
-    method: Method = USUAL,
-    stand_ins: bool = False,
-    warnings: Sequence[str] = (),
-    asked: Mapping[Seat, Asked] | None = None,
-    weights: Mapping[str, float] | None = None,
     seats_count: bool = False,
+    **given: Any,
 ) -> Slices:
     """Return a board for every slice that holds a battle.
 
@@ -96,12 +84,8 @@ def build_slices(
         battles: those that count, in slot order.
         roster: every model of the run.
         by: the trait that parts them.
-        method: how each part is rated.
-        stand_ins: the run's models are offline ones.
-        warnings: sentences that hold of the whole run; each board carries them.
-        asked: what the journal knows of contestants' calls, as for `runs.rating.table.build`.
-        weights: likewise.
         seats_count: both seatings of a judge decide.
+        given: how each part is rated, as for `runs.rating.table.build`.
     """
     parts: dict[str, list[Battle]] = {}
     ended = {battle.id: battle.verdict for battle in battles}
@@ -118,10 +102,6 @@ def build_slices(
             "that begin now are; leave out --by standard"
         )
     order = [name for name in _order(by, parts) if name in parts]
-    given: dict[str, Any] = {
-        **{"method": method, "stand_ins": stand_ins, "warnings": warnings},
-        **{"asked": asked, "weights": weights},
-    }
     found = [_slice(name, build(parts[name], roster, **given), parts[name]) for name in order]
     if by == "standard":
         found = [_by_itself(part, parts[part.name], ended) for part in found]
@@ -154,17 +134,13 @@ def _by_itself(found: Slice, part: Sequence[Battle], ended: Mapping[str, str]) -
     """
     both = [b for b in part if b.verdict in DECIDED and ended[b.id] in DECIDED]
     same = [points_of(b.verdict) == points_of(ended[b.id]) for b in both]
-    videos = {battle.video: k for k, battle in enumerate(both)}
-    agreement = measure_share(same, [videos[battle.video] for battle in both])
-    # A tie by one standard is neither a good one nor a bad one.
-    board = replace(found.board, models=tuple(map(_without_both_bad, found.board.models)))
+    agreement = share_of(same, [battle.video for battle in both])
+    rows = (
+        replace(row, behaviour=row.behaviour and replace(row.behaviour, both_bad_share=NO_FIGURE))
+        for row in found.board.models
+    )
+    board = replace(found.board, models=tuple(rows))
     return replace(found, board=board, both_bad_share=NO_FIGURE, agreement=figure_of(agreement))
-
-
-def _without_both_bad(row: Row) -> Row:
-    if row.behaviour is None:
-        return row
-    return replace(row, behaviour=replace(row.behaviour, both_bad_share=NO_FIGURE))
 
 
 def _slice(name: str, board: Leaderboard, battles: Sequence[Battle]) -> Slice:
@@ -175,24 +151,11 @@ def _slice(name: str, board: Leaderboard, battles: Sequence[Battle]) -> Slice:
         key=lambda flag: (flag == TOO_FEW, flag),
     )
     bad = both_bad([battle for battle in battles if battle.verdict in DECIDED])
-    rows = tuple(map(_with_thin, board.models))
-    return Slice(name, decided, figure_of(bad), tuple(flags), replace(board, models=rows))
-
-
-def _with_thin(row: Row) -> Row:
-    return replace(row, flags=(*row.flags, THIN)) if row.battles < SOLID_BATTLES else row
-
-
-def _duration(battle: Battle) -> Iterable[str]:
-    return (bucket(battle.duration_s),)
-
-
-def _category(battle: Battle) -> Iterable[str]:
-    return (battle.category or UNKNOWN,)
-
-
-def _round(battle: Battle) -> Iterable[str]:
-    return (f"q{battle.round}",)
+    rows = (
+        replace(row, flags=(*row.flags, *[THIN] * (row.battles < SOLID_BATTLES)))
+        for row in board.models
+    )
+    return Slice(name, decided, figure_of(bad), tuple(flags), replace(board, models=tuple(rows)))
 
 
 def _origin(battle: Battle) -> Iterable[str]:
@@ -201,21 +164,13 @@ def _origin(battle: Battle) -> Iterable[str]:
         yield AIMED[len({battle.model_a, battle.model_b} & set(battle.aimed_at))]
 
 
-def _persona(battle: Battle) -> Iterable[str]:
-    return (PERSONAS.get(battle.persona, UNKNOWN),)
-
-
-def _format(battle: Battle) -> Iterable[str]:
-    return (UNKNOWN if battle.question is None else asked_form(battle.question),)
-
-
 _TRAITS: dict[By, Callable[[Battle], Iterable[str]]] = {
-    "duration": _duration,
-    "category": _category,
-    "round": _round,
+    "duration": lambda battle: [bucket(battle.duration_s)],
+    "category": lambda battle: [battle.category or UNKNOWN],
+    "round": lambda battle: [f"q{battle.round}"],
     "origin": _origin,
-    "persona": _persona,
-    "format": _format,
+    "persona": lambda battle: [PERSONAS.get(battle.persona, UNKNOWN)],
+    "format": lambda b: [UNKNOWN if b.question is None else asked_form(b.question)],
 }
 _RULINGS: dict[By, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
     "judge": _by_judge,

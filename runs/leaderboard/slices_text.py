@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
@@ -21,9 +20,8 @@ from videoautoarena.runs.leaderboard.markup import COLUMNS, Form, csv_rows
 from videoautoarena.runs.leaderboard.slices import AIMED, Slice, Slices
 from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
-from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
-from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up
+from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up, plain_grid
 from videoautoarena.runs.text.terminal import safe
 
 MARKS = {
@@ -52,13 +50,13 @@ def render_slices(
     parts: list[RenderableType] = []
     for page in _pages(sliced, width):
         parts += [_grid(sliced, page), Text("")]
-    told = [Text(line) for line in lines_of(sliced, notes=notes)]
+    below = [*map(Text, lines_of(sliced, notes=notes))]
     if details and all(knows_behaviour(part.board.models) for part in sliced.parts):
         for figure, title in FIGURES.items():
             for page in _pages(sliced, width):
                 parts += [_figures(sliced, page, figure, title=title), Text("")]
-        told.append(Text(f"{MEANING} Their intervals stand in JSON."))
-    return Group(*parts, *told)
+        below.append(Text(f"{MEANING} Their intervals stand in JSON."))
+    return Group(*parts, *below)
 
 
 def pasted_slices(sliced: Slices, form: Form, *, notes: bool = False) -> str:
@@ -80,7 +78,8 @@ def lines_of(sliced: Slices, *, notes: bool) -> list[str]:
 
     The three are the first alarm, or else how to compare slices; the marks; and cautions.
     """
-    flags = {flag for part in sliced.parts for row in _rated(part) for flag in row.flags}
+    rated = [row for part in sliced.parts for row in part.board.models if row.rating is not None]
+    flags = {flag for row in rated for flag in row.flags}
     marks = [f"{mark} {meaning}" for flag, (mark, meaning) in MARKS.items() if flag in flags]
     every = [part.board.settings.warnings for part in sliced.parts]
     warnings = [line for line in next(iter(every), []) if all(line in one for one in every)]
@@ -98,10 +97,6 @@ def lines_of(sliced: Slices, *, notes: bool) -> list[str]:
 
 
 _NOTHING = "No battle is settled yet."
-
-
-def _rated(part: Slice) -> list[Row]:
-    return [row for row in part.board.models if row.rating is not None]
 
 
 def _models(sliced: Slices) -> list[str]:
@@ -128,7 +123,7 @@ _SHARES = {"both_bad_share": "both bad %", "agreement": "as overall %"}
 
 
 def _share(sliced: Slices) -> str:
-    """Return which share of its battles a slice is told with."""
+    """Return which share of its battles stands with a slice."""
     return "agreement" if sliced.by == "standard" else "both_bad_share"
 
 
@@ -139,7 +134,7 @@ def _shared(part: Slice, share: str) -> float | None:
 
 def _foot(part: Slice, share: str) -> list[str]:
     """Return what stands in `_feet`: decided battles, their videos in each group of models, ..."""
-    videos = "+".join(str(number) for number in part.board.settings.videos or ()) or "0"
+    videos = "+".join(map(str, part.board.settings.videos or ())) or "0"
     value = _shared(part, share)
     foot = [str(part.battles), videos, "-" if value is None else f"{100 * value:.1f}"]
     left_out = part.board.settings.without
@@ -176,10 +171,7 @@ def _left(sliced: Slices) -> int:
 
 
 def _grid(sliced: Slices, parts: Sequence[Slice]) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column(f"by {sliced.by}", overflow="fold", width=_left(sliced))
-    for part in parts:
-        grid.add_column(Text(safe(part.name)), justify="right", no_wrap=True)
+    grid = _titled(f"by {sliced.by}", parts, width=_left(sliced))
     columns = [_column(sliced, part)[1:] for part in parts]
     names = [*_models(sliced), *_feet(sliced)]
     for k, name in enumerate(names):
@@ -189,13 +181,18 @@ def _grid(sliced: Slices, parts: Sequence[Slice]) -> Grid:
     return grid
 
 
-def _figures(sliced: Slices, parts: Sequence[Slice], figure: str, *, title: str) -> Grid:
-    """One figure of how models behaved, models down and slices across."""
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    unit = "" if figure == "mean_tokens" else " %"
-    grid.add_column(f"{title}{unit}", overflow="fold", width=max(_left(sliced), len(title) + 2))
+def _titled(title: str, parts: Sequence[Slice], *, width: int) -> Grid:
+    grid = plain_grid()
+    grid.add_column(title, overflow="fold", width=width)
     for part in parts:
         grid.add_column(Text(safe(part.name)), justify="right", no_wrap=True)
+    return grid
+
+
+def _figures(sliced: Slices, parts: Sequence[Slice], figure: str, *, title: str) -> Grid:
+    """One figure of how models behaved, models down and slices across."""
+    unit = "" if figure == "mean_tokens" else " %"
+    grid = _titled(f"{title}{unit}", parts, width=max(_left(sliced), len(title) + 2))
     for name in _models(sliced):
         rows = [next((r for r in p.board.models if r.model == name), None) for p in parts]
         cells = ["-" if row is None else shown(row, figure) for row in rows]

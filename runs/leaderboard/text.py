@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.measure import Measurement
 from rich.table import Table as Grid
@@ -23,9 +22,9 @@ from videoautoarena.runs.leaderboard.extras import (
 )
 from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Settings
-from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, Totals, too_few
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, too_few
+from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.ranks import find_rivals, videos_needed
 
 if TYPE_CHECKING:
@@ -55,11 +54,11 @@ def render(board: Leaderboard, *, details: bool = False, notes: bool = False) ->
         own = ", ".join(flag for flag in row.flags if flag not in shared)
         grid.add_row(*_cells(row, edges), *([own] if len(grid.columns) == 8 else []))
     lines = [*extra_lines(board), *board_lines(board, notes=notes)]
-    conduct: list[RenderableType] = []
+    behaviour: list[RenderableType] = []
     if details and knows_behaviour(rows):
-        told = [Text(line) for line in behaviour_notes(rows)]
-        conduct = [Text(""), behaviour_grid(rows), *told, Text("")]
-    return Group(grid, *conduct, *map(Text, lines))
+        notes_of_it = map(Text, behaviour_notes(rows))
+        behaviour = [Text(""), behaviour_grid(rows), *notes_of_it, Text("")]
+    return Group(grid, *behaviour, *map(Text, lines))
 
 
 def board_lines(board: Leaderboard, *, notes: bool) -> list[str]:
@@ -81,33 +80,30 @@ def board_lines(board: Leaderboard, *, notes: bool) -> list[str]:
 def summarize(board: Leaderboard) -> str:
     """Return who leads, who may be as good, and how many more videos would separate them."""
     if not board.components:
-        return _nobody_rated(board.settings.totals)
+        totals = board.settings.totals
+        lost = f" ({totals.forfeits} forfeited, {totals.voids} void)" if totals.battles else ""
+        return f"No battle was decided{lost}, so nobody is rated."
     group = board.models[: len(board.components[0])]
     level = [safe(row.model) for row in group if row.rank == 1]
-    lead = _opening(board, level)
+    lead, (pieces, unit) = _opening(board, level), board.settings.evidence
     if group[0].low is None:
-        unit = board.settings.evidence[1]
         return f"{lead}, on one {unit}, which tells nothing of others: there are no intervals yet."
     if len(level) > 1:
-        unit = board.settings.evidence[1]
         return f"{lead}; no number of {unit}s is sure to separate them."
     if board.settings.simultaneous:
-        return f"{lead}, {_at_once(group)}"
-    rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
+        others = [safe(row.model) for row in group if row.rank != 1 and row.rank_best == 1]
+        if not others:
+            return f"{lead}, and stays first in all comparisons at once."
+        return f"{lead}, but all comparisons at once do not separate {_listed(others)} from it."
+    rating, low, high = np.array([_figures(row) for row in group]).T
+    rivals = find_rivals(rating, low, high)
     if len(rivals) == 0:
         return f"{lead}, and its interval meets no other."
-    pieces, unit = board.settings.evidence
-    more = _videos_to_part(group[0], group[rivals[0]], pieces[0])
+    near = rivals[0]
+    gap, reach = rating[0] - rating[near], rating[0] - low[0] + high[near] - rating[near]
+    outlook = _outlook(videos_needed(gap, reach, videos=pieces[0]), len(rivals), unit)
     unclear = _listed([safe(group[k].model) for k in rivals])
-    outlook = _outlook(more, len(rivals), unit)
     return f"{lead}, but {unclear} cannot be told apart from it; {outlook}"
-
-
-def _at_once(group: Sequence[Row]) -> str:
-    rivals = [safe(row.model) for row in group if row.rank != 1 and row.rank_best == 1]
-    if not rivals:
-        return "and stays first in all comparisons at once."
-    return f"but all comparisons at once do not separate {_listed(rivals)} from it."
 
 
 def _opening(board: Leaderboard, level: list[str]) -> str:
@@ -121,16 +117,6 @@ def _opening(board: Leaderboard, level: list[str]) -> str:
     return f"So far {lead}" if few else lead
 
 
-def _column(rows: Sequence[Row], key: str) -> Floats:
-    return np.array([getattr(row, key) for row in rows], dtype=np.float64)
-
-
-def _videos_to_part(leader: Row, rival: Row, videos: int) -> int | None:
-    first, low, _ = _figures(leader)
-    second, _, high = _figures(rival)
-    return videos_needed(first - second, first - low + high - second, videos=videos)
-
-
 def _figures(row: Row) -> tuple[float, float, float]:
     """Return a row's rating and bounds, NaN for those it has not."""
     rating, low, high = (math.nan if x is None else x for x in (row.rating, row.low, row.high))
@@ -141,23 +127,14 @@ def _outlook(more: int | None, rivals: int, unit: str) -> str:
     whom = "the nearest two" if rivals > 1 else "them"
     if more is None:
         return f"no number of {unit}s within reach would separate {whom}."
-    videos = f"one more {unit}" if more == 1 else f"{_roughly(more)} more {unit}s"
+    # Two digits: the formula is too crude for more.
+    least: int = 10 ** max(len(str(more)) - 2, 0)
+    videos = f"{math.ceil(more / least) * least} more {unit}s" if more != 1 else f"one more {unit}"
     return f"about {videos} would separate {whom} at the current gap."
-
-
-def _roughly(number: int) -> int:
-    """Two digits: the formula is too crude for more."""
-    unit: int = 10 ** max(len(str(number)) - 2, 0)
-    return math.ceil(number / unit) * unit
 
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _nobody_rated(totals: Totals) -> str:
-    lost = f" ({totals.forfeits} forfeited, {totals.voids} void)" if totals.battles else ""
-    return f"No battle was decided{lost}, so nobody is rated."
 
 
 @dataclass(frozen=True)
@@ -183,7 +160,7 @@ class Bar:
 
 
 def _columns(edges: tuple[float, float], *, flags: bool) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
+    grid = plain_grid(gap=0)
     axis = _axis(edges)
     for title in ("rank", "model", "rating", "interval", axis, "win %", "battles"):
         grid.add_column(
@@ -241,7 +218,7 @@ def _axis(edges: tuple[float, float]) -> str:
 def _edges(rows: Sequence[Row]) -> tuple[float, float]:
     """Return the ends of the scale: of all ratings, and of intervals but those far wider than most.
 
-    One model that hardly anything is known of would leave no room to tell the others apart.
+    One model that hardly anything is known of would leave no room to show the others apart.
     """
     known = [row for row in rows if row.rating is not None]
     bounds = [_figures(row)[1:] for row in known if row.low is not None]

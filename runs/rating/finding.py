@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.runs.text.terminal import safe
@@ -62,16 +62,12 @@ def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
     found = list(findings)
     even = sum(one.crosses is not None and one.is_enough and one.is_even for one in found)
     level = 1.0 - (1.0 - SURE) / max(even, 1)
-    return [
-        one if one.crosses is None else _judge(one, one.crosses, level if one.is_even else SURE)
-        for one in found
-    ]
-
-
-def _judge(one: Finding, crosses: Crosses, level: float) -> Finding:
-    if one.is_enough:
-        return replace(one, is_alarm=bool(crosses(level)))
-    return replace(one, sentence=f"{one.sentence} Too few to tell.")
+    for k, one in enumerate(found):
+        if one.crosses is not None and one.is_enough:
+            found[k] = replace(one, is_alarm=bool(one.crosses(level if one.is_even else SURE)))
+        elif one.crosses is not None:
+            found[k] = replace(one, sentence=f"{one.sentence} Too few to tell.")
+    return found
 
 
 def alarms(findings: Iterable[Finding]) -> list[str]:
@@ -99,14 +95,48 @@ UNKNOWN = Figure(None, None, None, 0)
 
 def figure_of(share: Share) -> Figure:
     """Return a share, rounded."""
-    return Figure(
-        figure_json(share.value), figure_json(share.low), figure_json(share.high), share.n
-    )
+    value, low, high = map(figure_json, share[:3])
+    return Figure(value, low, high, share.n)
 
 
 def share_json(share: Share) -> dict[str, float | int | None]:
     """Return a share as JSON-ready values; null where a figure is not finite."""
     return figure_of(share)._asdict()
+
+
+def fields_json(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass or named tuple by name, as JSON-ready values."""
+    names = getattr(record, "_fields", None) or [field.name for field in fields(record)]
+    return {name: _value_json(getattr(record, name)) for name in names}
+
+
+def _value_json(value: Any) -> Any:
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if hasattr(value, "_fields") or hasattr(value, "__dataclass_fields__"):
+        return fields_json(value)
+    if isinstance(value, Mapping):
+        return {key: _value_json(one) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_value_json(one) for one in value]
+    return value
+
+
+def percent(found: Sequence[float | None]) -> str:
+    """Return a share with its interval: `23.5 % (18.2 to 29.9)`; `unknown` of nothing."""
+    value, low, high = (math.nan if x is None else 100 * x for x in found[:3])
+    return "unknown" if math.isnan(value) else f"{value:.1f} % ({low:.1f} to {high:.1f})"
+
+
+def sure_percent(chance: float) -> str:
+    """Return a probability, 0.1 to 99.9 %: more is never sure from battles."""
+    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
+
+
+def decimals(found: Sequence[float | None], *, nothing: str = "unknown") -> str:
+    """Return a coefficient with its interval: `0.61 (0.48 to 0.74)`; `nothing` without one."""
+    value, low, high = (math.nan if x is None else x for x in found[:3])
+    return nothing if math.isnan(value) else f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 _USUAL = {
@@ -135,18 +165,11 @@ def share_lines(found: Iterable[Finding], *, of: str = "") -> list[str]:
     `of` says what the shares are of, where that is not what stands above them.
     """
     findings = {one.key: one for one in found}
+    known = {key: f"{safe(key.removeprefix(_KNOWN))} right where truth is known"
+             for key in findings if key.startswith(_KNOWN)}  # fmt: skip
     usual = [
-        f"{_USUAL[key]} {_share(findings[key])}"
-        if key in _USUAL
-        else f"{safe(key.removeprefix(_KNOWN))} right where truth is known {_share(findings[key])}"
-        for key in (*_USUAL, *(key for key in findings if key.startswith(_KNOWN)))
-        if key in findings
+        f"{what} {percent((one.value, one.low, one.high))}"
+        for key, what in (_USUAL | known).items()
+        if (one := findings.get(key)) is not None
     ]
     return [f"audit: {of}{'; '.join(usual)}. More: arena audit OUT."] if usual else []
-
-
-def _share(found: Finding) -> str:
-    if not math.isfinite(found.value):
-        return "unknown"
-    value, low, high = (f"{100 * figure:.1f}" for figure in (found.value, found.low, found.high))
-    return f"{value} % ({low} to {high})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from videoautoarena.runs.rating.leaderboard import (
     Elo,
     Fragility,
     Matrices,
+    Reweighted,
     Row,
     Settings,
     Term,
@@ -41,9 +43,9 @@ from videoautoarena.scoring.fitting.counts import (
     tally,
 )
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.intervals.proportions import Share, measure_share
 from videoautoarena.scoring.intervals.ranks import find_fall
 from videoautoarena.scoring.intervals.sandwich import LEVEL, half_widths
-from videoautoarena.scoring.ratings.covariates import Terms as FittedTerms
 from videoautoarena.scoring.ratings.ratings import Anchor, Endless, Ratings, chances_better, rate
 from videoautoarena.scoring.ratings.ratings import Method as How
 
@@ -101,61 +103,56 @@ def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
         BadInput: an anchor that is no model of theirs, or models without a finite rating by plain
             maximum likelihood.
     """
-    cells = count_cells(
-        bouts.a, bouts.b, outcome=bouts.points, models=len(bouts.names), cluster=bouts.video
-    )
-    how, alone, units = _how(bouts, method), method.intervals == "battle", np.empty(0)
+    fought: Any = {"a": bouts.a, "b": bouts.b, "outcome": bouts.points, "models": len(bouts.names)}
+    cells = count_cells(**fought, cluster=bouts.video)
+    how, alone, units = how_of(method, bouts.names), method.intervals == "battle", np.empty(0)
     battles: Cells | Rows = Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
     cluster = None if alone else bouts.video
     if bouts.weight is not None:
         cluster = np.arange(len(bouts.a)) if cluster is None else cluster
-        battles = count_cells(
-            bouts.a,
-            bouts.b,
-            outcome=bouts.points,
-            models=len(bouts.names),
-            cluster=cluster,
-            weight=bouts.weight,
-        )
+        battles = count_cells(**fought, cluster=cluster, weight=bouts.weight)
     if method.needs_rows:
         x, units = _covariates(bouts, method)
-        battles = count_rows(
-            bouts.a,
-            bouts.b,
-            outcome=bouts.points,
-            models=len(bouts.names),
-            x=x,
-            cluster=cluster,
-            seat=method.seats,
-            weight=bouts.weight,
-        )
+        battles = count_rows(**fought, x=x, cluster=cluster, seat=method.seats, weight=bouts.weight)
     try:
         ratings = rate(battles, how)
     except Endless as endless:
         raise BadInput(no_finite_rating([bouts.names[k] for k in endless.models])) from None
-    elo = None
-    if method.elo:
-        elo = play_elo(
-            bouts.a, bouts.b, outcome=bouts.points, models=len(bouts.names), seed=method.seed
-        )
+    elo = play_elo(**fought, seed=method.seed) if method.elo else None
     pieces = [select_models(cells, members).clusters for members in ratings.components]
     return RatedBouts(bouts, method, cells, ratings, tally(cells), units, elo, pieces)
 
 
+def number_names(names: Sequence[str]) -> Ints:
+    """Return a whole number for each name, counted from 0 as they first come."""
+    places = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return np.array([places[name] for name in names], dtype=np.int64)
+
+
+def share_of(hits: Sequence[float], videos: Sequence[str]) -> Share:
+    """Return the share of hits with its interval; battles of one video are one cluster."""
+    return measure_share(hits, number_names(videos))
+
+
 def no_finite_rating(names: Sequence[str]) -> str:
-    """Return what to tell whoever asks for the plain likelihood of one-sided models."""
-    told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    """Return why the plain likelihood has no ratings for one-sided models."""
+    named = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     return (
-        f"--fit mle: no finite rating is likeliest for {told}, one-sided against the others; "
+        f"--fit mle: no finite rating is likeliest for {named}, one-sided against the others; "
         "leave --fit out, or leave them out"
     )
 
 
-def _how(bouts: Bouts, method: Method) -> How:
+def how_of(method: Method, names: Sequence[str]) -> How:
+    """Return a method as `rate` takes it, the anchor as its place in `names`.
+
+    Raises:
+        BadInput: an anchor that is none of them.
+    """
     anchor = None
     if method.anchor is not None:
-        name, rating = read_anchor(method.anchor, bouts.names)
-        anchor = Anchor(list(bouts.names).index(name), rating)
+        name, rating = read_anchor(method.anchor, names)
+        anchor = Anchor(list(names).index(name), rating)
     return How(
         likelihood=method.fit,
         davidson=method.ties == "davidson",
@@ -199,7 +196,7 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
         wins=int(counts.wins[k]),
         losses=int(counts.losses[k]),
         ties=int(counts.ties[k]),
-        win_rate=figure_json(counts.win_rate[k], 6),
+        win_rate=figure_json(counts.win_rate[k]),
         elo=elo,
         forfeits=forfeits,
         flags=tuple(flags_of(rated, k)),
@@ -222,23 +219,23 @@ def flags_of(rated: RatedBouts, k: int) -> list[str]:
 
 def complaints(rated: RatedBouts) -> list[str]:
     """Return what a reader must know of the whole table."""
-    told, pieces = [], rated.pieces
+    found, pieces = [], rated.pieces
     if len(pieces) > 1:
-        told.append(f"{len(pieces)} groups of models never met; each has a scale of its own")
+        found.append(f"{len(pieces)} groups of models never met; each has a scale of its own")
     fewest = min(pieces, default=COMFORTABLE_VIDEOS)
     if fewest < COMFORTABLE_VIDEOS:
         where = "a group has only " if len(pieces) > 1 else "only "
         counted = f"1 {rated.unit}" if fewest == 1 else f"{fewest} {rated.unit}s"
         few = fewest < RANKABLE_VIDEOS
         worry = too_few(rated.unit) if few else "below 50 the intervals are wide"
-        told.append(f"{where}{counted}: {worry}")
+        found.append(f"{where}{counted}: {worry}")
     if rated.bouts.video is not None and rated.method.intervals == "battle":
-        told.append("the intervals take battles as independent, which is too sure of battles that "
-                    "share a video")  # fmt: skip
+        found.append("the intervals take battles as independent, which is too sure of battles that "
+                     "share a video")  # fmt: skip
     if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
-        told.append("what a seat or the style is worth has no bounds from these battles; a prior "
-                    "of 0 +- 347 points holds it")  # fmt: skip
-    return told
+        found.append("what a seat or the style is worth has no bounds from these battles; a prior "
+                     "of 0 +- 347 points holds it")  # fmt: skip
+    return found
 
 
 def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
@@ -259,16 +256,15 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
         simultaneous=method.simultaneous,
         bootstrap=Bootstrap(ROUNDS, method.seed) if method.intervals == "bootstrap" else None,
         elo=Elo(K, method.seed) if method.elo else None,
-        effective_battles=None if weight is None else _effective(weight),
+        reweighted=None if weight is None else _reweighted(weight),
         terms=tuple(_terms(rated, k) for k in range(len(pieces))) if method.needs_rows else None,
         warnings=tuple(complaints(rated)),
     )
 
 
-def _effective(weight: Floats) -> float:
-    """How many battles of equal weight would tell as much (Kish)."""
+def _reweighted(weight: Floats) -> Reweighted:
     effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
-    return round(effective, 1)
+    return Reweighted("every pair equally likely", round(effective, 1))
 
 
 def _interval(rated: RatedBouts) -> str:
@@ -295,14 +291,10 @@ def _terms(rated: RatedBouts, component: int) -> Terms:
             name: next(fitted) if unit > 0 else None
             for name, unit in zip(rated.bouts.features, rated.units, strict=True)
         }
-    return Terms(seat, style, _tie_share(fit.terms) if method.ties == "davidson" else None)
-
-
-def _tie_share(terms: FittedTerms) -> float:
-    """The share of battles between equals that tie; NaN where no battle or every one does."""
-    if terms.log_nu is None:
-        return math.nan
-    return 1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu))
+    if method.ties != "davidson":
+        return Terms(seat, style, None)
+    log_nu = fit.terms.log_nu
+    return Terms(seat, style, math.nan if log_nu is None else 1.0 / (1.0 + 2.0 * math.exp(-log_nu)))
 
 
 def fragility_of(rated: RatedBouts) -> Fragility:
@@ -337,6 +329,6 @@ def matrices_of(rated: RatedBouts) -> Matrices:
         models=[rated.bouts.names[k] for k in order],
         battles=met[grid].astype(int).tolist(),
         thin=((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
-        wins=[[figure_json(x, 6) for x in row] for row in share[grid]],
-        better=[[figure_json(x, 6) for x in row] for row in better[grid]],
+        wins=[list(map(figure_json, row)) for row in share[grid]],
+        better=[list(map(figure_json, row)) for row in better[grid]],
     )

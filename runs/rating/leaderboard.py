@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding, figure_json
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding, fields_json, figure_json
 from videoautoarena.runs.rating.method import Anchored, Totals
 
 SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
@@ -117,16 +117,9 @@ class Terms:
 
     def to_json(self) -> dict[str, Any]:
         """Return them as JSON-ready values."""
-        found: dict[str, Any] = {}
-        if self.seat is not None:
-            found["seat"] = self.seat._asdict()
-        if self.style is not None:
-            found["style"] = {
-                name: None if term is None else term._asdict() for name, term in self.style.items()
-            }
-        if self.tie_share is not None:
-            found["tie_share"] = figure_json(self.tie_share, 6)
-        return found
+        found = {name: of for name, of in fields_json(self).items() if of is not None}
+        share = self.tie_share
+        return found if share is None else found | {"tie_share": figure_json(share)}
 
 
 class LabelGroup(NamedTuple):
@@ -156,8 +149,14 @@ class Labelling:
             {"labels": of.labels, "of": of.battles, "lambda": of.weight, "gain": of.gain}
             for of in self.groups
         ]
-        about = {"battles": self.battles, "labellers": self.labellers, "random": self.random}
-        return {**about, "groups": groups}
+        return fields_json(self) | {"groups": groups}
+
+
+class Reweighted(NamedTuple):
+    """What the weights of battles aim at, and as how many that weigh alike they count (Kish)."""
+
+    target: str
+    effective_battles: float
 
 
 @dataclass(frozen=True)
@@ -179,8 +178,7 @@ class Settings:
     simultaneous: bool = False
     bootstrap: Bootstrap | None = None
     elo: Elo | None = None
-    effective_battles: float | None = None
-    """As how many that weigh alike reweighted battles count (Kish)."""
+    reweighted: Reweighted | None = None
     terms: tuple[Terms, ...] | None = None
     """Of each group of models."""
     without: Mapping[str, int] | None = None
@@ -201,36 +199,9 @@ class Settings:
 
     def to_json(self) -> dict[str, Any]:
         """Return them as JSON-ready values, without what nobody asked for."""
-        made = ("fit", "ties", "scale", "mean", "level", "interval")
-        found = {
-            "until": self.until,
-            "model": "bradley-terry",
-            **{name: getattr(self, name) for name in made},
-            "videos": _listed(self.videos),
-            "pieces": _listed(self.pieces),
-            "totals": self.totals.to_json(),
-            "anchor": self.anchor and self.anchor._asdict(),
-            "simultaneous": self.simultaneous or None,
-            "bootstrap": self.bootstrap and self.bootstrap._asdict(),
-            "elo": self.elo and self.elo._asdict(),
-            "reweighted": _reweighted(self.effective_battles),
-            "terms": None if self.terms is None else [terms.to_json() for terms in self.terms],
-            "without": None if self.without is None else dict(self.without),
-            "stand_ins": self.stand_ins,
-            "labels": self.labels and self.labels.to_json(),
-            "warnings": list(self.warnings),
-        }
+        found = {"until": None, "model": "bradley-terry", **fields_json(self)}
+        found["simultaneous"] = self.simultaneous or None
         return {name: of for name, of in found.items() if of is not None or name == "videos"}
-
-
-def _listed(numbers: Sequence[int] | None) -> list[int] | None:
-    return None if numbers is None else list(numbers)
-
-
-def _reweighted(effective: float | None) -> dict[str, Any] | None:
-    if effective is None:
-        return None
-    return {"target": "every pair equally likely", "effective_battles": effective}
 
 
 @dataclass(frozen=True)
@@ -262,12 +233,6 @@ class Matrices:
     better: Sequence[Sequence[float | None]]
     """How likely one is better than the other."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return them as JSON-ready values."""
-        grids = ("battles", "thin", "wins", "better")
-        found = {name: [list(row) for row in getattr(self, name)] for name in grids}
-        return {"models": list(self.models), **found}
-
 
 @dataclass(frozen=True)
 class Leaderboard:
@@ -285,16 +250,5 @@ class Leaderboard:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena leaderboard --json` prints it."""
-        found: dict[str, Any] = {
-            "schema": SCHEMA,
-            "models": [row.to_json() for row in self.models],
-            "components": [list(group) for group in self.components],
-            "settings": self.settings.to_json(),
-        }
-        if self.fragility is not None:
-            found["fragility"] = self.fragility.to_json()
-        if self.pairs is not None:
-            found["pairs"] = self.pairs.to_json()
-        if self.audit is not None:
-            found["audit"] = [one.to_json() for one in self.audit]
-        return found
+        asked_for = {k: of for k, of in fields_json(self).items() if getattr(self, k) is not None}
+        return {"schema": SCHEMA, **asked_for}

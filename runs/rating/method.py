@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from videoautoarena.graph.state import base_of
@@ -69,7 +69,7 @@ class Method:
     pairs: bool = False
     """Show who met whom how often, and who is better with which probability."""
     fragility: bool = False
-    """Tell how few battles hold the first place."""
+    """Say how few battles hold the first place."""
     seed: int = 0
     """Of the bootstrap and of Elo's order."""
     without: tuple[Unwanted, ...] = ()
@@ -99,10 +99,6 @@ class Totals:
     splits: int
     forfeits: int
     voids: int
-
-    def to_json(self) -> dict[str, int]:
-        """Return them as JSON-ready values."""
-        return asdict(self)
 
 
 def too_few(unit: str) -> str:
@@ -157,19 +153,11 @@ def weigh_battles(battles: Sequence[Battle], slots: Iterable[Slot]) -> dict[str,
         if battle.verdict in DECIDED:
             row = slots.find(base_of(battle.id))
             group = groups.setdefault(0 if row is None else int(generations[row]), {})
-            group[battle.id] = 1.0 / _propensity(battle)
-    return {id_: weight for group in groups.values() for id_, weight in _scaled(group).items()}
-
-
-def _propensity(battle: Battle) -> float:
-    if battle.propensity is None:
-        raise BadInput(
-            f"battle {battle.id} has no propensity, since its pair was dealt and not drawn; leave "
-            "--reweight out"
-        )
-    return battle.propensity
-
-
-def _scaled(weights: Mapping[str, float]) -> dict[str, float]:
-    mean = sum(weights.values()) / len(weights)
-    return {id_: weight / mean for id_, weight in weights.items()}
+            if battle.propensity is None:
+                raise BadInput(
+                    f"battle {battle.id} has no propensity, since its pair was dealt and not drawn;"
+                    " leave --reweight out"
+                )
+            group[battle.id] = 1.0 / battle.propensity
+    means = {k: sum(group.values()) / len(group) for k, group in groups.items()}
+    return {id_: weight / means[k] for k, group in groups.items() for id_, weight in group.items()}

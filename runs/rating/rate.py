@@ -16,7 +16,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rating.fit import Bouts, rate_bouts
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method
-from videoautoarena.runs.rating.table import count_verdicts, tabulate
+from videoautoarena.runs.rating.table import count_verdicts, points_of, tabulate
 from videoautoarena.runs.text.battle_table import (
     Coded,
     Shaped,
@@ -81,8 +81,14 @@ def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Leaderboard:
         forfeits=read.forfeits,
         totals=count_verdicts(read.verdicts),
     )
-    warnings = (*_look_alikes(read.bouts.names), *_without_videos(read), *board.settings.warnings)
-    return replace(board, settings=replace(board.settings, warnings=warnings))
+    warnings = [*_look_alikes(read.bouts.names)]
+    if read.bouts.video is None and len(read.bouts.a):
+        warnings.append(
+            "there is no column video, so battles are taken as independent; if several are about "
+            "one video or one prompt, the intervals are too narrow"
+        )
+    warnings += board.settings.warnings
+    return replace(board, settings=replace(board.settings, warnings=tuple(warnings)))
 
 
 def read_battles(sheet: Sheet, method: Method) -> Read:
@@ -101,7 +107,7 @@ def read_battles(sheet: Sheet, method: Method) -> Read:
         order,
         place[a[decided]],
         place[b[decided]],
-        np.array([_given(verdict) for verdict in verdicts])[column.codes][decided],
+        np.array([points_of(verdict) for verdict in verdicts])[column.codes][decided],
         _read_videos(sheet, decided),
         style,
         features,
@@ -112,11 +118,6 @@ def read_battles(sheet: Sheet, method: Method) -> Read:
         if times and (seat := {"forfeit_a": a, "forfeit_b": b}.get(verdicts[k])) is not None:
             fallen.update(names[who] for who in seat[column.codes == k].tolist())
     return Read(bouts, counted, fallen)
-
-
-def _given(verdict: str) -> float:
-    """What a verdict gives model a."""
-    return {"a": 1.0, "b": 0.0}.get(verdict, 0.5)
 
 
 def wanted_columns(method: Method) -> Wanted:
@@ -143,7 +144,7 @@ def _read_verdicts(sheet: Sheet, name: str) -> list[str]:
     """The verdict that each value of the column means; one for a column without any."""
     wrong, verdicts = dict[int, str](), list[str]()
     for k, value in enumerate(sheet.columns[name].values):
-        verdict = _verdict(value)
+        verdict = verdict_of(value)
         verdicts.append(verdict or "")
         if verdict is None and is_gap(value):
             wrong[k] = "is missing"
@@ -153,7 +154,8 @@ def _read_verdicts(sheet: Sheet, name: str) -> list[str]:
     return verdicts or ["void"]
 
 
-def _verdict(value: Any) -> str | None:
+def verdict_of(value: Any) -> str | None:
+    """Return the verdict that a cell means, as VERDICTS and points have it; None if it is none."""
     if isinstance(value, str) and (found := VERDICTS.get(value.strip().casefold())):
         return found
     number = as_number(value)
@@ -256,14 +258,6 @@ def _read_sizes(sheet: Sheet, features: Sequence[str]) -> Floats:
 def _measure_answers(column: Coded) -> Floats:
     styles = measure_styles("" if is_gap(value) else str(value) for value in column.values)
     return styles[column.codes] if len(styles) else styles
-
-
-def _without_videos(read: Read) -> Iterator[str]:
-    if read.bouts.video is None and len(read.bouts.a):
-        yield (
-            "there is no column video, so battles are taken as independent; if several are about "
-            "one video or one prompt, the intervals are too narrow"
-        )
 
 
 def _look_alikes(names: Sequence[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from videoautoarena.runs.rating.fit import (
     row_of,
     settings_of,
 )
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
+from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
 from videoautoarena.runs.text.traits import is_refusal
@@ -54,7 +54,7 @@ def build(
         method: how they are rated, where it is not the usual way.
         stand_ins: the run's models are offline ones, and the table says so.
         warnings: further sentences to stand in the settings.
-        asked: what the journal knows of contestants' calls; with it rows tell how models behaved,
+        asked: what the journal knows of contestants' calls; with it rows say how models behaved,
             whatever the method leaves out.
         weights: how much each battle counts, by its id; None where all count alike.
         rater: what makes ratings of the decided battles, which it gets in their order.
@@ -65,11 +65,13 @@ def build(
     # What reads a run opens stores, which cost more to import than a file of battles to rate.
     from videoautoarena.runs.rundir.reader import STAND_INS
 
-    names = list(dict.fromkeys([*roster, *_seen(battles)]))
+    seen = (name for battle in battles for name in (battle.model_a, battle.model_b) if name)
+    names = list(dict.fromkeys([*roster, *seen]))
     kept, left_out = wanted(battles, method)
     decided = [battle for battle in kept if battle.verdict in DECIDED]
     verdicts: Counter[str] = Counter(battle.verdict for battle in kept)
-    forfeits = Counter(_forfeiter(battle) for battle in kept)
+    forfeits = Counter(b.model_a if b.verdict == "forfeit_a" else b.model_b
+                       for b in kept if b.verdict.startswith("forfeit"))  # fmt: skip
     board = tabulate(
         rater(_bouts(decided, names, method, weights), method),
         forfeits={name: forfeits[name] for name in names},
@@ -81,7 +83,12 @@ def build(
         stand_ins=stand_ins,
         warnings=(*[STAND_INS] * stand_ins, *warnings, *board.settings.warnings),
     )
-    rows = board.models if asked is None else _with_behaviour(board.models, battles, asked)
+    rows = board.models
+    if asked is not None:
+        from videoautoarena.runs.rating.behaviour import measure_behaviour
+
+        behaviour = measure_behaviour(battles, [row.model for row in rows], asked)
+        rows = tuple(replace(row, behaviour=behaviour[row.model]) for row in rows)
     return replace(board, models=rows, settings=settings)
 
 
@@ -112,11 +119,6 @@ def count_verdicts(verdicts: Mapping[str, int]) -> Totals:
     )
 
 
-def _seen(battles: Iterable[Rated]) -> list[str]:
-    seats = [name for battle in battles for name in (battle.model_a, battle.model_b)]
-    return [name for name in seats if name is not None]
-
-
 def wanted(battles: Sequence[B], method: Method) -> tuple[list[B], Counter[str]]:
     """Return the battles that the method leaves in, and how many it leaves out for what."""
     kept, left_out = list[B](), Counter[str]()
@@ -140,15 +142,6 @@ _LEFT_OUT: dict[str, Callable[[Rated], bool]] = {
 }
 
 
-def _with_behaviour(
-    rows: Sequence[Row], battles: Sequence[Rated], asked: Mapping[Seat, Asked]
-) -> tuple[Row, ...]:
-    from videoautoarena.runs.rating.behaviour import measure_behaviour
-
-    found = measure_behaviour(battles, [row.model for row in rows], asked)
-    return tuple(replace(row, behaviour=found[row.model]) for row in rows)
-
-
 def _bouts(
     decided: Sequence[Rated],
     names: Sequence[str],
@@ -159,11 +152,10 @@ def _bouts(
     videos = {battle.video: k for k, battle in enumerate(decided)}
     style = None
     if method.style:
-        answers = (
-            [getattr(battle, "answer_a", None) or "" for battle in decided],
-            [getattr(battle, "answer_b", None) or "" for battle in decided],
-        )
-        style = compare_styles(*map(measure_styles, answers))
+        style = compare_styles(*(
+            measure_styles(getattr(battle, seat, None) or "" for battle in decided)
+            for seat in ("answer_a", "answer_b")
+        ))  # fmt: skip
     return Bouts(
         names,
         np.array([place[battle.model_a or ""] for battle in decided], dtype=np.int64),
@@ -172,18 +164,10 @@ def _bouts(
         np.array([videos[battle.video] for battle in decided], dtype=np.int64),
         style,
         FEATURES,
-        None if weights is None else np.array([weights[_id(battle)] for battle in decided]),
+        None if weights is None else np.array([weights[getattr(b, "id", "")] for b in decided]),
     )
-
-
-def _id(battle: Any) -> str:
-    return str(battle.id)
 
 
 def points_of(verdict: str) -> float:
     """Return what a decided verdict gives model a."""
     return 0.5 if verdict in TIES else float(verdict == "a")
-
-
-def _forfeiter(battle: Rated) -> str | None:
-    return {"forfeit_a": battle.model_a, "forfeit_b": battle.model_b}.get(battle.verdict)

@@ -285,7 +285,7 @@ def test_what_only_a_run_can_tell_is_refused(option: Any) -> None:
 def test_options_of_rating_are_those_of_the_command_line() -> None:
     names = {name: getattr(method, name) for name in ("Ties", "Intervals", "Unwanted", "Fit")}
     assert get_type_hints(api.RatingOptions, localns=names) == get_type_hints(method.Method)
-    hints = get_type_hints(slices.build_slices, localns={"Seat": int, "Asked": int})
+    hints = get_type_hints(slices.build_slices)
     assert hints["by"] == slices.By
 
 

@@ -63,41 +63,41 @@ def two_minds(tmp_path: Path) -> Path:
 
 
 def test_agreement_is_counted_over_what_both_decide(two_minds: Path) -> None:
-    (judge,) = rejudged(two_minds)["judges"]
-    assert judge["battles"] == 6
-    assert judge["undecided"] == 2
-    assert judge["failed"] == 1
-    assert judge["agreement"]["value"] == pytest.approx(4 / 6, abs=1e-6)
-    assert judge["without_ties"]["agreement"]["value"] == 0.75
-    assert judge["without_ties"]["agreement"]["n"] == 4
+    (judge,) = rejudged(two_minds).judges
+    assert judge.battles == 6
+    assert judge.undecided == 2
+    assert judge.failed == 1
+    assert judge.agreement.value == pytest.approx(4 / 6, abs=1e-6)
+    assert judge.without_ties.agreement.value == 0.75
+    assert judge.without_ties.agreement.n == 4
 
 
 def test_the_confusion_has_the_run_down_and_the_other_judge_across(two_minds: Path) -> None:
-    (judge,) = rejudged(two_minds)["judges"]
-    assert judge["confusion"]["run_by_judge"] == [[2, 0, 1], [1, 1, 0], [0, 0, 1]]
+    (judge,) = rejudged(two_minds).judges
+    assert judge.confusion.run_by_judge == [[2, 0, 1], [1, 1, 0], [0, 0, 1]]
 
 
 def test_cohens_kappa_is_what_one_finds_by_hand(two_minds: Path) -> None:
     # Run: a 3, b 2, tie 1; judge: a 3, b 1, tie 2. By chance (3*3 + 2*1 + 1*2) / 36 = 13/36.
-    (judge,) = rejudged(two_minds)["judges"]
+    (judge,) = rejudged(two_minds).judges
     chance = 13 / 36
-    assert judge["kappa"]["value"] == pytest.approx((4 / 6 - chance) / (1 - chance), abs=1e-6)
+    assert judge.kappa.value == pytest.approx((4 / 6 - chance) / (1 - chance), abs=1e-6)
 
 
 def test_both_boards_rate_the_battles_that_both_decided(two_minds: Path) -> None:
-    (judge,) = rejudged(two_minds)["judges"]
-    boards = judge["boards"]
-    assert {row["model"] for row in boards["models"]} == {"hawk", "owl", "mole"}
-    assert -1 <= boards["spearman"]["value"] <= 1
-    assert all(row["other_rating"] is not None for row in boards["models"])
+    (judge,) = rejudged(two_minds).judges
+    boards = judge.boards
+    assert {row.model for row in boards.models} == {"hawk", "owl", "mole"}
+    assert -1 <= (boards.spearman.value or 2) <= 1
+    assert all(row.other_rating is not None for row in boards.models)
 
 
 def test_a_judge_that_says_the_same_makes_the_same_board(tmp_path: Path) -> None:
     ours = judged(["a", "b", "a", "tie_bad", "a", "b"])
     out = run_with(tmp_path / "out", ours, [again(b, b.verdict) for b in ours])
-    (judge,) = rejudged(out)["judges"]
-    assert judge["agreement"]["value"] == judge["kappa"]["value"] == 1.0
-    assert all(row["rating"] == row["other_rating"] for row in judge["boards"]["models"])
+    (judge,) = rejudged(out).judges
+    assert judge.agreement.value == judge.kappa.value == 1.0
+    assert all(row.rating == row.other_rating for row in judge.boards.models)
 
 
 def test_where_both_seatings_count_a_judge_must_win_from_both(tmp_path: Path) -> None:
@@ -105,21 +105,22 @@ def test_where_both_seatings_count_a_judge_must_win_from_both(tmp_path: Path) ->
     torn = [again(ours, "a"), again(ours, "b", seats="ba")]
     split = rejudged(run_with(tmp_path / "all", [ours], torn, swap="all"))
     audit = rejudged(run_with(tmp_path / "some", [ours], torn, swap=0.1))
-    assert split["judges"][0]["confusion"]["run_by_judge"][0] == [0, 0, 1]
-    assert audit["judges"][0]["confusion"]["run_by_judge"][0] == [1, 0, 0]
+    assert split.judges[0].confusion.run_by_judge[0] == [0, 0, 1]
+    assert audit.judges[0].confusion.run_by_judge[0] == [1, 0, 0]
 
 
 def test_a_run_that_nobody_judged_again_says_so(tmp_path: Path) -> None:
     out = run_with(tmp_path / "out", judged(["a"]), [])
-    assert rejudged(out)["judges"] == []
-    (told,) = rejudged(out, ["other"])["judges"]
-    assert told["battles"] == 0
-    assert told["agreement"]["value"] is None
+    assert rejudged(out).judges == []
+    (told,) = rejudged(out, ["other"]).judges
+    assert told.battles == 0
+    assert told.agreement.value is None
 
 
 def test_a_report_is_json_and_fits_a_narrow_terminal(two_minds: Path) -> None:
     report = rejudged(two_minds, ["other"])
-    assert json.loads(json.dumps(report, allow_nan=False)) == report
+    found = report.to_json()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
     console = Console(width=80, record=True, file=StringIO())
     console.print(render(report))
     told = console.export_text()

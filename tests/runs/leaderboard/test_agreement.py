@@ -13,7 +13,7 @@ from tests.support.played import battle, invoke, lineage, play, slot, video
 from tests.support.published import BENCH_CLAUDE, BENCH_GPT, VIDEO_ARENA
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.leaderboard.agreement import agree
+from videoautoarena.runs.leaderboard import agreement
 from videoautoarena.runs.leaderboard.given_board import read_board
 
 Bounds = Mapping[str, tuple[float, ...]]
@@ -27,6 +27,10 @@ def table(path: Path, board: Bounds, columns: Sequence[str] = COLUMNS) -> Path:
         writer.writerow(columns[: 1 + len(next(iter(board.values())))])
         writer.writerows([name, *figures] for name, figures in board.items())
     return path
+
+
+def agree(*boards: Path, rename: Path | None = None) -> dict[str, Any]:
+    return agreement.agree(*boards, rename=rename).to_json()
 
 
 def figures(report: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tests.runs.rating.test_table import battle as bout
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.records import Judging
 from videoautoarena.runs.leaderboard.head_to_head import UNLIKE, build_pairs
+from videoautoarena.runs.rating.finding import fields_json
 from videoautoarena.runs.rating.method import THIN, Method
 from videoautoarena.runs.rating.table import build
 
@@ -23,7 +24,7 @@ FILM = video()
 
 def pairs(battles: Any, **method: Any) -> dict[tuple[str, str], dict[str, Any]]:
     table = build_pairs(battles, CAST, method=Method(**method))
-    return {(pair.model, pair.rival): pair.to_json() for pair in table.pairs}
+    return {(pair.model, pair.rival): fields_json(pair) for pair in table.pairs}
 
 
 def test_a_pair_is_told_by_the_points_of_the_better_rated() -> None:

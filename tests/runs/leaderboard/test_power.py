@@ -9,20 +9,25 @@ import pytest
 
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.leaderboard.power import GOALS, WAVE, Question, answer, as_lines
+from videoautoarena.runs.leaderboard.power import GOALS, WAVE, Answer, Question, answer, as_lines
 
 QUICK = ("--models", 2, "--gap", 150, "--tournaments", 12)
 
 
 @pytest.fixture(scope="module")
-def table() -> dict[str, Any]:
+def found() -> Answer:
     return answer(Question(models=3, gap=120.0, tournaments=20))
+
+
+@pytest.fixture(scope="module")
+def table(found: Answer) -> dict[str, Any]:
+    return found.to_json()
 
 
 def test_wider_gaps_need_fewer_battles(table: dict[str, Any]) -> None:
     wide = answer(Question(models=3, gap=300.0, tournaments=20))
     for goal in GOALS:
-        assert wide["needed"][goal]["battles"] < table["needed"][goal]["battles"]
+        assert (wide.needed[goal].battles or 0) < table["needed"][goal]["battles"]
 
 
 def test_a_whole_order_needs_more_than_one_gap_and_a_stop_more_than_that(
@@ -58,14 +63,14 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 
 def test_few_videos_end_a_tournament_and_say_what_can_be_told_by_then() -> None:
-    table = answer(Question(models=4, gap=20.0, videos=25, rounds=2, tournaments=10))
+    table = answer(Question(models=4, gap=20.0, videos=25, rounds=2, tournaments=10)).to_json()
     assert table["curve"][-1]["battles"] == 25 * 3 * 2
     assert table["needed"]["order"] == dict.fromkeys(("battles", "low", "high", "videos"))
     assert table["sentence"].startswith("25 videos of 2 rounds make 150 battles, which do not do")
 
 
 def test_uniform_pairs_can_be_asked_about() -> None:
-    table = answer(Question(models=2, gap=200.0, pairing="uniform", tournaments=10))
+    table = answer(Question(models=2, gap=200.0, pairing="uniform", tournaments=10)).to_json()
     assert table["question"]["pairing"] == "uniform"
     assert table["needed"]["neighbours"]["battles"] > 0
 
@@ -88,10 +93,10 @@ def test_a_figure_out_of_range_is_named(asked: dict[str, Any], named: str) -> No
     assert str(wrong.value).startswith(named)
 
 
-def test_a_person_reads_it_in_eighty_columns(table: dict[str, Any]) -> None:
-    *lines, sentence = as_lines(table)
+def test_a_person_reads_it_in_eighty_columns(found: Answer) -> None:
+    *lines, sentence = as_lines(found)
     assert max(map(len, lines)) <= 80
-    battles = table["needed"]["neighbours"]["battles"]
+    battles = found.needed["neighbours"].battles
     assert any(
         line.startswith("a model is told apart") and f"{battles:,}" in line for line in lines
     )
@@ -99,8 +104,8 @@ def test_a_person_reads_it_in_eighty_columns(table: dict[str, Any]) -> None:
 
 
 def test_what_was_not_reached_reads_never() -> None:
-    table = answer(Question(models=3, gap=5.0, battles=200, tournaments=10))
-    assert sum("never" in line for line in as_lines(table)) == len(GOALS)
+    found = answer(Question(models=3, gap=5.0, battles=200, tournaments=10))
+    assert sum("never" in line for line in as_lines(found)) == len(GOALS)
 
 
 def test_the_command_prints_an_object_to_stdout_and_its_chatter_elsewhere() -> None:
