@@ -95,10 +95,7 @@ def cover_chain(models: int, each: int, *, newcomer: bool, sets: int) -> Held:
 
 
 def play_schedule(games: int, *, seed: int) -> tuple[Floats, Cells]:
-    """Return the true strengths of 288 teams, and the games of each with others about as strong.
-
-    Twelve newcomers behind them have lost a game each, to any of them.
-    """
+    """Return the strengths of 288 teams and their games; twelve newcomers behind lost one each."""
     rng, (deviation, reach) = np.random.default_rng([seed, games]), SCHEDULES[games]
     strength = np.sort(rng.normal(0.0, deviation / SCALE, TEAMS))
     places = [np.arange(TEAMS) + rng.uniform(0.0, reach, TEAMS) for _ in range(games)]
@@ -111,10 +108,7 @@ def play_schedule(games: int, *, seed: int) -> tuple[Floats, Cells]:
 
 
 def cover_schedule(games: int, *, sets: int) -> tuple[list[float], float]:
-    """Return how often gaps of the 288 hold: by length as in `BINS`, all; and how many are flagged.
-
-    Flagged are one-sided teams, the newcomers among them.
-    """
+    """Return how often gaps of the 288 hold, by `BINS` and in all; and how many are one-sided."""
     held, there, one_sided = np.zeros(len(BINS)), np.zeros(len(BINS)), 0
     for seed in range(sets):
         strength, cells = play_schedule(games, seed=seed)

@@ -33,11 +33,7 @@ picture_options = options.together(
 
 
 def check_picture(file: Path | None, *, force: bool) -> None:
-    """Refuse a file that no picture can be written to, before anything is rated.
-
-    Raises:
-        BadInput: another ending, or a file that is there.
-    """
+    """Raise BadInput for a file of another ending or that is there, before anything is rated."""
     if file is None:
         if force:
             raise click.UsageError("--force needs --picture FILE")

@@ -170,11 +170,7 @@ def _meant(wish: Wish) -> str:
 
 
 def _agreed(what: str) -> bool:
-    """Ask whether to go on; where nobody can be asked, say what to type instead.
-
-    Raises:
-        BadInput: nobody can be asked.
-    """
+    """Ask whether to go on; BadInput, which says what to type, where nobody can be asked."""
     from videoautoarena.memory.records.errors import BadInput
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -32,10 +32,7 @@ def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter
 def remote_notice(
     config: RunConfig, *, videos: int, open_slots: int, has_subtitles: bool = False
 ) -> Iterable[str]:
-    """Yield one line a host: whose frames go there, to which models, in how many calls at most.
-
-    The last line is LangSmith's, where the user has turned it on.
-    """
+    """Yield a line a host that frames go to: whose, and in how many calls; then LangSmith's."""
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
     frames = {alias: most_frames(config, alias) for alias in config.cast}
     yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)

@@ -215,11 +215,7 @@ def resolve(flags: Flags) -> Settings:
 
 
 def arena_file(config: Path | None) -> ArenaFile:
-    """Return what a file says, by default `arena.toml` in the current folder; nothing without one.
-
-    Raises:
-        BadInput: as `read_arena_file` does.
-    """
+    """Return what a file says, by default ./arena.toml if it exists; as `read_arena_file` does."""
     file = config or Path("arena.toml")
     return read_arena_file(file) if config is not None or file.is_file() else ArenaFile()
 

@@ -98,11 +98,7 @@ class Reading(NamedTuple):
 
 
 def parse_rule(text: str) -> Rule | None:
-    """Return the rule that a text names; None where it lifts one.
-
-    Raises:
-        BadInput: it names none.
-    """
+    """Return the rule that a text names, None where it lifts one; BadInput where it names none."""
     kind, _, figure = text.strip().partition("=")
     if not figure and kind in (LIFTED, "separated"):
         return Rule("separated") if kind == "separated" else None

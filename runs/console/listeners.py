@@ -31,11 +31,7 @@ class Display:
 
 @contextmanager
 def audience(display: Display) -> Iterator[Listeners]:
-    """Give who listens to a run, and let go of terminal and file at the end.
-
-    Raises:
-        BadInput: the trace file cannot be written.
-    """
+    """Give who listens to a run until the end; BadInput where the trace cannot be written."""
     with ExitStack() as stack:
         speak, listeners = _shown(display, stack)
         unwritten: list[str] = []

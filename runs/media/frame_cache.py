@@ -79,11 +79,7 @@ class Holdings(NamedTuple):
 
 
 def held() -> Holdings:
-    """Return what the user's cache holds.
-
-    Raises:
-        BadInput: its cap is no size.
-    """
+    """Return what the user's cache holds; BadInput where its cap is no size."""
     cache, spliced = _caches()
     return Holdings(
         folder=str(cache.folder),
@@ -103,11 +99,7 @@ class Wish(NamedTuple):
 
 
 def wished(wish: Wish) -> list[Kept]:
-    """Return the entries that a wish means.
-
-    Raises:
-        BadInput: what was said is no id, or of a video that the cache has nothing of.
-    """
+    """Return the entries that a wish means; BadInput for no id, or one that the cache lacks."""
     entries = [entry for cache in _caches() for entry in cache.entries()]
     for said in wish.videos:
         if len(said) < SHORTEST_ID or not _HEX.fullmatch(said):
@@ -131,11 +123,7 @@ def clear(entries: Sequence[Kept]) -> list[Kept]:
 
 
 def seconds_of(age: str) -> float:
-    """Return the seconds of an age like 30d, 12h or 90m.
-
-    Raises:
-        BadInput: it is none.
-    """
+    """Return the seconds of an age like 30d, 12h or 90m; BadInput where it is none."""
     found = _AGE.fullmatch(age.strip())
     if found is None:
         raise BadInput(f"{age!a} is not an age; write 30d, 12h or 90m")

@@ -227,11 +227,7 @@ def write_sheet(view: View, to: Path, columns: int | None) -> None:
 
 
 def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:
-    """Return where a sheet of a video goes: `to`, or a name in the current folder.
-
-    Raises:
-        BadInput: it is no PNG, or there already and not to be replaced.
-    """
+    """Return the file of a sheet, `to` or one here; BadInput where it is no PNG or exists."""
     file = to or Path(f"{_stem(video)}-frames.png")
     if file.suffix.lower() != ".png":
         raise BadInput(f"{file} is not the name of a PNG file; pass one that ends in .png")

@@ -105,11 +105,7 @@ class Library:
 
 
 def read_library(folder: Path, say: Say) -> Library:
-    """Return what a folder holds; each file is opened by a worker.
-
-    Raises:
-        BadInput: no such folder, or none that can be read.
-    """
+    """Return what a folder holds; BadInput where there is none that can be read."""
     found = gather(folder, say)
     shelf = Shelf(folder)
     rows = tuple(_row(shelf, video, found) for video in found.videos)
@@ -149,11 +145,7 @@ async def with_damage(library: Library, say: Say) -> Library:
 
 
 async def with_scenes(library: Library, say: Say) -> Library:
-    """Return it with the scenes counted, at the cost of a full decode of what was never looked at.
-
-    Raises:
-        BadInput: what is found cannot be kept.
-    """
+    """Return it with the scenes counted: a full decode of each video never searched before."""
 
     async def look(decoders: Decoders, row: Row) -> Row:
         try:

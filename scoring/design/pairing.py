@@ -50,22 +50,14 @@ class Seats(NamedTuple):
 
 
 def count_pairs(n: int) -> int:
-    """Return how many unordered pairs `n` models have.
-
-    Raises:
-        ValueError: fewer than two models.
-    """
+    """Return how many unordered pairs `n` models have; ValueError for fewer than two models."""
     if n < 2:
         raise ValueError(f"{n} models make no pair; pass at least two")
     return n * (n - 1) // 2
 
 
 def roster_pairs(n: int) -> NDArray[np.int64]:
-    """Return all unordered pairs, shape (n(n-1)/2, 2): (0, 1), (0, 2), ... in roster order.
-
-    Raises:
-        ValueError: fewer than two models.
-    """
+    """Return all unordered pairs of two models or more, shape (n(n-1)/2, 2), in roster order."""
     count_pairs(n)
     return np.array(list(combinations(range(n), 2)), dtype=np.int64)
 

@@ -110,11 +110,7 @@ def climb(
 
 
 def factorise(matrix: Floats) -> Floats:
-    """Return the Cholesky factor of a matrix, upper.
-
-    Raises:
-        ArithmeticError: the matrix is not positive definite.
-    """
+    """Return the upper Cholesky factor; ArithmeticError where there is none."""
     factor, failed = dpotrf(matrix)
     if failed:
         raise ArithmeticError(
