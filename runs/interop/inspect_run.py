@@ -142,11 +142,7 @@ def _about(run: Run, board: Leaderboard) -> Json:
 
 def _metadata(run: Run, name: str, about: Json) -> Json:
     entry = cast_entry(run.manifest.get("cast"), name)
-    return {
-        **about,
-        "contestant": entry.get("model", name),
-        "max_frames": entry.get("max_frames"),
-    }
+    return {**about, "contestant": entry.get("model", name), "max_frames": entry.get("max_frames")}
 
 
 def _samples(run: Run, name: str, pictures: Frames) -> Iterator[Sample]:

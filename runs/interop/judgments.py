@@ -264,11 +264,7 @@ def _check(line: _Line, item: Item, against: Against, *, allow_differing: bool) 
             "one; the first folder is that of the selected answers"
         )
     return check_texts(
-        line.content,
-        item,
-        line.where,
-        reference=answers[against],
-        allow_differing=allow_differing,
+        line.content, item, line.where, reference=answers[against], allow_differing=allow_differing
     )
 
 
