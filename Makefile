@@ -42,6 +42,9 @@ $(STAMP): pyproject.toml
 demo: $(STAMP) ## draw sample clips, run a tournament on them, show the leaderboard; no key needed
 	@$(BIN)/arena demo
 
+# Bytecode is kept where the environment would have none: compiling all anew takes a minute a time.
+test slow: export PYTHONDONTWRITEBYTECODE =
+
 test: $(STAMP) ## the suite, without what takes minutes
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not live"
 

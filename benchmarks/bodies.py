@@ -14,7 +14,6 @@ import argparse
 import asyncio
 import gc
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.canned import parser_of, resident_mb
 from tests.support.film import PROVIDERS, Film, model_at
 from tests.support.loopback import Loopback, serving_apart
 from videoautoarena.agents.calls.clients import ChatClient, Sending
@@ -77,14 +77,6 @@ class Plain(ChatClient):
             await self._chat.client.aio.aclose()
 
 
-async def call_ms(client: ChatClient, sending: Sending) -> float:
-    """Return the CPU milliseconds of one call."""
-    gc.collect()
-    began = time.process_time()
-    await client.send(sending)
-    return (time.process_time() - began) * 1000
-
-
 async def cost(model: Model, turns: int) -> Cost:
     """Return what each kind of call costs, least of `turns` taken in turn."""
     film = Film(count=FRAMES, size_bytes=FRAME_BYTES)
@@ -95,19 +87,15 @@ async def cost(model: Model, turns: int) -> Cost:
     took: list[list[float]] = [[] for _ in kinds]
     for turn in range(FIRST + turns):
         for kind, (client, sending) in enumerate(kinds):
-            ms = await call_ms(client, sending)
+            gc.collect()
+            began = time.process_time()
+            await client.send(sending)
             # The first turns pay for imports, connections and loading.
             if turn >= FIRST:
-                took[kind].append(ms)
+                took[kind].append((time.process_time() - began) * 1000)
     await shared.aclose()
     await plain.aclose()
     return Cost(*map(min, took))
-
-
-def resident_mb() -> float:
-    """Return the resident size of this process."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 class Watch:
@@ -201,8 +189,7 @@ def broken(found: dict[str, Cost], sizes: dict[tuple[str, str], float]) -> list[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; return 1 if a bound does not hold."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=TURNS)
+    parser = parser_of(__doc__, turns=TURNS)
     parser.add_argument("--memory-of", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.memory_of:

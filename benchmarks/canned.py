@@ -7,13 +7,15 @@ its address and ends with its standard input.
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import re
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -83,7 +85,7 @@ class Canned:
 
 
 def reply(role: Role, text: str) -> str:
-    """Return what a role that is told `text` replies; every evolved question is a degree harder."""
+    """Return what a role that reads `text` replies; every evolved question is a degree harder."""
     if role == "contestant":
         return _said(ANSWER, text)
     degrees = [int(found) for found in DEGREE.findall(text)]
@@ -92,7 +94,10 @@ def reply(role: Role, text: str) -> str:
         "persona": lambda: {"personas": [_said(PERSON, text)] * 3},
         "questioner": lambda: {"question": f"A question of degree 0: {WORDS[:120]}?"},
         "judge": lambda: _judged("A" if len(text) % 2 else "B", text),
-        "comparer": lambda: _compared("A>>B" if len(text) % 2 else "B>A", text),
+        "comparer": lambda: {
+            **dict.fromkeys(("own_answer", *STANDARDS), _said(ANALYSIS, text)),
+            "verdict": "A>>B" if len(text) % 2 else "B>A",
+        },
         "evolver": lambda: _evolved(max(degrees) + 1),
         "grader": lambda: {"question_1": _grade(degrees[0]), "question_2": _grade(degrees[1])},
     }
@@ -108,10 +113,6 @@ def _judged(verdict: str, asked: str) -> dict[str, object]:
     each = {"analysis": _said(ANALYSIS, asked), "verdict": verdict}
     own = {"own_answer": _said(ANALYSIS, asked)}
     return {**own, **dict.fromkeys(STANDARDS, each), "verdict": verdict}
-
-
-def _compared(verdict: str, asked: str) -> dict[str, str]:
-    return dict.fromkeys(("own_answer", *STANDARDS), _said(ANALYSIS, asked)) | {"verdict": verdict}
 
 
 def _evolved(degree: int) -> dict[str, object]:
@@ -167,8 +168,9 @@ class NoIntents:
         """Keep nothing."""
 
 
-def _config() -> RunConfig:
-    return resolve(Flags(rounds=ROUNDS, models=("offline:hawk", "offline:owl"))).config
+async def no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
+    """Refuse to load a frame."""
+    raise AssertionError("nobody looks at a frame here")
 
 
 def _paid(name: str) -> Model:
@@ -181,15 +183,13 @@ def canned_arena(
     folder: Path, videos: int, *, is_paid: bool = False, intents: bool = True
 ) -> Iterator[Arena]:
     """Give an arena over `videos` videos, with a store and a journal in `folder`."""
-    config, prompts = _config(), PromptSet.load(None)
+    flags = Flags(rounds=ROUNDS, models=("offline:hawk", "offline:owl"))
+    config, prompts = resolve(flags).config, PromptSet.load(None)
     model = _paid if is_paid else parse_model
     films = dict(map(run_frames, range(videos)))
     slots = new_slots(list(films), rounds=ROUNDS, block=21, existing=[])
     frames = {video.id: shown for video, shown in films.items()}
     written: set[str] = set()
-
-    async def load(_video: str, _digests: list[str]) -> list[bytes]:
-        raise AssertionError("nobody looks at a frame here")
 
     async def look(video: str) -> Frames:
         if video not in written:
@@ -201,7 +201,7 @@ def canned_arena(
         store.add_videos(films)
         store.add_slots(slots)
         journal = store.journal if intents else NoIntents(store.journal)
-        asker = Asker(journal, load, concurrency=16, make_client=Canned)
+        asker = Asker(journal, no_bytes, concurrency=16, make_client=Canned)
         waves = Waves(slots, config.models)
         draws = Draws(config, slots, waves)
 
@@ -226,6 +226,8 @@ def canned_arena(
 
 
 MakeClient = Callable[[Model, Load], Client]
+UNHEARD = Listeners(say=lambda _line: None, hear=nobody)
+"""Nobody listens."""
 CAST = ("hawk", "owl", "mole", "wren")
 JPEG = b"\xff\xd8\xff" + bytes(1021)
 
@@ -311,12 +313,40 @@ async def played(
     listeners: Listeners | None = None,
 ) -> Finished:
     """Play a run to its end."""
-    listeners = listeners or Listeners(say=lambda _line: None, hear=nobody)
-    with (
-        patch("videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=client)),
-        patch("videoautoarena.runs.tournament.runner.Decoders", NoDecoders),
-    ):
-        return await play_run(run, folder / "out", limits=Limits(concurrency), listeners=listeners)
+    limits = Limits(concurrency)
+    with answered_by(client), patch("videoautoarena.runs.tournament.runner.Decoders", NoDecoders):
+        return await play_run(run, folder / "out", limits=limits, listeners=listeners or UNHEARD)
+
+
+def answered_by(client: MakeClient) -> AbstractContextManager[object]:
+    """Return a block in which `client` makes the clients of every run."""
+    return patch("videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=client))
+
+
+def check_whole(finished: Finished, battles: int) -> None:
+    """Raise RuntimeError where a run did not settle so many battles, none of them void."""
+    if finished.settled != battles or finished.voids:
+        raise RuntimeError(f"{finished} is no whole run")
+
+
+def parser_of(doc: str | None, **figures: float) -> argparse.ArgumentParser:
+    """Return a parser with an option for each figure, by its default."""
+    parser = argparse.ArgumentParser(description=doc)
+    for name, default in figures.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
+    return parser
+
+
+def keep(figure: str, is_kept: bool) -> bool:
+    """Print a figure beside its bound, and return whether it is kept."""
+    print(f"{figure}: {'kept' if is_kept else 'NOT kept'}", flush=True)
+    return is_kept
+
+
+def resident_mb() -> float:
+    """Return how much memory the process has in use now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 @dataclass
@@ -347,7 +377,8 @@ def answer(_model: str, messages: Sequence[BaseMessage]) -> AIMessage:
     content = messages[-1].content
     last = content if isinstance(content, str) else content[-1]
     text = last if isinstance(last, str) else str(last["text"])
-    role = text.rpartition(FORMAT_LINE)[2].split("\n")[0] if FORMAT_LINE in text else "contestant"
+    # The number of the contract may follow the role: "examiner (2)".
+    role = text.rpartition(FORMAT_LINE)[2].split()[0] if FORMAT_LINE in text else "contestant"
     return AIMessage.model_validate(
         {"content": reply(cast(Role, role), text), "usage_metadata": COUNTED}
     )

@@ -6,8 +6,8 @@ Eleven models, and for each model and video an offset of standard deviation tau 
 some models better than others, and all its battles feel it. The truth is what endless videos would
 give. Beside the clustered intervals of the arena stand those that take battles as independent, by
 sandwich and by bootstrap, and the bootstrap by video. The share is one of models over all
-tournaments. Its error is told too, from how the shares of the tournaments scatter. Then come eight
-models and videos that hold very unequal numbers of battles.
+tournaments; its error is that of the shares of the tournaments. Then come eight models and videos
+that hold very unequal numbers of battles.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import sys
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths, to_ratings
-from videoautoarena.scoring.fitting.counts import Cells, Floats, count_cells
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
 from videoautoarena.scoring.ratings.ratings import Method, rate
 
 MODELS, TIES = 11, 0.07
@@ -39,7 +40,7 @@ KINDS = {
     "bootstrap": (True, Method(rounds=400)),
     "naive bootstrap": (False, Method(rounds=400)),
 }
-"""Whether the videos are told, and how the intervals are made."""
+"""Whether intervals know the videos, and how they are made."""
 
 
 class Coverage(NamedTuple):
@@ -50,6 +51,13 @@ class Coverage(NamedTuple):
     """Standard error of the share."""
     width: float
     """Mean width in points."""
+
+    @classmethod
+    def of(cls, held: ArrayLike, width: ArrayLike) -> Coverage:
+        """Return it from the share held and the mean width of each tournament."""
+        shares = np.asarray(held)
+        error = float(shares.std(ddof=1) / np.sqrt(len(shares)))
+        return cls(float(shares.mean()), error, float(np.mean(width)))
 
 
 def true_ratings(strength: Floats, tau: float, ties: float = TIES) -> Floats:
@@ -64,44 +72,42 @@ def true_ratings(strength: Floats, tau: float, ties: float = TIES) -> Floats:
 
 def cover(videos: int, tau: float, *, sets: int, kinds: tuple[str, ...]) -> dict[str, Coverage]:
     """Return how often each kind of interval held the truth over seeded tournaments."""
-    strength, pairs = np.linspace(1.5, -1.5, MODELS), roster_pairs(MODELS)
+    strength = np.linspace(1.5, -1.5, MODELS)
     truth, video = true_ratings(strength, tau), np.repeat(np.arange(videos), BATTLES[videos])
     held = {kind: np.empty(sets) for kind in kinds}
     width = {kind: np.empty(sets) for kind in kinds}
     for seed in range(sets):
         rng = np.random.default_rng([seed, videos, round(10 * tau)])
-        offset = rng.normal(0, tau, (videos, MODELS))
-        a, b = pairs[rng.integers(0, len(pairs), len(video))].T
-        chance = expit(strength[a] - strength[b] + offset[video, a] - offset[video, b])
-        won = (rng.random(len(video)) < chance).astype(float)
-        points = np.where(rng.random(len(video)) < TIES, 0.5, won)
+        a, b, points = _draw(rng, strength, rng.normal(0, tau, (videos, MODELS)), video)
         for kind in kinds:
-            told, method = KINDS[kind]
+            is_clustered, method = KINDS[kind]
             cells = count_cells(
-                a, b, outcome=points, models=MODELS, cluster=video if told else None
+                a, b, outcome=points, models=MODELS, cluster=video if is_clustered else None
             )
             table = rate(cells, method)
             held[kind][seed] = np.mean((table.low <= truth) & (truth <= table.high))
             width[kind][seed] = np.mean(table.high - table.low)
-    return {
-        kind: Coverage(
-            held[kind].mean(), held[kind].std(ddof=1) / np.sqrt(sets), width[kind].mean()
-        )
-        for kind in kinds
-    }
+    return {kind: Coverage.of(held[kind], width[kind]) for kind in kinds}
 
 
 def draw_unequal(videos: int, each: int, tau: float, *, seed: int) -> Cells:
     """Return battles of eight models about videos whose shares are drawn from Dirichlet(1)."""
     rng = np.random.default_rng([seed, videos, each])
-    strength, pairs = np.linspace(1.5, -1.5, FEWER), roster_pairs(FEWER)
     video = rng.choice(videos, videos * each, p=rng.dirichlet(np.ones(videos)))
-    offset = rng.normal(0, tau, (videos, FEWER))
+    strength, offset = np.linspace(1.5, -1.5, FEWER), rng.normal(0, tau, (videos, FEWER))
+    a, b, points = _draw(rng, strength, offset, video)
+    return count_cells(a, b, outcome=points, models=FEWER, cluster=video)
+
+
+def _draw(
+    rng: np.random.Generator, strength: Floats, offset: Floats, video: Ints
+) -> tuple[Ints, Ints, Floats]:
+    """Both models of random battles, one on each entry of `video`, and the points of the first."""
+    pairs = roster_pairs(len(strength))
     a, b = pairs[rng.integers(0, len(pairs), len(video))].T
     chance = expit(strength[a] - strength[b] + offset[video, a] - offset[video, b])
     won = (rng.random(len(video)) < chance).astype(float)
-    points = np.where(rng.random(len(video)) < TIES, 0.5, won)
-    return count_cells(a, b, outcome=points, models=FEWER, cluster=video)
+    return a, b, np.where(rng.random(len(video)) < TIES, 0.5, won)
 
 
 def cover_unequal(videos: int, each: int, tau: float, *, sets: int) -> Coverage:
@@ -112,7 +118,7 @@ def cover_unequal(videos: int, each: int, tau: float, *, sets: int) -> Coverage:
         table = rate(draw_unequal(videos, each, tau, seed=seed))
         held[seed] = np.mean((table.low <= truth) & (truth <= table.high))
         width[seed] = np.mean(table.high - table.low)
-    return Coverage(held.mean(), held.std(ddof=1) / np.sqrt(sets), width.mean())
+    return Coverage.of(held, width)
 
 
 def main() -> int:
@@ -132,17 +138,16 @@ def main() -> int:
             miss = not LEAST - slack <= ours.share <= MOST + slack
             missed += miss
             line = "".join(f"{cell:25}" for cell in cells).rstrip()
-            print(f"{videos:6} {videos * battles:7} {tau:4}  {line}{'  MISS' if miss else ''}")
-            sys.stdout.flush()
+            line += "  MISS" if miss else ""
+            print(f"{videos:6} {videos * battles:7} {tau:4}  {line}", flush=True)
     print(f"\n{FEWER} models, videos of very unequal size (Dirichlet(1)), {2 * sets} tournaments")
     for videos, each in UNEQUAL:
-        told = f"{videos:6} {videos * each:7}  "
+        line = f"{videos:6} {videos * each:7}  "
         for tau in TAUS:
             ours = cover_unequal(videos, each, tau, sets=2 * sets)
             missed += ours.share < LEAST - 2 * ours.error
-            told += f"tau {tau}: {ours.share:.3f} +- {ours.error:.3f} ({ours.width:4.0f})   "
-        print(told.rstrip())
-        sys.stdout.flush()
+            line += f"tau {tau}: {ours.share:.3f} +- {ours.error:.3f} ({ours.width:4.0f})   "
+        print(line.rstrip(), flush=True)
     return 1 if missed else 0
 
 

@@ -1,10 +1,10 @@
-"""Is a frame behind damage ever called sound, and how much damage does nothing tell of?
+"""Is a frame behind damage ever called sound, and how much damage is never reported?
 
 Twenty clips of four codecs are damaged here: bytes are overwritten, packets are lost. Every frame
 is decoded as the arena decodes it, and compared with the same frame of the clip before that: below
-30 dB of PSNR anybody sees it. A second, plainer decoding tells behind which packets libav told of
-damage. A frame behind it and below 30 dB that is called sound is a mistake; one that nothing told
-of is stated, by codec.
+30 dB of PSNR anybody sees it. A second, plainer decoding finds behind which packets libav reported
+damage. A frame behind it and below 30 dB that is called sound is a mistake; one behind no report is
+stated, by codec.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class Outcome(NamedTuple):
     below: int = 0
     """Below 30 dB, or not there."""
     silent: int = 0
-    """Below 30 dB and not called damaged, with nothing told before."""
+    """Below 30 dB and not called damaged, with nothing reported before."""
     wrong: int = 0
-    """Below 30 dB and not called damaged, though damage was told before."""
+    """Below 30 dB and not called damaged, though damage was reported before."""
 
     def __add__(self, other: object) -> Outcome:  # type: ignore[override]
         """Return the sums."""
@@ -151,8 +151,8 @@ def looked_at(path: Path) -> tuple[dict[int, bytes], set[int]]:
     return {**none, **catch.pictures}, set(catch.exact)
 
 
-def told_of(path: Path) -> set[int]:
-    """Return the ticks from each packet at which libav told of damage to the next key frame."""
+def reported_in(path: Path) -> set[int]:
+    """Return the ticks from each packet at which libav reported damage to the next key frame."""
     behind, is_hurt, fresh = set[int](), False, None
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
@@ -187,7 +187,7 @@ def outcome(whole: Path, damaged: Path) -> Outcome:
     """Compare a damaged clip with what it was made from."""
     known, _ = looked_at(whole)
     pictures, sound = looked_at(damaged)
-    behind = told_of(damaged)
+    behind = reported_in(damaged)
     below = {tick for tick, data in pictures.items() if psnr(data, known.get(tick, b"")) < SEEN_DB}
     missed = below & sound
     return Outcome(
@@ -233,19 +233,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for what, whole, damaged in clips_of(folder, codec, seeds=options.seeds):
                 found = outcome(whole, damaged)
                 totals[codec] += found
-                print(f"{what}: {_told(found)}", flush=True)
+                print(f"{what}: {_summary(found)}", flush=True)
         lost = undamaged(folder)
     for codec, total in totals.items():
         share = total.silent / total.below if total.below else 0.0
-        print(f"{codec}: {_told(total)}; nothing told of {share:.0%} of those below {SEEN_DB:g} dB")
+        print(f"{codec}: {_summary(total)}; {share:.0%} of those below {SEEN_DB:g} dB unreported")
     print(f"undamaged clips with frames called damaged: {', '.join(lost) or 'none'}")
     return 1 if lost or any(total.wrong for total in totals.values()) else 0
 
 
-def _told(found: Outcome) -> str:
+def _summary(found: Outcome) -> str:
     return (
         f"{found.frames} frames, {found.damaged} called damaged, {found.below} below "
-        f"{SEEN_DB:g} dB, of these {found.silent} with nothing told, {found.wrong} wrongly "
+        f"{SEEN_DB:g} dB, of these {found.silent} with nothing reported, {found.wrong} wrongly "
         "called sound"
     )
 

@@ -1,17 +1,17 @@
 """What 128 JPEGs of a video cost, against decord and a full decode: `python -m benchmarks.decode`.
 
 Four clips of 720p, and any of your own with `--videos DIR`, go through each way in turn, as often
-as asked, each time in a process of its own, and the CPU seconds of the call alone are told, of all
-its threads, imports left out. Medians are held to the bounds:
+as asked, each time in a process of its own. What counts are the CPU seconds of the call alone, of
+all its threads, imports left out. Medians are held to the bounds:
 
 - `arena`: what a run does with a video it has not seen, from the file to 128 JPEGs;
 - `decord`: the same frames by number from `get_batch`, scaled when the file is opened, and Pillow;
 - `full`: every frame decoded by libav with its own threads and nothing done with it, as
-  `ffmpeg -f null` does; once a clip, told and not held to;
+  `ffmpeg -f null` does; once a clip, printed and not held to;
 - `warm`: the same frames from the cache, every byte of them checked.
 
 Clips are made once and stay in `--clips`, 0.9 GB with the hour's. decord is the extra of that name,
-and whatever it cannot read is told and left out.
+and whatever it cannot read is named and left out.
 """
 
 from __future__ import annotations
@@ -99,10 +99,8 @@ def encode(
         stream = container.add_stream("libx264", rate=FPS)
         stream.width, stream.height = size
         stream.pix_fmt, stream.bit_rate = "yuv420p", 1_700_000
-        stream.options = {
-            **{"preset": "veryfast", "g": str(gop), "keyint_min": str(gop)},
-            **{"sc_threshold": "0"},
-        }
+        groups = {"g": str(gop), "keyint_min": str(gop), "sc_threshold": "0"}
+        stream.options = {"preset": "veryfast", **groups}
         for number, planes in enumerate(drawn(size, round(seconds * FPS), seed)):
             frame = av.VideoFrame.from_ndarray(planes, format="yuv420p")
             frame.pts, frame.time_base = number, Fraction(1, FPS)
@@ -176,7 +174,6 @@ CHEAPER = {HALF_MINUTE.name: 1.4, HOUR.name: 1.4, FIVE_MINUTES.name: 1.15, SHORT
 WARM = 50.0
 """Times cheaper than the first look is one at what the cache holds."""
 TURNS = 3
-WAYS = ("arena", "decord", "full", "warm")
 
 
 def _arena(path: Path) -> Callable[[], object]:
@@ -187,10 +184,12 @@ def _arena(path: Path) -> Callable[[], object]:
 
 def _decord(path: Path) -> Callable[[], object]:
     import decord
-    import numpy as np
-    from PIL import Image
 
-    width, height = _scaled(path)
+    from videoautoarena.video.decode.av import probe
+    from videoautoarena.video.decode.jpeg import fitted_size
+
+    shape = probe(path)
+    width, height = fitted_size((shape.width_px, shape.height_px), Sampling(size_px=SIDE))
 
     def look() -> list[bytes]:
         reader = decord.VideoReader(str(path), ctx=decord.cpu(0), width=width, height=height)
@@ -205,18 +204,7 @@ def _decord(path: Path) -> Callable[[], object]:
     return look
 
 
-def _scaled(path: Path) -> tuple[int, int]:
-    """Return the size in which the arena sees a video."""
-    from videoautoarena.video.decode.av import probe
-    from videoautoarena.video.decode.jpeg import fitted_size
-
-    shape = probe(path)
-    return fitted_size((shape.width_px, shape.height_px), Sampling(size_px=SIDE))
-
-
 def _full(path: Path) -> Callable[[], object]:
-    import av
-
     def look() -> int:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
@@ -277,7 +265,7 @@ def compare(path: Path, *, turns: int, cache: Path) -> dict[str, list[float]]:
     """Return the CPU seconds of each way, one way after the other in every turn."""
     took: dict[str, list[float]] = defaultdict(list)
     for turn in range(turns):
-        for way in (way for way in WAYS if way != "full" or not turn):
+        for way in (way for way in READY if way != "full" or not turn):
             seconds = measured(way, path, cache)
             if seconds is not None:
                 took[way].append(seconds)
@@ -287,8 +275,8 @@ def compare(path: Path, *, turns: int, cache: Path) -> dict[str, list[float]]:
 def verdicts(name: str, took: dict[str, list[float]]) -> list[tuple[bool, str]]:
     """Return what was promised of a clip, each with whether it holds."""
     mid = {way: median(seconds) for way, seconds in took.items()}
-    told = [f"{way} {mid[way]:.3g} ({min(took[way]):.3g}-{max(took[way]):.3g})" for way in mid]
-    found = [(True, f"{name}: CPU s {', '.join(told)}")]
+    each = [f"{way} {mid[way]:.3g} ({min(took[way]):.3g}-{max(took[way]):.3g})" for way in mid]
+    found = [(True, f"{name}: CPU s {', '.join(each)}")]
     if "decord" in mid:
         ratio, bound = mid["decord"] / mid["arena"], CHEAPER.get(name, 1 / NEVER_ABOVE)
         found.append((ratio >= bound, f"  {ratio:.2f} x cheaper than decord, at least {bound:.2f}"))

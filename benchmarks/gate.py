@@ -106,7 +106,7 @@ def line(trace: Trace, seeds: Iterable[int]) -> tuple[float, float, int]:
             until_s=trace.until_s,
             lineages=trace.lineages,
             seed=seed,
-            model=dict(model),
+            model={**model},
         )
         for seed in seeds
     ]

@@ -2,7 +2,7 @@
 
 A run of six battles is killed at every single write, sync, truncation, deletion and close of its
 files, one after the other, and gone on with each time: it has to come to the battles of the
-undisturbed run, and nothing that was told to be kept may be asked again. Likewise it meets thirty
+undisturbed run, and nothing that was said to be kept may be asked again. Likewise it meets thirty
 sizes of a full disk; and with --fsync the power goes after every fourth operation, and what was not
 synced is gone, all of it or by chance in part.
 """
@@ -14,9 +14,9 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -39,13 +39,14 @@ class Grounds:
             place.mkdir()
             self._free.put(Ground.prepared(undo.enter_context(program()), place))
 
-    def one(self) -> Ground:
-        """Return a ground that nobody is at; give it back."""
-        return self._free.get()
-
-    def give_back(self, ground: Ground) -> None:
-        """Let the next trial have it."""
-        self._free.put(ground)
+    @contextmanager
+    def one(self) -> Iterator[Ground]:
+        """Give a ground that nobody is at."""
+        ground = self._free.get()
+        try:
+            yield ground
+        finally:
+            self._free.put(ground)
 
     def all(self, trials: Iterable[Trial]) -> list[str]:
         """Return how each trial ended: "killed", "ended", "stopped", or what went wrong."""
@@ -53,13 +54,11 @@ class Grounds:
             return list(pool.map(self._tried, trials))
 
     def _tried(self, trial: Trial) -> str:
-        ground = self.one()
         try:
-            return {-9: "killed", 0: "ended", 1: "stopped"}[trial(ground)]
-        except Exception as wrong:  # noqa: BLE001 - told as a failure of this trial
+            with self.one() as ground:
+                return {-9: "killed", 0: "ended", 1: "stopped"}[trial(ground)]
+        except Exception as wrong:  # noqa: BLE001 - reported as a failure of this trial
             return f"FAILED: {wrong}"
-        finally:
-            self.give_back(ground)
 
 
 def killed_at(number: int) -> Trial:
@@ -89,7 +88,7 @@ def without_power(number: int, record: Path) -> Trial:
     return trial
 
 
-def told(what: str, ended: Sequence[str]) -> bool:
+def summed_up(what: str, ended: Sequence[str]) -> bool:
     """Print how trials ended, and return whether all went well."""
     counts = Counter("FAILED" if end.startswith("FAILED") else end for end in ended)
     print(f"{what}: {len(ended)}, of which", *(f"{n} {end}" for end, n in counts.items()))
@@ -103,18 +102,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--step", type=int, default=1, help="every so many operations")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name, ExitStack() as undo:
-        grounds = Grounds(Path(name), undo)
-        ground, record = grounds.one(), Path(name) / "synced.ops"
-        count = len(ground.kinds)
-        print("a run comes to", *(f"{n} {kind}," for kind, n in Counter(ground.kinds).items()))
-        ground.simulate(Path(name) / "synced", Disk(record=str(record)), "--fsync")
+        grounds, record = Grounds(Path(name), undo), Path(name) / "synced.ops"
+        with grounds.one() as ground:
+            numbers = range(1, len(ground.kinds) + 1, options.step)
+            print("a run comes to", *(f"{n} {kind}," for kind, n in Counter(ground.kinds).items()))
+            ground.simulate(Path(name) / "synced", Disk(record=str(record)), "--fsync")
         cuts = range(1, len(recorded(record)), POWER_STEP * options.step)
-        grounds.give_back(ground)
-        numbers = range(1, count + 1, options.step)
         kept = [
-            told("kills, at every operation", grounds.all(map(killed_at, numbers))),
-            told("sizes of a full disk", grounds.all(map(full_at, range(1, SIZES + 1)))),
-            told("power cuts", grounds.all(without_power(n, record) for n in cuts)),
+            summed_up("kills, at every operation", grounds.all(map(killed_at, numbers))),
+            summed_up("sizes of a full disk", grounds.all(map(full_at, range(1, SIZES + 1)))),
+            summed_up("power cuts", grounds.all(without_power(n, record) for n in cuts)),
         ]
     print("every run went on to the same battles" if all(kept) else "NOT every run went on")
     return 0 if all(kept) else 1

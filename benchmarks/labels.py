@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -85,8 +86,7 @@ def draw(setting: Setting, seed: int, battles: int) -> Judged:
 def cover(setting: Setting, *, sets: int, battles: int = BATTLES) -> Found:
     """Return how often each kind of rating held the scale of people."""
     truth = true_ratings(STRENGTH, setting.tau)
-    held: dict[str, list[float]] = {}
-    width: dict[str, list[float]] = {}
+    held, width = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     lams, gains = [], []
     for seed in range(sets):
         data = draw(setting, seed, battles)
@@ -102,16 +102,9 @@ def cover(setting: Setting, *, sets: int, battles: int = BATTLES) -> Found:
                 gains.append(found.tunings[0].gain)
         for kind, table in tables.items():
             inside = (table.low <= truth) & (truth <= table.high)
-            held.setdefault(kind, []).append(float(inside.mean()))
-            width.setdefault(kind, []).append(float(np.mean(table.high - table.low)))
-    kinds = {
-        kind: Coverage(
-            float(np.mean(held[kind])),
-            float(np.std(held[kind], ddof=1) / np.sqrt(sets)),
-            float(np.mean(width[kind])),
-        )
-        for kind in held
-    }
+            held[kind].append(float(inside.mean()))
+            width[kind].append(float(np.mean(table.high - table.low)))
+    kinds = {kind: Coverage.of(held[kind], width[kind]) for kind in held}
     return Found(kinds, float(np.mean(lams)), float(np.mean(gains)))
 
 
@@ -141,9 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"{setting.noise:5} {setting.favour:6} {setting.videos:6} {setting.labels:6}  "
             + "".join(f"{cell:17}" for cell in cells)
-            + f"{found.lam:6.2f} {found.gain:5.2f}{'  MISS' if miss else ''}"
+            + f"{found.lam:6.2f} {found.gain:5.2f}{'  MISS' if miss else ''}",
+            flush=True,
         )
-        sys.stdout.flush()
     return 1 if missed else 0
 
 

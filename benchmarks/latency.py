@@ -13,7 +13,6 @@ before it answers; that is no part of the bound.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import heapq
 import subprocess
@@ -28,7 +27,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.canned import Canned, MakeClient, Shape, Took, begun, played, timed
+from benchmarks.canned import (
+    Canned,
+    MakeClient,
+    Shape,
+    Took,
+    begun,
+    check_whole,
+    keep,
+    parser_of,
+    played,
+    timed,
+)
 from videoautoarena.agents.calls.clients import ChatClient, Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Nonce
@@ -78,7 +88,8 @@ def calls_of(nonces: Iterable[Nonce]) -> Calls:
     ends: dict[str, list[int]] = {}
     for scope in sorted(by_scope, key=_round):
         video, lineage = scope.split("-")[0], scope.rpartition("-r")[0]
-        steps = _examined(by_scope[scope]) if scope == video else _played(by_scope[scope])
+        made = by_scope[scope]
+        steps = [1] * len(made) if scope == video else _played(made)
         after = ends.get(lineage, ends.get(video, []))
         for side_by_side in steps:
             after = calls.add(side_by_side, after)
@@ -88,10 +99,6 @@ def calls_of(nonces: Iterable[Nonce]) -> Calls:
 
 def _round(scope: str) -> int:
     return int(scope.rpartition("-r")[2]) if "-" in scope else -1
-
-
-def _examined(nonces: Sequence[Nonce]) -> list[int]:
-    return [1] * len(nonces)
 
 
 def _played(nonces: Sequence[Nonce]) -> list[int]:
@@ -160,8 +167,7 @@ def turn(shape: Shape, client: MakeClient, *, places: int) -> Turn:
         async def whole() -> Took:
             with timed() as took:
                 finished = await played(run, folder, client=client, concurrency=places)
-            if finished.settled != shape.battles or finished.voids:
-                raise RuntimeError(f"{finished} is no whole run")
+            check_whole(finished, shape.battles)
             return took
 
         took = run_async(whole())
@@ -182,7 +188,7 @@ def serving(call_s: float) -> Iterator[str]:
             process.stdin.close()
 
 
-def told(turns: Sequence[Turn], *, places: int, call_s: float, name: str) -> tuple[float, str]:
+def summary(turns: Sequence[Turn], *, places: int, call_s: float, name: str) -> tuple[float, str]:
     """Return the best turn's share of the least time, and a line about it."""
     took, calls = min(turns, key=lambda one: one.took.wall_s)
     number = len(calls.waits_for)
@@ -198,12 +204,8 @@ def told(turns: Sequence[Turn], *, places: int, call_s: float, name: str) -> tup
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print how close the run comes to the bound; return 1 if it is not close enough."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--videos", type=int, default=VIDEOS)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--places", type=int, default=PLACES)
-    parser.add_argument("--call-s", type=float, default=CALL_S)
-    parser.add_argument("--turns", type=int, default=TURNS)
+    figures = {"videos": VIDEOS, "rounds": ROUNDS, "places": PLACES, "call_s": CALL_S}
+    parser = parser_of(__doc__, **figures, turns=TURNS)
     parser.add_argument("--pairing", choices=("mix", "uniform"), default="mix")
     parser.add_argument("--http", action="store_true")
     options = parser.parse_args(arguments)
@@ -211,18 +213,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     places = options.places
     shape = Shape(options.videos, options.rounds, pairing=options.pairing)
-    tell = partial(told, places=places, call_s=options.call_s)
+    summed = partial(summary, places=places, call_s=options.call_s)
     slow = partial(Slow, call_s=options.call_s)
     turns = [turn(shape, slow, places=places) for _ in range(options.turns)]
-    share, line = tell(turns, name="in the process")
+    share, line = summed(turns, name="in the process")
     print(line)
     if options.http:
         with serving(options.call_s) as url:
             over = replace(shape, url=url)
-            print(tell([turn(over, ChatClient, places=places)], name="over HTTP")[1])
-    kept = share >= BOUND
-    print(f"{share:.1%} of at least {BOUND:.0%}: {'kept' if kept else 'NOT kept'}")
-    return 0 if kept else 1
+            print(summed([turn(over, ChatClient, places=places)], name="over HTTP")[1])
+    return 0 if keep(f"{share:.1%} of at least {BOUND:.0%}", share >= BOUND) else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Does a run's memory grow with its battles or its slots: `python -m benchmarks.memory [slots]`.
 
-A run of 10,002 lineages whose models answer at once, told to plain lines, to a trace file and to a
+A run of 10,002 lineages whose models answer at once, heard by plain lines, a trace file and to a
 live console that nobody sees, is played to its end. The resident memory of the process is read
 every few hundred battles. It may not pass 500 MB, nor grow after the first tenth of the battles by
 more than a little. The answers, analyses and briefs are as long as those of real models; without
@@ -30,7 +30,17 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from benchmarks.canned import Shape, begun, continued, played, timed
+from benchmarks.canned import (
+    Shape,
+    begun,
+    check_whole,
+    continued,
+    keep,
+    parser_of,
+    played,
+    resident_mb,
+    timed,
+)
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.console.events import Hear, Listeners, Settled, all_of
 from videoautoarena.runs.console.live import LiveConsole, plain_lines
@@ -44,19 +54,12 @@ MOST_GROWTH_MB = 20.0
 MOST_KB = 20.0
 VIDEOS = 3334
 SAMPLES = 40
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MOST_STATUS_S = 5.0
 SMALL, LARGE, BATTLES = Shape(60, 1), Shape(5000, 50), 20_000
 MORE = 200
 """Battles that are played once the run is continued."""
 _UNIT = 1 if sys.platform == "darwin" else 1024
-"""Bytes in which the system tells how much a process held."""
-
-
-def resident_mb() -> float:
-    """Return how much memory the process has in use now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * PAGE_BYTES / 1e6
+"""Bytes in which the system counts what a process held."""
 
 
 @dataclass
@@ -100,33 +103,18 @@ def play(folder: Path, shape: Shape) -> Curve:
     curve = Curve(every=max(1, shape.battles // SAMPLES))
     run = begun(folder, shape)
     with everybody(folder) as hear:
-        told = Listeners(say=lambda _line: None, hear=all_of(hear, curve.hear))
-        finished = run_async(played(run, folder, listeners=told))
-    if finished.settled != shape.battles or finished.voids:
-        raise RuntimeError(f"{finished} is no whole run")
+        listeners = Listeners(say=_nobody, hear=all_of(hear, curve.hear))
+        finished = run_async(played(run, folder, listeners=listeners))
+    check_whole(finished, shape.battles)
     return curve
 
 
-class Part(NamedTuple):
-    """What one table or index of a run's file takes."""
-
-    name: str
-    size_bytes: int
-
-
-def parts(path: Path) -> list[Part]:
-    """Return what each table and index takes, the largest first."""
+def parts(path: Path) -> dict[str, int]:
+    """Return how many bytes each table and index of a run's file takes, the largest first."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         sql = "SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC"
-        return [Part(name, size) for name, size in connection.execute(sql)]
-
-
-def size_table(found: Sequence[Part], battles: int) -> list[str]:
-    """Return the parts of a file as lines."""
-    lines = [f"{'the file, KB a battle':<32}{'KB':>8}"]
-    lines += [f"  {part.name:<30}{part.size_bytes / battles / 1000:8.2f}" for part in found]
-    return lines
+        return dict(connection.execute(sql))
 
 
 class Process(NamedTuple):
@@ -157,8 +145,8 @@ def play_slots(folder: Path, shape: Shape, battles: int, *, is_new: bool) -> Non
     introduce(run, folder / "out", say=_nobody, assumed_cast=False, exists=not is_new)
     until = Until(battles)
     with everybody(folder) as hear:
-        told = Listeners(say=_nobody, hear=all_of(hear, until.hear))
-        finished = run_async(played(run, folder, listeners=told))
+        listeners = Listeners(say=_nobody, hear=all_of(hear, until.hear))
+        finished = run_async(played(run, folder, listeners=listeners))
     if until.settled < battles or finished.voids:
         raise RuntimeError(f"{finished} after {until.settled} battles")
 
@@ -199,10 +187,8 @@ def measure_slots(folder: Path, shape: Shape, battles: int) -> dict[str, Process
 
 def main_slots(arguments: Sequence[str]) -> int:
     """Print what processes with many slots took; return 1 beyond a bound."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--videos", type=int, default=LARGE.videos)
-    parser.add_argument("--rounds", type=int, default=LARGE.rounds)
-    parser.add_argument("--battles", type=int, default=BATTLES)
+    figures = {"videos": LARGE.videos, "rounds": LARGE.rounds}
+    parser = parser_of(__doc__, **figures, battles=BATTLES)
     parser.add_argument("--only", nargs=2, metavar=("PHASE", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     shape = Shape(options.videos, options.rounds)
@@ -224,9 +210,7 @@ def main_slots(arguments: Sequence[str]) -> int:
         ),
     }
     print(f"{(max(large) - small) * 1e6 / shape.battles:.0f} bytes a slot beyond the small run")
-    for line, kept in holds.items():
-        print(f"{line}: {'kept' if kept else 'NOT kept'}")
-    return 0 if all(holds.values()) else 1
+    return 0 if all([keep(*bound) for bound in holds.items()]) else 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -234,19 +218,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = sys.argv[1:] if arguments is None else arguments
     if typed[:1] == ["slots"]:
         return main_slots(typed[1:])
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--videos", type=int, default=VIDEOS)
-    parser.add_argument("--rounds", type=int, default=1)
-    options = parser.parse_args(typed)
+    options = parser_of(__doc__, videos=VIDEOS, rounds=1).parse_args(typed)
     shape = Shape(options.videos, options.rounds)
     with tempfile.TemporaryDirectory() as name, timed() as took:
         curve = play(Path(name), shape)
         found = parts(Path(name) / "out" / RUN_FILE)
     battles, first = shape.battles, shape.battles // 10
-    kb = sum(part.size_bytes for part in found if part.name != "frames") / battles / 1000
+    kb = sum(size for part, size in found.items() if part != "frames") / battles / 1000
     most, growth = max(mb for _, mb in curve.points), curve.growth_mb(first)
     print("battles     MB", *(f"{at:>7} {mb:6.0f}" for at, mb in curve.points), sep="\n")
-    print(*size_table(found, battles), sep="\n")
+    print(f"{'the file, KB a battle':<32}{'KB':>8}")
+    for part, size in found.items():
+        print(f"  {part:<30}{size / battles / 1000:8.2f}")
     print(
         f"{battles} battles in {took.wall_s:.0f} s, {took.cpu_s * 1000 / battles:.1f} ms CPU each"
     )
@@ -257,9 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ),
         f"{kb:.1f} KB a battle without frames, of at most {MOST_KB:g}": kb <= MOST_KB,
     }
-    for line, kept in holds.items():
-        print(f"{line}: {'kept' if kept else 'NOT kept'}")
-    return 0 if all(holds.values()) else 1
+    return 0 if all([keep(*bound) for bound in holds.items()]) else 1
 
 
 if __name__ == "__main__":

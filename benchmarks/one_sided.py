@@ -65,13 +65,6 @@ class Error(NamedTuple):
     """Share of intervals of gaps that hold the truth."""
 
 
-class Shares(NamedTuple):
-    """How often intervals of ratings hold."""
-
-    others: float
-    parrot: float
-
-
 def gap_halves(table: Ratings) -> Floats:
     """Return half the width of the interval of each gap of the only component, in nats."""
     spread = table.fits[0].spread
@@ -170,8 +163,8 @@ def early_error(battles: int, *, sets: int) -> Error:
     return Error(float(np.sqrt(np.mean(square))), float(np.mean(held)))
 
 
-def cover_parrot(videos: int, each: int, *, sets: int) -> Shares:
-    """Return how often ratings hold in a field with a parrot."""
+def cover_parrot(videos: int, each: int, *, sets: int) -> tuple[float, float]:
+    """Return how often ratings of the others hold in a field with a parrot, and of the parrot."""
     others, parrot = [], []
     for seed in range(sets):
         table = rate(play_parrot(videos * each, seed=seed, videos=videos))
@@ -181,7 +174,7 @@ def cover_parrot(videos: int, each: int, *, sets: int) -> Shares:
         inside = (table.low <= truth) & (truth <= table.high)
         others.append(inside[:6].mean())
         parrot.append(inside[6])
-    return Shares(float(np.mean(others)), float(np.mean(parrot)))
+    return float(np.mean(others)), float(np.mean(parrot))
 
 
 def true_ratings(one_sided: NDArray[np.bool_]) -> Floats:
@@ -236,16 +229,14 @@ def main() -> int:
             held = cover_chain(models, each, newcomer=newcomer, sets=sets)
             missed += held.share < LEAST
             true, who = SCALE * (models - 1) * np.log(2.0), "newcomer" if newcomer else ""
-            print(
-                f"  {models:3} x {each:<4} {who:9} {held.share:.3f} ({held.mean:.0f}, {true:.0f})"
-            )
-            sys.stdout.flush()
+            line = f"{who:9} {held.share:.3f} ({held.mean:.0f}, {true:.0f})"
+            print(f"  {models:3} x {each:<4} {line}", flush=True)
     print(f"\n{TEAMS} teams: share of gaps held up to 300 points, to 600, above, all (one-sided)")
     for games in SCHEDULES:
         shares, lost = cover_schedule(games, sets=max(1, sets // 20))
         missed += min(shares) < LEAST
-        print(f"  {games:3} games  {' '.join(f'{s:.3f}' for s in shares)} ({lost:.1f})")
-        sys.stdout.flush()
+        line = " ".join(f"{share:.3f}" for share in shares)
+        print(f"  {games:3} games  {line} ({lost:.1f})", flush=True)
     print("\nseven models, one a parrot: error of the gaps of six in nats, share held")
     for battles in EARLY:
         print("  {:4} battles  {:.3f} {:.3f}".format(battles, *early_error(battles, sets=sets)))
@@ -256,14 +247,13 @@ def main() -> int:
         print("  {:3} x {:<3} {:.3f} {:.3f}".format(videos, each, *shares))
     print("\na newcomer that loses to 1, 3 and all: change of a gap in 99 of 100 fields (in all)")
     for each in (10, 20, LEVEL_BATTLES):
-        told = f"  {each:3} battles a model "
+        line = f"  {each:3} battles a model "
         for opponents in (lambda _: 1, lambda n: min(n, 3), lambda n: n):
             moved = newcomer_moves(opponents, fields=sets // 2, each=each)
             usual = float(np.quantile(moved, 0.99))
             missed += each == LEVEL_BATTLES and usual > MOST
-            told += f" {usual:.2f} ({moved.max():.2f})"
-        print(told)
-        sys.stdout.flush()
+            line += f" {usual:.2f} ({moved.max():.2f})"
+        print(line, flush=True)
     return 1 if missed else 0
 
 

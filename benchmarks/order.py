@@ -56,12 +56,14 @@ def main() -> int:
     parser.add_argument("--videos", type=Path, help="real clips; the samples where not given")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of the five")
     options = parser.parse_args()
-    folder = options.videos
-    with tempfile.TemporaryDirectory() as place:
-        clips = folder or _samples(Path(place) / "samples")
-        pool = measure(clips, Path(place), SEEDS[: options.seeds])
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        clips = options.videos or place / "samples"
+        if options.videos is None:
+            make_samples(clips)
+        pool = measure(clips, place, SEEDS[: options.seeds])
     print_tables(pool)
-    return print_claims(pool, is_real=folder is not None)
+    return print_claims(pool, is_real=options.videos is not None)
 
 
 def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
@@ -72,7 +74,7 @@ def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
     for seed in seeds:
         out = place / f"seed-{seed}"
         flags = Flags(models=CAST, rounds=rounds, seed=seed, pairing="round-robin", swap="all")
-        asyncio.run(simulate(clips, out, flags=flags, say=_quiet))
+        asyncio.run(simulate(clips, out, flags=flags, say=lambda _line: None))
         with open_run(out) as run:
             pool.seeds.append(run.battles)
             pictures = {v.id: _pictures(run, v) for v in run.store.videos()}
@@ -80,15 +82,6 @@ def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
                 _measure_answers(pool, battle, pictures[battle.video])
         print(f"seed {seed}: {len(pool.seeds[-1])} battles on {videos} videos", file=sys.stderr)
     return pool
-
-
-def _quiet(_line: str) -> None:
-    """Say nothing."""
-
-
-def _samples(folder: Path) -> Path:
-    make_samples(folder)
-    return folder
 
 
 def _pictures(run: Run, video: Video) -> list[Picture]:
@@ -137,19 +130,12 @@ def ratings(battles: Iterable[Battle]) -> dict[str, float]:
 
 def share(battles: Iterable[Battle], model: str, other: str) -> float:
     """Return the share of decided battles that `model` won against `other`, ties half."""
-    points = [_points(battle, model) for battle in battles if _is_between(battle, model, other)]
+    points = []
+    for battle in battles:
+        if {battle.model_a, battle.model_b} == {model, other} and battle.verdict in DECIDED:
+            winner = {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)
+            points.append(0.5 if winner is None else float(winner == model))
     return _mean(points)
-
-
-def _is_between(battle: Battle, model: str, other: str) -> bool:
-    return {battle.model_a, battle.model_b} == {model, other} and battle.verdict in DECIDED
-
-
-def _points(battle: Battle, model: str) -> float:
-    if battle.verdict not in ("a", "b"):
-        return 0.5
-    winner = battle.model_a if battle.verdict == "a" else battle.model_b
-    return float(winner == model)
 
 
 def _print_shares(battles: Sequence[Battle]) -> None:

@@ -5,12 +5,12 @@
 Tournaments as a run plays them: blocks of 21 videos with three users and four rounds, so waves of
 63 battles, and weights from the waves up to two earlier. Eleven models are as far apart as in the
 paper, or 25 points each from the next. The judge decides 13 % of battles the wrong way round, ties
-7 % and leans to the answer read first by 0.2 nats. Told are the battles after which every model
+7 % and leans to the answer read first by 0.2 nats. Printed are the battles after which every model
 stays apart from the next by 1.96 errors, in the right order; Kendall's tau stays above 0.95; the
 intervals stay narrower than 40 or 30 points; and the order is apart at any look. Medians over
 seeds; intervals of ratios by bootstrap of seeds.
 
-Coverage is told for judges that follow the model. Where a judge errs now and then whatever the gap,
+Coverage is that of judges that follow the model. Where a judge errs now and then whatever the gap,
 rules that pair differently estimate different scales.
 """
 
@@ -87,8 +87,8 @@ def compare(name: str, **limits: float) -> bool:
     first = next(iter(NEEDS))
     needed, least = (float(np.median(found[rule][first])) for rule in ("mix", "uniform"))
     most = MOST_NEEDED[name] * least
-    told = f"  {needed:.0f} of at most {most:.0f}, {MOST_NEEDED[name]} x uniform"
-    return keep(told, needed <= most < np.inf)
+    line = f"  {needed:.0f} of at most {most:.0f}, {MOST_NEEDED[name]} x uniform"
+    return keep(line, needed <= most < np.inf)
 
 
 def cover(strength: Floats, rule: str, *, sets: int, quirk: float, at: Sequence[int]) -> Floats:
@@ -124,7 +124,7 @@ def cover_at_stop(strength: Floats, *, width: float | None, sets: int, battles: 
 def stops(strength: Floats, *, sets: int, battles: int) -> tuple[Floats, Floats]:
     """Return which tournaments stopped wrong by the bound, and by 1.96, looked at every wave.
 
-    To tell equal models apart is wrong whatever the order.
+    To find equal models apart is wrong whatever the order.
     """
     at, ladder = range(WAVE, battles + 1, WAVE), Ladder(strength, quirk=0.5)
     wrong = np.zeros((2, sets))
@@ -157,9 +157,9 @@ def pick_ms(models: int, *, battles: int) -> float:
     return min(took)
 
 
-def keep(told: str, is_kept: bool) -> bool:
+def keep(line: str, is_kept: bool) -> bool:
     """Print a figure beside its bound, and return whether it is kept."""
-    print(f"{told}: {'kept' if is_kept else 'NOT kept'}", flush=True)
+    print(f"{line}: {'kept' if is_kept else 'NOT kept'}", flush=True)
     return is_kept
 
 
@@ -198,18 +198,18 @@ def _covers(sets: int, at: Sequence[int]) -> list[bool]:
             share, low, high, _ = measure_share(
                 mix.ravel(), np.repeat(np.arange(sets), mix[0].size)
             )
-            told = f"  {name:8} quirk {quirk}  uniform {rows[0]}  mix {rows[1]}"
-            told += f", in all {share:.3f} [{low:.3f}, {high:.3f}] of at least {LEAST_COVERED}"
-            kept.append(keep(told, share >= LEAST_COVERED))
-    for name in ("paper", "cluster"):
-        held = cover_at_stop(LADDERS[name], width=70.0, sets=sets, battles=2 * at[-1])
-        share, low, high, _ = measure_share(held.ravel(), np.repeat(np.arange(sets), 11))
-        told = f"  {name:8} quirk 0.5  mix, stopped by ci=70 {share:.3f} [{low:.3f}, {high:.3f}]"
-        kept.append(keep(f"{told} of at least {LEAST_COVERED}", share >= LEAST_COVERED))
-    held = cover_at_stop(LADDERS["three"], width=None, sets=sets, battles=2 * at[-1])
-    share, low, high, _ = measure_share(held.ravel(), np.repeat(np.arange(sets), 3))
-    told = f"  three    quirk 0.5  mix, stopped by separated {share:.3f} [{low:.3f}, {high:.3f}]"
-    kept.append(keep(f"{told} of at least {LEAST_COVERED}", share >= LEAST_COVERED))
+            line = f"  {name:8} quirk {quirk}  uniform {rows[0]}  mix {rows[1]}"
+            line += f", in all {share:.3f} [{low:.3f}, {high:.3f}] of at least {LEAST_COVERED}"
+            kept.append(keep(line, share >= LEAST_COVERED))
+    for name, rule, width in (
+        ("paper", "ci=70", 70.0),
+        ("cluster", "ci=70", 70.0),
+        ("three", "separated", None),
+    ):
+        held = cover_at_stop(LADDERS[name], width=width, sets=sets, battles=2 * at[-1])
+        share, low, high, _ = measure_share(held.ravel(), np.repeat(np.arange(sets), held.shape[1]))
+        line = f"  {name:8} quirk 0.5  mix, stopped by {rule} {share:.3f} [{low:.3f}, {high:.3f}]"
+        kept.append(keep(f"{line} of at least {LEAST_COVERED}", share >= LEAST_COVERED))
     return kept
 
 
@@ -220,9 +220,9 @@ def _stops(sets: int, battles: int) -> list[bool]:
         bound, single = (
             measure_share(wrong) for wrong in stops(LADDERS[name], sets=sets, battles=battles)
         )
-        told = f"  {name:18} stopped wrong: beyond 1.96 {single.value:.3f}, beyond the bound "
-        told += f"{bound.value:.3f} [{bound.low:.3f}, {bound.high:.3f}] of at most {MOST_WRONG}"
-        kept.append(keep(told, bound.value <= MOST_WRONG))
+        line = f"  {name:18} stopped wrong: beyond 1.96 {single.value:.3f}, beyond the bound "
+        line += f"{bound.value:.3f} [{bound.low:.3f}, {bound.high:.3f}] of at most {MOST_WRONG}"
+        kept.append(keep(line, bound.value <= MOST_WRONG))
     return kept
 
 

@@ -6,7 +6,7 @@ Ours are bias-reduced fits, but for the difference from choix. Three things are 
 bootstrap draws beside evalica's own bootstrap and beside choix on the same draws; a million battles
 with names from a Parquet file to ratings with clustered intervals, in CPU seconds of the process;
 the sandwich of 200 models and two million battles once they are counted. BLAS has one thread
-everywhere, for the others too. Programs take turns, and the median of the turns is told with the
+everywhere, for the others too. Programs take turns, and the median of the turns stands with the
 least and the most; a ratio is one of medians.
 """
 
@@ -69,7 +69,7 @@ def seconds(run: Callable[[], object], *, cpu: bool = False) -> float:
     return clock() - began
 
 
-def told(took: list[float]) -> str:
+def milliseconds(took: list[float]) -> str:
     """Return median, least and most in milliseconds."""
     return (
         f"{1e3 * statistics.median(took):9.1f} ms ({1e3 * min(took):.1f} - {1e3 * max(took):.1f})"
@@ -128,7 +128,7 @@ def compare_bootstraps(turns: int) -> list[bool]:
                 took[name].append(spent)
     print(f"{ROUNDS} bootstrap draws, 11 models, 12,479 battles")
     for name, spent in took.items():
-        print(f"  {name:26}{told(spent)}")
+        print(f"  {name:26}{milliseconds(spent)}")
     apart = np.abs(choix_on(cells, counts) - fit_counts(cells, counts, start=theta)).max()
     middle = {name: statistics.median(spent) for name, spent in took.items()}
     faster = middle["evalica.bootstrap"] / middle["ours, from battles"]
@@ -164,7 +164,7 @@ def rate_a_million(turns: int) -> list[bool]:
         pq.write_table(pa.table(columns), file)
         took = [seconds(lambda: rate_file(file), cpu=True) for _ in range(turns + 1)]
     print("1,000,000 battles of 70 models on 1,000 videos, Parquet file to table, CPU time")
-    print(f"  {'the first, then the others':26}{1e3 * took[0]:9.1f} ms;{told(took[1:])}")
+    print(f"  {'the first, then the others':26}{1e3 * took[0]:9.1f} ms;{milliseconds(took[1:])}")
     return [verdict("the slowest, in seconds", max(took), FILE_S, most=True)]
 
 
@@ -185,7 +185,7 @@ def sandwich_two_million(turns: int) -> list[bool]:
     videos = [seconds(lambda: place_errors(measure_spread(tight, theta))) for _ in range(turns)]
     named = {"counting": counted, "fit": fitted, "sandwich by battle": robust}
     for name, took in {**named, "sandwich by 1,000 videos": videos}.items():
-        print(f"  {name:26}{told(took)}")
+        print(f"  {name:26}{milliseconds(took)}")
     middle = statistics.median(robust)
     return [verdict("the sandwich, in seconds", middle, SANDWICH_S, most=True)]
 

@@ -9,7 +9,6 @@ commands read it. Times are those of the processor, of all threads.
 
 from __future__ import annotations
 
-import argparse
 import sqlite3
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.canned import Canned, Shape, begun, continued, played, timed
+from benchmarks.canned import Canned, Shape, begun, continued, keep, parser_of, played, timed
 from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.runs.cli.ending import run_async
@@ -146,10 +145,7 @@ class Bench:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what each thing costs; return 1 if going on costs more than the bound."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--videos", type=int, default=VIDEOS)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    options = parser.parse_args(arguments)
+    options = parser_of(__doc__, videos=VIDEOS, rounds=ROUNDS).parse_args(arguments)
     import videoautoarena.graph.tournament  # noqa: F401
 
     with tempfile.TemporaryDirectory() as name:
@@ -163,12 +159,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"a run of {bench.shape.battles} battles", *(part.line for part in bench.parts), sep="\n")
     cost = {part.name: part.cpu_s for part in bench.parts}
     ratio = cost["up to the first call of a new video"] / cost["SQLite giving out the battles"]
-    kept = ratio <= BOUND
-    print(
-        f"going on takes {ratio:.1f} x what SQLite takes, of at most {BOUND:g} x: "
-        f"{'kept' if kept else 'NOT kept'}"
-    )
-    return 0 if kept else 1
+    line = f"going on takes {ratio:.1f} x what SQLite takes, of at most {BOUND:g} x"
+    return 0 if keep(line, ratio <= BOUND) else 1
 
 
 if __name__ == "__main__":

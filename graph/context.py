@@ -25,10 +25,6 @@ class Rules:
     """Seats that disagree make a split; otherwise a second seating is an audit only."""
 
 
-def _itself(slot: str) -> str:
-    return slot
-
-
 async def always(_slot: str) -> bool:
     """Say at once that a slot is to be played."""
     return True
@@ -63,7 +59,7 @@ class Arena:
     """Whether a slot is to be played; a lineage ends before the first that is not."""
     turn: Callable[[str], Awaitable[bool]] = always
     """Whether a slot is to be played after all, asked before its question; may take long, too."""
-    current: Callable[[str], str] = _itself
+    current: Callable[[str], str] = str
     """Id of the first slot in a place to that of the one which counts there now."""
 
     def slot(self, video: str, persona: int, round_: int) -> str:

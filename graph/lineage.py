@@ -7,7 +7,7 @@ the next round asks afresh; nothing else is caught here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
@@ -22,6 +22,7 @@ from videoautoarena.memory.records.records import (
     Answer,
     Battle,
     Brief,
+    Draw,
     Evolution,
     Forfeit,
     Judging,
@@ -96,18 +97,13 @@ def unplayed(arena: Arena, video: str, *, reason: str, brief: Brief | None) -> l
     """Return a void for each slot of a video that cannot be played."""
     nobody = brief or Brief(account="", category="other")
     unknown = {"persona_text": None} | ({} if brief else {"category": None})
-    return [
-        ended(arena, _unseen(video, nobody, p, round_), verdict="void", reason=reason).model_copy(
-            update=unknown
-        )
-        for p in PERSONAS
+    states = [
+        LineageState(settled=[], video=video, brief=nobody, persona=user, round=round_)
+        for user in (Persona(index=persona, text="") for persona in PERSONAS)
         for round_ in range(arena.rules.rounds)
     ]
-
-
-def _unseen(video: str, brief: Brief, persona: int, round_: int) -> LineageState:
-    user = Persona(index=persona, text="")
-    return LineageState(settled=[], video=video, brief=brief, persona=user, round=round_)
+    lost = (ended(arena, state, verdict="void", reason=reason) for state in states)
+    return [battle.model_copy(update=unknown) for battle in lost]
 
 
 Update = dict[str, Any]
@@ -150,10 +146,7 @@ async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
             frames=await arena.frames(state["video"]),
             case=_case(last),
             analyses=first_analyses(last.verdicts) if arena.rules.share_analyses else None,
-            refused=[
-                Refusal(question=e.question, old=e.old.overall, new=e.new.overall)
-                for e in state["evolution"]
-            ],
+            refused=[Refusal(e.question, e.old.overall, e.new.overall) for e in state["evolution"]],
             slot=_slot(state),
         )
     except LOST as failure:
@@ -180,15 +173,9 @@ async def grader(state: LineageState, runtime: Runtime[Arena]) -> Update:
     except LOST as failure:
         return {"failure": f"no grade: {failure}"}
     accepted = is_harder(old, new, overall_only=arena.rules.overall_only)
-    pair = _pair(last)
-    attempt = Evolution(
-        battle=last.id,
-        pair=pair,
-        **proposal.model_dump(),
-        old=old,
-        new=new,
-        accepted=accepted,
-    )
+    pair = last.model_a or "", last.model_b or ""
+    graded = {"old": old, "new": new, "accepted": accepted}
+    attempt = Evolution(battle=last.id, pair=pair, **proposal.model_dump(), **graded)
     update: Update = {"evolution": (*state["evolution"], attempt), "proposal": None}
     if accepted:
         update["question"] = Question(
@@ -241,15 +228,27 @@ async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Ans
     draw, question = state["draw"], state["question"]
     if draw is None or question is None:
         raise RuntimeError("a contestant was reached without a draw and a question")
+    asked = Asked(state["video"], question.text, _slot(state), seat)
+    return await answer_or_forfeit(arena, draw, asked)
+
+
+class Asked(NamedTuple):
+    """What one contestant is asked."""
+
+    video: str
+    question: str
+    slot: str
+    seat: Literal[0, 1]
+
+
+async def answer_or_forfeit(arena: Arena, draw: Draw, asked: Asked) -> Answer | Forfeit:
+    """Return what the contestant in a seat says, or why it says nothing. One model call."""
+    video, question, slot, seat = asked
     model = arena.cast[(draw.model_a, draw.model_b)[seat]]
     try:
+        frames = await arena.frames(video)
         return await answer(
-            arena.prompter,
-            model,
-            frames=await arena.frames(state["video"]),
-            question=question.text,
-            slot=_slot(state),
-            seat=seat,
+            arena.prompter, model, frames=frames, question=question, slot=slot, seat=seat
         )
     except LOST as failure:
         is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
@@ -289,10 +288,6 @@ def _last(state: LineageState) -> Battle:
     if last is None:
         raise RuntimeError("the evolver was reached before any battle")
     return last
-
-
-def _pair(battle: Battle) -> tuple[str, str]:
-    return battle.model_a or "", battle.model_b or ""
 
 
 def _case(battle: Battle) -> Case:
@@ -352,12 +347,8 @@ def gate(state: LineageState) -> Literal["draw", "evolver", "questioner", "void"
 
 
 builder = StateGraph(LineageState, context_schema=Arena, output_schema=Settled)
-builder.add_node("questioner", questioner)
-builder.add_node("evolver", evolver)
-builder.add_node("grader", grader)
-builder.add_node("draw", draw)
-builder.add_node("contestant_a", contestant_a)
-builder.add_node("contestant_b", contestant_b)
+for node in (questioner, evolver, grader, draw, contestant_a, contestant_b):
+    builder.add_node(node.__name__, node)
 builder.add_node("judge", referee)
 builder.add_node("void", void)
 builder.add_conditional_edges(START, opening)

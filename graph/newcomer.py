@@ -10,12 +10,10 @@ from typing import Any, Literal
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import Case, judge, settle_verdict
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.lineage import LOST
+from videoautoarena.graph.lineage import LOST, Asked, answer_or_forfeit
 from videoautoarena.graph.state import Settled, base_of
-from videoautoarena.memory.records.errors import CallFailed, FramesLost
 from videoautoarena.memory.records.records import Answer, Battle, Draw, Forfeit, Judging, Verdict
 
 Update = dict[str, Any]
@@ -33,30 +31,19 @@ class NewcomerState(Settled, total=False):
 
 async def contestant(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
     """Let the newcomer answer; the other answer is there."""
-    arena, source = runtime.context, state["source"]
-    seat = _seat(state["draw"])
-    draw = state["draw"]
-    model = arena.cast[draw.model_a if seat == 0 else draw.model_b]
-    try:
-        said: Answer | Forfeit = await answer(
-            arena.prompter,
-            model,
-            frames=await arena.frames(source.video),
-            question=source.question or "",
-            slot=base_of(state["slot"]),
-            seat=seat,
-        )
-    except LOST as failure:
-        is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
-        said = Forfeit(model=model.alias, reason=str(failure), is_ours=is_ours)
-    return {"answer": said}
+    source, draw = state["source"], state["draw"]
+    asked = Asked(source.video, source.question or "", base_of(state["slot"]), _seat(draw))
+    return {"answer": await answer_or_forfeit(runtime.context, draw, asked)}
 
 
 async def referee(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
     """Judge the battle as every other one of the run, and settle its slot."""
     arena, said = runtime.context, state["answer"]
     if isinstance(said, Forfeit):
-        return await _settled(arena, _unanswered(arena, state, said))
+        lost: Verdict = "forfeit_a" if _seat(state["draw"]) == 0 else "forfeit_b"
+        why = f"no answer: {said.reason}" if said.is_ours else said.reason
+        ended = _battle(arena, state, verdict="void" if said.is_ours else lost, reason=why)
+        return await _settled(arena, ended)
     try:
         verdicts = await judge(
             arena.prompter,
@@ -74,10 +61,7 @@ async def referee(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
 
 
 async def play_newcomer(arena: Arena, slot: str, source: Battle) -> str:
-    """Play a guest slot and return the id of its battle, now settled.
-
-    Costs a model call for the answer, and one a judge and seating.
-    """
+    """Play a slot and return its battle's id. Costs a model call, and one a judge and seating."""
     draw = await arena.draw(slot)
     start = NewcomerState(slot=slot, source=source, draw=draw, settled=[])
     result = await guest.ainvoke(start, context=arena)
@@ -97,7 +81,6 @@ def _seat(draw: Draw) -> Literal[0, 1]:
 
 
 def _answers(state: NewcomerState, said: Answer | None) -> tuple[Answer | None, Answer | None]:
-    """Return the answers in their seats; None for the newcomer's where it gave none."""
     source, draw = state["source"], state["draw"]
     if _seat(draw) == 0:
         kept = Answer(model=draw.model_b, text=source.answer_b or "", frames=source.frames_b)
@@ -114,13 +97,6 @@ def _case(state: NewcomerState, said: Answer) -> Case:
         answer_b=b.text if b else "",
         swap=state["draw"].swap,
     )
-
-
-def _unanswered(arena: Arena, state: NewcomerState, said: Forfeit) -> Battle:
-    if said.is_ours:
-        return _battle(arena, state, verdict="void", reason=f"no answer: {said.reason}")
-    lost: Verdict = "forfeit_a" if _seat(state["draw"]) == 0 else "forfeit_b"
-    return _battle(arena, state, verdict=lost, reason=said.reason)
 
 
 def _battle(

@@ -120,9 +120,8 @@ async def play(arena: Arena, video: str) -> list[str]:
 
 
 builder = StateGraph(VideoState, context_schema=Arena, output_schema=Settled)
-builder.add_node("examiner", examiner)
-builder.add_node("persona", persona)
-builder.add_node("abandon", abandon)
+for node in (examiner, persona, abandon):
+    builder.add_node(node.__name__, node)
 builder.add_node("lineage", lineage)
 builder.add_edge(START, "examiner")
 builder.add_conditional_edges("examiner", after_examiner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import sys
@@ -55,6 +56,19 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
         env.setenv("PYTHONPATH", str(SEALED), prepend=os.pathsep)
         move_in(home / "session", env)
         yield home
+
+
+@pytest.fixture(scope="session")
+def sample_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the project's own twelve clips, encoded once for all workers; copy, never change."""
+    from videoautoarena.video.synth.samples import make_samples
+
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample-clips"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make_samples(folder)
+    return folder
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -121,7 +122,9 @@ def test_each_room_says_what_it_is() -> None:
 
 
 def test_tests_lie_in_the_rooms_of_what_they_test() -> None:
-    places = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*")}
+    places = {
+        path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")
+    }
     known = {place for room in rooms() for place in (room, *room.parents)}
     others = {Path("e2e"), Path("benchmarks"), Path()}
     assert sorted(map(str, places - known - others)) == []
@@ -138,8 +141,14 @@ def imports() -> dict[str, set[str]]:
     return found
 
 
+@cache
+def parts(path: Path) -> list[ast.AST]:
+    """Return every node of a file."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
 def _imported(path: Path, names: set[str]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parts(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{NAMESPACE}."):
             module = (node.module or "").removeprefix(f"{NAMESPACE}.")
             for alias in node.names:
@@ -152,6 +161,25 @@ def test_no_two_modules_import_each_other_however_far_around() -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
+def test_nothing_of_ours_is_imported_by_a_name_of_its_own() -> None:
+    plain = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for modules in rooms().values()
+        for path in modules
+        for node in parts(path)
+        if isinstance(node, ast.Import | ast.ImportFrom) and _heads(node) & set(PACKAGES)
+    ]
+    assert plain == []
+
+
+def _heads(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Return the first words of what a statement imports from."""
+    if isinstance(node, ast.ImportFrom):
+        return {(node.module or "").partition(".")[0]} if not node.level else set()
+    return {alias.name.partition(".")[0] for alias in node.names}
+
+
+@pytest.mark.slow
 def test_nothing_of_ours_is_loaded_under_a_name_of_its_own(tmp_path: Path) -> None:
     modules = sorted(f"{NAMESPACE}.{name}" for name in imports())
     code = (
@@ -209,7 +237,7 @@ def test_no_file_is_longer_than_400_lines() -> None:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parts(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 

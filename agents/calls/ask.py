@@ -11,7 +11,7 @@ import hashlib
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from videoautoarena.agents.calls.attempts import Attempts, Listener
 from videoautoarena.agents.calls.clients import ChatClients, Client, Load
@@ -71,10 +71,6 @@ class Journal(Protocol):
         """Return whether any finished call has a reply from an address."""
 
 
-def _ignore(_event: Event | Outage) -> None:
-    """Let an event pass."""
-
-
 @dataclass
 class Asker:
     """Makes calls; one for a whole run, within one event loop."""
@@ -85,33 +81,30 @@ class Asker:
     seed: int = 0
     concurrency: int = 8
     """Most tries under way at once; pauses between them hold no place."""
-    on_event: Callable[[Event], None] = _ignore
+    on_event: Callable[[Event], None] = lambda _event: None
     is_replay: bool = False
-    """Answer from the journal alone."""
     make_client: Callable[[Model, Load], Client] = field(default_factory=ChatClients)
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     most_tries: int = sys.maxsize
     """Tries of one call, however patient its faults would be met otherwise."""
     patience_s: float | None = None
     """How long an endpoint is waited for that cannot be reached and has answered before; then the
-    run drains, and `lost` tells why. None: each call fails for itself."""
+    run drains, and `lost` says why. None: each call fails for itself."""
     spend_cap: SpendCap = field(default_factory=Boundless)
-    """When it is empty the run drains, and `is_broke` tells why."""
+    """When it is empty the run drains, and `is_broke` is set."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
-    on_outage: Callable[[Outage], None] = _ignore
+    on_outage: Callable[[Outage], None] = lambda _outage: None
     is_broke: bool = field(default=False, init=False)
     lost: Outage | None = field(default=None, init=False)
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
-    """Set once `drain` was called and every call that was under way is recorded and told."""
+    """Set once `drain` was called and every call that was under way is recorded and announced."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
     _recording: int = field(default=0, init=False, repr=False)
-    """Calls that have come back and are being written down."""
     _turns: Scheduler = field(init=False, repr=False)
     _tries: Attempts = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Let the first turns begin."""
         self._turns = Scheduler(
             self.concurrency,
             self.pause,
@@ -129,10 +122,7 @@ class Asker:
         )
 
     async def ask(self, model: Model, request: Request) -> str:
-        """Return the model's reply, from the journal where it is there. At most one paid call.
-
-        Raises as `ask_row` does.
-        """
+        """Return the model's reply, from the journal if it is there; raises as `ask_row` does."""
         return (await self.ask_row(model, request)).reply or ""
 
     async def ask_row(self, model: Model, request: Request) -> CallRow:
@@ -178,7 +168,6 @@ class Asker:
 
     @property
     def is_draining(self) -> bool:
-        """Whether `drain` was called."""
         return self._turns.is_closed
 
     def drain(self) -> None:
@@ -191,7 +180,6 @@ class Asker:
             self.drained.set()
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._tries.aclose()
 
     async def _make(self, key: str, model: Model, request: Request) -> CallRow:
@@ -201,27 +189,27 @@ class Asker:
             await self._go_broke()
         row = None
         try:
-            listener = self._listener(key, model, request, hold)
-            ended = await self._tries.make(key, model, request, listener)
+            call = _Call(self, key, model, request, hold)
+            ended = await self._tries.make(key, model, request, call)
             sent = replace(request, frames=ended.frames)
-            row = self._costed(model, sent, row_of(key, model, sent, ended))
-            return await self._record(model, row)
+            row = row_of(key, model, sent, ended)
+            self.estimates.learn(model, sent.frames, row.usage)
+            if row.cost_usd is None:
+                most = self.estimates.most(model, sent).usd
+                row = row.model_copy(update={"may_have_cost_usd": most})
+            self._recording += 1
+            try:
+                await self.journal.record(row)
+                self.on_event(_event_of("finished", model, row))
+            finally:
+                self._recording -= 1
+            return row
         finally:
             self.spend_cap.settle(hold, row)
             self._look_whether_drained()
 
-    async def _record(self, model: Model, row: CallRow) -> CallRow:
-        """Write a row down and tell of it."""
-        self._recording += 1
-        try:
-            await self.journal.record(row)
-            self.on_event(_event_of("finished", model, row))
-            return row
-        finally:
-            self._recording -= 1
-
     def _hear_outage(self, outage: Outage) -> None:
-        """Tell of an outage, and drain where an endpoint was waited for long enough."""
+        """Report an outage, and drain where an endpoint was waited for long enough."""
         # One that is given up while the last calls of others come in changes nothing any more.
         is_end = outage.state == "given-up" and not self.is_draining
         if is_end:
@@ -237,73 +225,67 @@ class Asker:
         self.drain()
         await asyncio.get_running_loop().create_future()
 
-    def _costed(self, model: Model, request: Request, row: CallRow) -> CallRow:
-        """Return a row with the most it may have cost where nobody says what it did."""
-        self.estimates.learn(model, request.frames, row.usage)
-        if row.cost_usd is not None:
-            return row
-        most = self.estimates.most(model, request).usd
-        return row.model_copy(update={"may_have_cost_usd": most})
 
-    def _listener(self, key: str, model: Model, request: Request, hold: Hold) -> Listener:
-        """Return who hears of a call's tries: the journal, the console and the cap on spending."""
+@dataclass(frozen=True)
+class _Call(Listener):
+    """A call under way, for the journal, the console and the cap on spending."""
 
-        def started() -> None:
-            self.on_event(Event("started", model.alias, request.nonce))
+    asker: Asker
+    key: str
+    model: Model
+    request: Request
+    hold: Hold
 
-        async def sending(attempt: int, sent: Request) -> None:
-            if not model.is_offline:
-                await self._intend(key, model, sent, attempt)
+    @property
+    def rank(self) -> int:
+        return self.asker.spend_cap.rank(self.request.nonce)
 
-        def unsent(attempt: int) -> None:
-            if not model.is_offline:
-                self.journal.withdraw(key, attempt)
+    def started(self) -> None:
+        self._emit("started")
 
-        def failed(attempt: int, fault: Fault, wait_s: float) -> None:
-            event = Event("retry", model.alias, request.nonce, fault=fault.kind, seconds=wait_s)
-            self.on_event(event)
-            if not may_be_charged(fault.kind):
-                unsent(attempt)
-            self._look_whether_drained()
-
-        async def renewed(attempt: Attempt) -> None:
-            if not await self.spend_cap.renew(hold, attempt):
-                await self._go_broke()
-
-        def is_funded(sent: Request) -> bool:
-            return self.spend_cap.is_enough(hold, model, sent)
-
-        async def funded(sent: Request) -> None:
-            if not is_funded(sent) and not await self.spend_cap.enlarge(hold, model, sent):
-                await self._go_broke()
-
-        def learnt(line: str) -> None:
-            self.on_event(Event("learnt", model.alias, request.nonce, text=line))
-
-        rank = self.spend_cap.rank(request.nonce)
-        return Listener(
-            started=started,
-            sending=sending,
-            unused=self._look_whether_drained,
-            unsent=unsent,
-            failed=failed,
-            renewed=renewed,
-            is_funded=is_funded,
-            funded=funded,
-            learnt=learnt,
-            rank=rank,
-        )
-
-    async def _intend(self, key: str, model: Model, request: Request, attempt: int) -> None:
-        """Write down what a try may cost, before it is sent."""
-        most = self.estimates.most(model, request)
-        intent = Intent(key, request.nonce, model.resolved, attempt, most.usd, most.tokens)
+    async def sending(self, attempt: int, sent: Request) -> None:
+        if self.model.is_offline:
+            return
+        most = self.asker.estimates.most(self.model, sent)
+        name = self.model.resolved
+        intent = Intent(self.key, sent.nonce, name, attempt, most.usd, most.tokens)
         try:
-            await self.journal.intend(intent)
+            await self.asker.journal.intend(intent)
         except asyncio.CancelledError:
             # It may be on its way to the disk; what was never sent is not paid for.
-            self.journal.withdraw(key, attempt)
+            self.unsent(attempt)
             raise
+
+    def unused(self) -> None:
+        self.asker._look_whether_drained()
+
+    def unsent(self, attempt: int) -> None:
+        if not self.model.is_offline:
+            self.asker.journal.withdraw(self.key, attempt)
+
+    def failed(self, attempt: int, fault: Fault, wait_s: float) -> None:
+        self._emit("retry", fault=fault.kind, seconds=wait_s)
+        if not may_be_charged(fault.kind):
+            self.unsent(attempt)
+        self.unused()
+
+    async def renewed(self, attempt: Attempt) -> None:
+        if not await self.asker.spend_cap.renew(self.hold, attempt):
+            await self.asker._go_broke()
+
+    def is_funded(self, sent: Request) -> bool:
+        return self.asker.spend_cap.is_enough(self.hold, self.model, sent)
+
+    async def funded(self, sent: Request) -> None:
+        cap = self.asker.spend_cap
+        if not self.is_funded(sent) and not await cap.enlarge(self.hold, self.model, sent):
+            await self.asker._go_broke()
+
+    def learnt(self, line: str) -> None:
+        self._emit("learnt", text=line)
+
+    def _emit(self, kind: Literal["started", "retry", "learnt"], **details: Any) -> None:
+        self.asker.on_event(Event(kind, self.model.alias, self.request.nonce, **details))
 
 
 def journal_key(model: Model, request: Request) -> str:
@@ -328,18 +310,9 @@ def journal_key(model: Model, request: Request) -> str:
 
 
 def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow) -> Event:
-    """Return the event of a call that has ended; one from the journal took no time and no token."""
-    text, fault = row.reply or row.failure or "", row.failure_kind
+    text = row.reply or row.failure or ""
+    event = Event(kind, model.alias, row.nonce, fault=row.failure_kind, text=text)
     if kind == "recalled":
-        return Event(kind, model.alias, row.nonce, fault=fault, text=text)
-    return Event(
-        kind,
-        model.alias,
-        row.nonce,
-        fault=fault,
-        seconds=row.latency_s,
-        usage=row.usage,
-        cost_usd=row.cost_usd,
-        attempts=row.attempts,
-        text=text,
-    )
+        return event
+    paid: dict[str, Any] = {"usage": row.usage, "cost_usd": row.cost_usd}
+    return replace(event, seconds=row.latency_s, attempts=row.attempts, **paid)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
 from videoautoarena.agents.calls.replies import was_cut
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
-from videoautoarena.agents.limits.outages import Contact
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import Line, Scheduler, Turn, giving_back
 from videoautoarena.agents.limits.server_limits import Shaped
@@ -34,8 +33,6 @@ from videoautoarena.memory.records.records import Attempt, Frames, Usage
 
 TOKENS_OF_A_REPLY = 1000
 """What a reply is taken to be, beforehand, where no parameter limits it."""
-_BROKEN_OFF = frozenset({"error"})
-"""How a reply ends that broke in the middle, as OpenRouter and others say it."""
 PART_BYTES = 160
 """What stands around each frame in a body."""
 
@@ -52,29 +49,39 @@ class Ended(NamedTuple):
     """What the last try was sent with."""
 
 
-class Listener(NamedTuple):
-    """Who is told of a call's tries."""
+class Listener(Protocol):
+    """Follows a call's tries; a number of a try is counted from 1."""
 
-    started: Callable[[], None]
-    """Its first try goes out."""
-    sending: Callable[[int, Request], Awaitable[None]]
-    """Returns when the try of this number, counted from 1, may be sent."""
-    unused: Callable[[], None]
-    """A turn was given back without a try."""
-    unsent: Callable[[int], None]
-    """The try of this number never went out, and none will."""
-    failed: Callable[[int, Fault, float], None]
-    """The try of this number failed, and the next comes after so many seconds."""
-    renewed: Callable[[Attempt], Awaitable[None]]
-    """Returns when the next try may be paid for; takes the one before."""
-    is_funded: Callable[[Request], bool]
-    """Whether enough is set aside for a try, as far as is known now."""
-    funded: Callable[[Request], Awaitable[None]]
-    """Returns when enough is."""
-    learnt: Callable[[str], None]
-    """Takes a line about what its tries taught of the server."""
-    rank: int = 0
-    """Its tries go before those of a higher one."""
+    @property
+    def rank(self) -> int:
+        """Its tries go before those of a higher one."""
+
+    def started(self) -> None:
+        """Its first try goes out."""
+
+    async def sending(self, attempt: int, sent: Request) -> None:
+        """Return when the try of this number may be sent."""
+
+    def unused(self) -> None:
+        """A turn was given back without a try."""
+
+    def unsent(self, attempt: int) -> None:
+        """The try of this number never went out, and none will."""
+
+    def failed(self, attempt: int, fault: Fault, wait_s: float) -> None:
+        """The try of this number failed, and the next comes after so many seconds."""
+
+    async def renewed(self, attempt: Attempt) -> None:
+        """Return when the try behind this one may be paid for."""
+
+    def is_funded(self, sent: Request) -> bool:
+        """Return whether enough is set aside for a try, as far as is known now."""
+
+    async def funded(self, sent: Request) -> None:
+        """Return when enough is."""
+
+    def learnt(self, line: str) -> None:
+        """Take a line about what its tries taught of the server."""
 
 
 @dataclass
@@ -91,12 +98,10 @@ class Attempts:
     _clients: dict[Model, Client] = field(default_factory=dict)
 
     async def aclose(self) -> None:
-        """Close all connections."""
         while self._clients:
             await self._clients.popitem()[1].aclose()
 
     async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
-        """Return how a call ended."""
         with Shaped(self.estimates.limits, model, listener.learnt) as shaped:
             return await self._make(key, request, listener, shaped)
 
@@ -123,7 +128,7 @@ class Attempts:
             received = got if isinstance(got, Received) else None
             fault = got if isinstance(got, Fault) else useless(got)
             if fault is None:
-                return Ended(received, None, before.attempts, took_s, request.frames)
+                return Ended(received, None, tuple(before.all), took_s, request.frames)
             if turn.found_nobody:
                 # Others of its model may hold what it waits for next.
                 shaped.let_go()
@@ -133,10 +138,18 @@ class Attempts:
             mended = None if received else shaped.mended(request, fault)
             is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
-                return Ended(received, fault, before.attempts, took_s, request.frames)
-            pause = _Pause(0.0, 0.0) if mended else self._pause(key, fault, len(before.own) + 1)
-            listener.failed(number, fault, pause.longest_s)
-            waited_s = await self._rest(line, fault, pause)
+                return Ended(received, fault, tuple(before.all), took_s, request.frames)
+            least_s = longest_s = 0.0
+            if not mended:
+                tries = len(before.own) + 1
+                least_s = pause_s(self.seed, key, tries=tries, hint_s=None)
+                longest_s = pause_s(self.seed, key, tries=tries, hint_s=fault.hint_s)
+            listener.failed(number, fault, longest_s)
+            waited_s = longest_s
+            if fault.is_refusal:
+                waited_s = await self.turns.rest(line, longest_s, at_least_s=least_s)
+            elif longest_s:
+                await self.turns.pause(longest_s)
             attempt = self._attempt(model, request, fault, waited_s, received)
             await listener.renewed(before.add(attempt))
             request = mended or request
@@ -165,7 +178,6 @@ class Attempts:
     async def _once(
         self, turn: Turn, key: str, request: Request, shaped: Shaped
     ) -> tuple[Received | Fault, float]:
-        """Return what came back of one try, and after how many seconds."""
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         got = await self._send(key, request, shaped)
@@ -181,22 +193,19 @@ class Attempts:
         by_name = shaped.token_field()
         sending = Sending(key, request.role, request.text, request.frames, token_field=by_name)
         try:
-            if fault := await self._oversize(model, request):
-                return fault
-            return await self._clients[model].send(sending)
+            fault = await self._oversize(model, request)
+            return fault or await self._clients[model].send(sending)
         except (FramesChanged, UnusableVideo) as lost:
             return Fault("frames", redacted(str(lost)), is_local=True)
         except ArenaError:
             raise
         except Exception as error:
-            key_env, is_foreign = model.key_env, model.is_foreign
-            fault = fault_of(error, key_env=key_env, is_foreign=is_foreign)
+            fault = fault_of(error, key_env=model.key_env, is_foreign=model.is_foreign)
             if model.is_offline or fault is None:
                 raise
             return fault
 
     async def _oversize(self, model: Model, request: Request) -> Fault | None:
-        """Return what is wrong with a request whose body is longer than its server takes."""
         most, frames = model.limits.body_bytes, request.frames
         if most is None:
             return None
@@ -211,20 +220,6 @@ class Attempts:
         fitting = count * max(0, most - text) * 95 // (max(1, pictures) * 100)
         reason = f"the body would hold {text + pictures} bytes, and its server takes {most}"
         return Fault("too-large", reason, "too-large", most_images=fitting, is_local=True)
-
-    def _pause(self, key: str, fault: Fault, tries: int) -> _Pause:
-        return _Pause(
-            pause_s(self.seed, key, tries=tries, hint_s=None),
-            pause_s(self.seed, key, tries=tries, hint_s=fault.hint_s),
-        )
-
-    async def _rest(self, line: Line, fault: Fault, pause: _Pause) -> float:
-        """Wait before the next try and return for how long."""
-        if fault.is_refusal:
-            return await self.turns.rest(line, pause.longest_s, at_least_s=pause.own_s)
-        if pause.longest_s:
-            await self.turns.pause(pause.longest_s)
-        return pause.longest_s
 
     def _attempt(
         self,
@@ -247,42 +242,29 @@ class Attempts:
         )
 
 
-class _Pause(NamedTuple):
-    """How long to wait before the next try."""
-
-    own_s: float
-    """What it would be without a word from the server."""
-    longest_s: float
-
-
 class _Before:
     """The tries of a call before the one under way."""
 
     def __init__(self) -> None:
         self.own: list[Attempt] = []
         """Those that count: somebody was there."""
-        self._all: list[Attempt] = []
+        self.all: list[Attempt] = []
         self._is_missed = False
         """The last one found nobody."""
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """All of them, as they are written down."""
-        return tuple(self._all)
 
     def add(self, attempt: Attempt) -> Attempt:
         """Take one that somebody met."""
         self.own.append(attempt)
-        self._all.append(attempt)
+        self.all.append(attempt)
         self._is_missed = False
         return attempt
 
     def miss(self, attempt: Attempt) -> Attempt:
         """Take one that met nobody; of such in a row that surely cost nothing, one is kept."""
-        last = self._all[-1] if self._is_missed else None
+        last = self.all[-1] if self._is_missed else None
         self._is_missed = True
         if last is None or {last.kind, attempt.kind} != {UNREACHED}:
-            self._all.append(attempt)
+            self.all.append(attempt)
         return attempt
 
     @contextmanager
@@ -292,33 +274,24 @@ class _Before:
         began_s = loop.time()
         yield
         if self._is_missed:
-            last = self._all[-1]
+            last = self.all[-1]
             waited_s = round(last.waited_s + loop.time() - began_s, 3)
-            self._all[-1] = last.model_copy(update={"waited_s": waited_s})
+            self.all[-1] = last.model_copy(update={"waited_s": waited_s})
 
 
 def _note(turn: Turn, got: Received | Fault) -> None:
-    """Say in a turn what its try tells of the server."""
-    turn.contact = contact_of(got)
-    if isinstance(got, Fault):
-        turn.reason = got.reason
+    """Write into a turn what its try shows of the server."""
     if isinstance(got, Received):
-        counted = (got.usage.input_tokens, got.usage.output_tokens)
-        turn.outcome = "taken"
-        turn.tokens = None if None in counted else float(sum(map(int, counted)))  # type: ignore[arg-type]
-    elif got.is_refusal:
-        turn.outcome, turn.tokens = "refused", 0.0
-
-
-def contact_of(got: Received | Fault) -> Contact:
-    """Return what came of a try as far as its endpoint goes."""
-    if isinstance(got, Received):
-        return "reached"
+        turn.contact, turn.outcome = "reached", "taken"
+        turn.tokens = None if got.usage.total is None else float(got.usage.total)
+        return
+    turn.reason = got.reason
     if got.kind == UNREACHED:
-        return "unreached"
-    if got.is_local:
-        return "unknown"
-    return "broken" if got.kind == "connection" else "reached"
+        turn.contact = "unreached"
+    elif not got.is_local:
+        turn.contact = "broken" if got.kind == "connection" else "reached"
+    if got.is_refusal:
+        turn.outcome, turn.tokens = "refused", 0.0
 
 
 def useless(received: Received) -> Fault | None:
@@ -337,7 +310,8 @@ def useless(received: Received) -> Fault | None:
             f"the provider's filter kept the reply back ({ending})",
             "content-filter",
         )
-    if ending_word(ending) in _BROKEN_OFF and not is_refusal:
+    # How OpenRouter and others mark a reply that broke in the middle.
+    if ending_word(ending) == "error" and not is_refusal:
         return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")
     if not is_silent:
         return None

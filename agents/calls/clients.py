@@ -28,7 +28,7 @@ _ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason")
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 _MOST_TOKENS = 10**9
 _MOST_USD = 10**6
-"""What one call cannot come to; a server that says more has told nothing."""
+"""What one call cannot come to; a server that says more has said nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,11 @@ class Sending:
     """One try of one call."""
 
     key: str
-    """The call's journal key."""
     role: Role
     text: str
     frames: Frames | None
     token_field: TokenField | None = None
-    """By which name the server is told the limit of tokens; None: as its model has it."""
+    """By which name the limit of tokens is sent; None: as its model has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +50,11 @@ class Received:
     text: str
     usage: Usage
     ending: str = ""
-    """Why the provider says it stopped."""
     refusal: str = ""
     """The model's words where the provider marks them as a refusal and gives no other text."""
     cost_usd: float | None = None
     """What the provider says it cost; None where it says nothing."""
     served_by: str | None = None
-    """What the server calls the model that answered."""
 
 
 class Client(Protocol):
@@ -74,7 +71,6 @@ class ChatClient:
     """Sends calls to one model through LangChain; builds its chat model at the first one."""
 
     def __init__(self, model: Model, load: Load, shelf: FrameBytes | None = None) -> None:
-        """Share frames with the other clients of `shelf`; without one, with nobody."""
         self._model = model
         self._load = load
         self._shelf = shelf or FrameBytes(load)
@@ -84,12 +80,7 @@ class ChatClient:
     def _chat(self) -> BaseChatModel:
         return build_chat_model(self._model)
 
-    @cached_property
-    def _is_spliced(self) -> bool:
-        return self._model.maker.can_splice and splices(self._chat)
-
     async def send(self, sending: Sending) -> Received:
-        """Return what the model replied to one request."""
         laid_out, run = await self._laid_out(sending)
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
@@ -110,18 +101,12 @@ class ChatClient:
         if frames is None or not frames.frames:
             return messages(SYSTEM, text, frames=(), jpegs=()), None
         digests = [frame.digest for frame in frames.frames]
-        if self._is_spliced:
+        if self._model.maker.can_splice and splices(self._chat):
             run = run_of(frames, await self._shelf.images(frames.video, digests), self._look)
             return short_messages(SYSTEM, run.key, text), run
-        jpegs = await self._load(frames.video, digests)
-        return messages(
-            SYSTEM,
-            text,
-            frames=frames.frames,
-            jpegs=jpegs,
-            subtitles=frames.subtitles,
-            look=self._look,
-        ), None
+        shown, jpegs = frames.frames, await self._load(frames.video, digests)
+        look, lines = self._look, frames.subtitles
+        return messages(SYSTEM, text, frames=shown, jpegs=jpegs, subtitles=lines, look=look), None
 
     async def _invoke(self, laid_out: list[BaseMessage], options: dict[str, Any]) -> BaseMessage:
         chat = self._chat
@@ -144,11 +129,9 @@ class ChatClients:
     """Makes the clients of one run, which share the frames they send."""
 
     def __init__(self) -> None:
-        """Begin with no frame."""
         self._shelf: FrameBytes | None = None
 
     def __call__(self, model: Model, load: Load) -> ChatClient:
-        """Return a client; all of them are handed the same loader."""
         self._shelf = self._shelf or FrameBytes(load)
         return ChatClient(model, load, self._shelf)
 
@@ -157,13 +140,15 @@ def received(message: BaseMessage) -> Received:
     """Return a chat model's message as text, tokens and ending."""
     metadata, text = message.response_metadata, str(message.text)
     ending = next(filter(None, map(metadata.get, _ENDINGS)), "")
+    counted, name = metadata.get("token_usage"), metadata.get("model_name")
     return Received(
         text=text,
         usage=_usage(getattr(message, "usage_metadata", None) or {}, is_empty=not text),
         ending=str(ending),
         refusal=_refusal(message),
-        cost_usd=_cost(metadata.get("token_usage")),
-        served_by=_name(metadata.get("model_name")),
+        # Some servers report the cost beside the tokens, such as OpenRouter.
+        cost_usd=_figure(counted.get("cost"), _MOST_USD) if isinstance(counted, dict) else None,
+        served_by=redacted(name) if isinstance(name, str) and name else None,
     )
 
 
@@ -177,43 +162,26 @@ def _refusal(message: BaseMessage) -> str:
     return next((words for words in marked if isinstance(words, str) and words), "")
 
 
-def _cost(counted: object) -> float | None:
-    """Return the cost that some servers report beside the tokens, such as OpenRouter."""
-    return _figure(counted.get("cost"), _MOST_USD) if isinstance(counted, dict) else None
-
-
-def _name(said: object) -> str | None:
-    return redacted(said) if isinstance(said, str) and said else None
-
-
 def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:
-    read, details = counted.get("input_token_details") or {}, counted.get("output_token_details")
-    input_tokens, output_tokens = _sides(*map(_count, map(counted.get, _SIDES)), is_empty=is_empty)
-    return Usage(
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cached_tokens=_count(read.get("cache_read")),
-        reasoning_tokens=_count((details or {}).get("reasoning")),
-        written_tokens=_count(read.get("cache_creation")),
-    )
-
-
-_SIDES = ("input_tokens", "output_tokens", "total_tokens")
-
-
-def _sides(
-    given: int | None, output: int | None, total: int | None, *, is_empty: bool
-) -> tuple[int | None, int | None]:
-    """Return input and output tokens, None where nobody counted them.
+    """Return what is counted; input and output tokens are None where nobody counted them.
 
     Clients put 0 for what a server leaves out, but no call is read from nothing and no text written
     with nothing. Some servers, xAI's among them, count what a model thought in the total alone.
     """
-    if not given:
-        return None, output or None
-    if output is not None and total is not None:
+    read = counted.get("input_token_details") or {}
+    details = counted.get("output_token_details") or {}
+    given, output, total = (
+        _count(counted.get(name)) for name in ("input_tokens", "output_tokens", "total_tokens")
+    )
+    if given and output is not None and total is not None:
         output = max(output, total - given)
-    return given, output if output or is_empty else None
+    return Usage(
+        input_tokens=given or None,
+        output_tokens=output if output or (given and is_empty) else None,
+        cached_tokens=_count(read.get("cache_read")),
+        reasoning_tokens=_count(details.get("reasoning")),
+        written_tokens=_count(read.get("cache_creation")),
+    )
 
 
 def _count(said: object) -> int | None:

@@ -11,8 +11,11 @@ import json
 import math
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 DEEPEST = 64
 """A text that nests deeper holds no object from there on."""
@@ -48,16 +51,13 @@ class Reader:
 
     text: str
     at: int = 0
-    """How far the last attempt got."""
     is_cut: bool = False
     """The last attempt came to the end of the text before it came to the end of its object."""
     looked_at: int = 0
-    """Characters, counted again each time."""
     _open: list[int] = field(default_factory=list)
     _hopeless: set[int] = field(default_factory=set)
     _work: int = 0
     _is_plain: bool = True
-    """No attempt has failed yet."""
 
     def object_at(self, start: int) -> dict[str, Any] | None:
         """Return the complete object that begins at `start`; `at` is its end then. None: none."""
@@ -96,28 +96,26 @@ class Reader:
         return dict(found)
 
     def _object(self) -> dict[str, Any]:
-        self._enter()
-        found: dict[str, Any] = {}
-        while not self._takes("}"):
-            key = self._string()
-            self._needs(":")
-            _put(found, key, self._value())
-            if not self._takes(","):
-                self._needs("}")
-                break
-        self._open.pop()
-        return found
+        return _dict(self._items("}", self._pair))
 
-    def _list(self) -> list[Any]:
-        self._enter()
-        found = []
-        while not self._takes("]"):
-            found.append(self._value())
+    def _items(self, end: str, item: Callable[[], T]) -> Iterator[T]:
+        """Yield what stands between a bracket and its `end`."""
+        self._open.append(self.at)
+        self.at += 1
+        if len(self._open) > DEEPEST:
+            self._work = sys.maxsize
+            raise _Broken
+        while not self._takes(end):
+            yield item()
             if not self._takes(","):
-                self._needs("]")
+                self._needs(end)
                 break
         self._open.pop()
-        return found
+
+    def _pair(self) -> tuple[str, Any]:
+        key = self._string()
+        self._needs(":")
+        return key, self._value()
 
     def _value(self) -> Any:
         self._skip()
@@ -125,7 +123,7 @@ class Reader:
             case "{":
                 return self._object()
             case "[":
-                return self._list()
+                return list(self._items("]", self._value))
             case '"':
                 return self._string()
         scalar = _SCALAR.match(self.text, self.at)
@@ -148,13 +146,6 @@ class Reader:
         except ValueError:
             raise _Broken from None
 
-    def _enter(self) -> None:
-        self._open.append(self.at)
-        self.at += 1
-        if len(self._open) > DEEPEST:
-            self._work = sys.maxsize
-            raise _Broken
-
     def _takes(self, mark: str) -> bool:
         self._skip()
         if self.text[self.at] != mark:
@@ -167,7 +158,6 @@ class Reader:
             raise _Broken
 
     def _skip(self) -> None:
-        """Go on to what means something."""
         blank = _BLANK.match(self.text, self.at)
         self.at = blank.end() if blank else self.at
         if self.at == len(self.text):
@@ -175,15 +165,11 @@ class Reader:
             raise _Broken
 
 
-def _put(found: dict[str, Any], key: str, value: Any) -> None:
-    is_new = key not in found or found[key] == value
-    found[key] = value if is_new else Twice(key)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _dict(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
-        _put(found, key, value)
+        is_new = key not in found or found[key] == value
+        found[key] = value if is_new else Twice(key)
     return found
 
 
@@ -199,7 +185,7 @@ def _real(digits: str) -> float | None:
 
 _DECODER = json.JSONDecoder(
     strict=False,
-    object_pairs_hook=_pairs,
+    object_pairs_hook=_dict,
     parse_int=_whole,
     parse_float=_real,
     parse_constant=lambda _: None,

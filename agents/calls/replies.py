@@ -18,7 +18,7 @@ from videoautoarena.agents.transport.faults import ending_word
 R = TypeVar("R", bound=Reply)
 
 MOST_FAULTS = 5
-"""So many faults of one reply are told to its model."""
+"""So many faults of one reply are named to its model."""
 LONGEST_NAME = 40
 PLACEHOLDERS = frozenset({"...", "…", "A person ..."})
 """What the contracts' examples hold: a model that repeats its task has not done it."""
@@ -40,15 +40,12 @@ _CLOSE_ALONE = re.compile(rf"(?:{_CLOSED})[ \t]*\n", re.IGNORECASE)
 
 
 class BadReply(ValueError):
-    """A reply that is not in the asked form; the message tells its model why."""
+    """A reply that is not in the asked form; the message, which its model is sent, says why."""
 
 
 class _Found(NamedTuple):
-    """What a text holds."""
-
     value: dict[str, Any] | None
     is_cut: bool = False
-    """It ends inside an object."""
     is_thought: bool = False
     """There is an object, but among the model's reasoning."""
 
@@ -56,15 +53,9 @@ class _Found(NamedTuple):
 def read_reply(text: str, schema: type[R], *, ending: str | None = None) -> R:
     """Return the last complete JSON object in `text` as `schema`.
 
-    Keys of the schema count whatever their case, with blanks and hyphens for underscores.
-
-    Args:
-        text: the reply.
-        schema: what the role replies.
-        ending: why the provider says the reply ended.
-
-    Raises:
-        BadReply: there is no object, it breaks the schema, or it gives one key two values.
+    Keys of the schema count whatever their case, with blanks and hyphens for underscores. `ending`
+    is why the provider says the reply ended. Raises BadReply where there is no object, it breaks
+    the schema, or it gives one key two values.
     """
     try:
         return _read(text, schema)
@@ -76,15 +67,12 @@ def read_reply(text: str, schema: type[R], *, ending: str | None = None) -> R:
 
 
 def was_cut(ending: str | None) -> bool:
-    """Say whether a provider's word for a reply's end means that there should have been more."""
+    """Return whether a provider's word for a reply's end means that there should be more."""
     return ending_word(ending or "") in CUT_ENDINGS
 
 
 def without_reasoning(text: str) -> str:
-    """Return what a model says after thinking aloud; empty where it never came to that.
-
-    The tag that opens may be missing, as some servers take it off.
-    """
+    """Return what follows a model's thoughts, whose opening tag may be missing."""
     is_opened = _FIRST_THOUGHT.match(text) is not None
     closed = (_CLOSE if is_opened else _CLOSE_ALONE).search(text)
     if closed is None:
@@ -95,7 +83,8 @@ def without_reasoning(text: str) -> str:
 def _read(text: str, schema: type[R]) -> R:
     found = _look(text)
     if found.value is None:
-        raise BadReply(_why_none(found))
+        ending = " outside your reasoning" if found.is_thought else ""
+        raise BadReply(NO_OBJECT + ("; the one it begins has no end" if found.is_cut else ending))
     try:
         reply = schema.model_validate(_named(found.value, schema))
     except ValidationError as error:
@@ -106,7 +95,7 @@ def _read(text: str, schema: type[R]) -> R:
 
 
 def _look(text: str) -> _Found:
-    """Return the object that binds; complete ones are taken whole, whatever stands in them."""
+    """Return the object that binds."""
     reader, found = Reader(text), _Found(None)
     at, is_thinking, cut_from = 0, False, len(text)
     while mark := _MARKS.search(text, at):
@@ -131,18 +120,8 @@ def _look(text: str) -> _Found:
     return found._replace(is_cut=cut_from < len(text))
 
 
-def _why_none(found: _Found) -> str:
-    if found.is_cut:
-        return f"{NO_OBJECT}; the one it begins has no end"
-    return f"{NO_OBJECT} outside your reasoning" if found.is_thought else NO_OBJECT
-
-
 def _named(value: dict[str, Any], schema: type[Reply]) -> dict[str, Any]:
-    """Return an object with the schema's names for its keys, as deep as the schema goes.
-
-    Raises:
-        BadReply: a key stands there twice, and not with the same value.
-    """
+    """Return an object with the schema's names for its keys, as deep as the schema goes."""
     names = {plain(name): name for name in schema.model_fields}
     found: dict[str, Any] = {}
     for key, inner in value.items():
@@ -174,7 +153,8 @@ def _schema_of(schema: type[Reply], name: str) -> type[Reply] | None:
 def _faults(error: ValidationError) -> str:
     """Return what is wrong and where, without the values, which may be anything."""
     faults = [
-        f"{_place(fault['loc'])}: {fault['msg']}"
+        f"{'.'.join(str(part)[:LONGEST_NAME] for part in fault['loc']) or 'the object'}: "
+        f"{fault['msg']}"
         for fault in error.errors(include_url=False, include_input=False, include_context=False)
     ]
     more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
@@ -182,13 +162,8 @@ def _faults(error: ValidationError) -> str:
 
 
 def _leaves(value: object) -> Iterator[str]:
-    """Yield every text inside an object's values."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _leaves(inner)
-
-
-def _place(path: tuple[int | str, ...]) -> str:
-    return ".".join(str(part)[:LONGEST_NAME] for part in path) or "the object"

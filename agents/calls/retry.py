@@ -81,7 +81,6 @@ def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | No
 
 
 def _said(error: Exception) -> str:
-    """Return all that the server said with an error."""
     bodies = (getattr(link, name, None) for link in _chain(error) for name in ("body", "details"))
     return " ".join([str(error), *(str(body) for body in bodies if isinstance(body, dict | list))])
 
@@ -133,7 +132,6 @@ def _root(error: Exception) -> str:
 
 
 def _status(error: Exception) -> int | None:
-    """Return the HTTP status an exception carries, itself or in its causes."""
     for link in _chain(error):
         # Bare httpx keeps it on the response alone.
         response = getattr(link, "response", None)
@@ -145,20 +143,18 @@ def _status(error: Exception) -> int | None:
 
 
 def _hint_s(error: Exception) -> float | None:
+    """Return what a Retry-After header asks for: seconds, or the time until a date."""
     for link in _chain(error):
         headers: Any = getattr(getattr(link, "response", None), "headers", None)
         value = headers.get("retry-after") if hasattr(headers, "get") else None
         if value is not None:
-            return _seconds(str(value))
+            text = str(value)
+            try:
+                is_number = text.strip().replace(".", "", 1).isdigit()
+                return float(text) if is_number else _until(text)
+            except (ValueError, TypeError, OverflowError):
+                return None
     return None
-
-
-def _seconds(value: str) -> float | None:
-    """Return what a Retry-After header asks for: seconds, or the time until a date."""
-    try:
-        return float(value) if value.strip().replace(".", "", 1).isdigit() else _until(value)
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 def _until(date: str) -> float:

@@ -20,29 +20,26 @@ from videoautoarena.memory.records.errors import (
 from videoautoarena.memory.records.records import CallRow, Usage
 
 NO_USAGE = Usage()
+_FAILURES: dict[str, type[CallFailed]] = {
+    "frames": FramesLost,
+    "empty": EmptyReply,
+    "refusal": Refusal,
+    "content-filter": ContentFiltered,
+}
 
 
 def replied(row: CallRow) -> CallRow:
     """Return a row that holds a reply, or raise its failure as it was raised the first time."""
     if row.reply is not None:
         return row
-    raise _failure(row.failure or "", row.failure_kind or "failed")
-
-
-def _failure(reason: str, kind: str) -> CallFailed:
-    known = {
-        "frames": FramesLost,
-        "empty": EmptyReply,
-        "refusal": Refusal,
-        "content-filter": ContentFiltered,
-    }
-    return known[kind](reason) if kind in known else ProviderFailed(reason, kind=kind)
+    reason, kind = row.failure or "", row.failure_kind or "failed"
+    raise _FAILURES[kind](reason) if kind in _FAILURES else ProviderFailed(reason, kind=kind)
 
 
 def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
     """Return the row of a call: what came back, or why it failed for good."""
     received, fault = ended.received, ended.fault
-    reply, failure, kind = None, None, None
+    reply = failure = kind = None
     if fault is not None:
         failure, kind = fault.reason, fault.kind
     elif received is not None and len(received.text) > LONGEST_REPLY:
@@ -50,8 +47,7 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
         kind = "malformed"
     elif received is not None and received.text.strip():
         # The reply stands in the row as it will be replayed, so a key must not get that far.
-        names = [model.key_env] if model.key_env else []
-        reply = reply_without_keys(sound(received.text), *names)
+        reply = reply_without_keys(sound(received.text), *filter(None, [model.key_env]))
     elif received is not None:
         failure, kind = redacted(received.refusal, key_env=model.key_env), "refusal"
     cost = _cost(model, ended)

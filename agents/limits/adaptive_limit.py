@@ -1,15 +1,12 @@
 """How many calls one endpoint takes at once, learnt from what comes back.
 
-A gate knows no waiting and no clock; it is told the time. It starts with a few places and doubles
-them with every round of replies until the server refuses a call (429 and its like). What went well
-until then, a little less with every refusal, are the calm places: after a cut they come back as
-quickly as replies do, and beyond them the gate feels its way, a place at a time. Refusals in a row
-with no reply between are a storm: places are halved, and single calls go out to see whether it is
-over. Where nothing but storms was ever met, nothing says how many calls the server takes, and it
-feels its way four times as fast. Refusals that cutting does not make fewer are noise: they bring
-the places back, and from then on only more of them than that count
-(`agents/limits/rate_limit.py`). What a server asks a refused call to wait for is no business of
-the gate's.
+A gate does not wait, and the time is passed in. It starts with a few places and doubles them with
+every round of replies until the server refuses a call (429 and its like). What went well until
+then, a little less with every refusal, are the calm places: after a cut they come back as quickly
+as replies do, and beyond them a place is added at a time, four times as fast where nothing but
+storms was met. Refusals in a row with no reply between are a storm: places are halved, and single
+calls go out to see whether it is over. Refusals that cutting does not make fewer are noise: they
+bring the places back, and from then on only more of them count (`agents/limits/rate_limit.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +15,6 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 from statistics import median
-from typing import NamedTuple
 
 from videoautoarena.agents.limits.rate_limit import Before, Noise, Outcome, Sent
 
@@ -51,21 +47,12 @@ FEWEST = 8
 GOLDEN = 0.6180339887
 
 
-class Ticket(NamedTuple):
-    """One call's place."""
-
-    epoch: int
-    entered_s: float
-    sent: Sent
-
-
 @dataclass
 class AdaptiveLimit:
     """Places at one endpoint; never more than `ceiling`."""
 
     ceiling: int
     limit: float = 0.0
-    """Places there are; the whole part counts."""
     under_way: int = 0
     _calm: float = math.inf
     _is_unproven: bool = False
@@ -77,21 +64,17 @@ class AdaptiveLimit:
     _is_full: bool = False
     """Whether somebody found no place since the last step."""
     _replies: int = 0
-    """Since the last step."""
     _best_s: float = math.inf
     _best_at_s: float = 0.0
     _is_slow: bool = False
     _steps: int = 0
-    """Beyond what was refused, since it was."""
     _tested: Before | None = None
     """What there was before a test of whether cuts help; None while there is none."""
     _tested_for: int = 0
-    """Replies until it ends."""
     noise: Noise = field(default_factory=Noise)
     """What of its refusals has nothing to do with its places."""
 
     def __post_init__(self) -> None:
-        """Begin with a few places."""
         self.limit = float(min(self.ceiling, START))
         self._latencies: deque[float] = deque(maxlen=max(FEWEST, min(self.ceiling, 64)))
 
@@ -112,24 +95,23 @@ class AdaptiveLimit:
             return math.inf
         return max(now_s, self._closed_until_s)
 
-    def enter(self, now_s: float) -> Ticket:
-        """Take a place."""
+    def enter(self, now_s: float) -> Sent:
         self.under_way += 1
         sent = Sent(self._epoch, now_s, self.limit, self._calm)
         self.noise.enter(sent)
-        return Ticket(self._epoch, now_s, sent)
+        return sent
 
-    def leave(self, ticket: Ticket, outcome: Outcome, now_s: float) -> None:
+    def leave(self, sent: Sent, outcome: Outcome, now_s: float) -> None:
         """Give a place back and learn from how the call ended."""
         used = self.under_way
         self.under_way -= 1
-        # What entered before the last refusal was heard of cannot tell whether that one helped.
-        is_news = ticket.epoch == self._epoch
-        self.noise.leave(ticket.sent, outcome, now_s)
+        # What entered before the last refusal was heard of cannot show whether that one helped.
+        is_news = sent.epoch == self._epoch
+        self.noise.leave(sent, outcome, now_s)
         if outcome == "refused" and is_news:
-            self._refuse(ticket.sent, used, now_s)
+            self._refuse(sent, used, now_s)
         elif outcome == "taken" and (is_news or self._refusals < 2):
-            self._grow(now_s - ticket.entered_s, now_s, is_news=is_news)
+            self._grow(now_s - sent.at_s, now_s, is_news=is_news)
 
     def _refuse(self, sent: Sent, used: int, now_s: float) -> None:
         if self._refusals and self.noise.is_between(self._epoch, now_s):
@@ -159,22 +141,20 @@ class AdaptiveLimit:
             # Places that nobody filled were not refused, but a few calls do not prove the rest bad.
             used = max(used, int(self.limit / 2))
             calm = min(used - 1.0, used * CALM)
-            self._is_unproven |= math.isinf(self._calm)
-            # What worked so far is given up slowly: a refusal may have nothing to do with load.
-            self._calm = min(max(1.0, calm, self._yielded()), float(self.ceiling))
+            if math.isinf(self._calm):
+                self._is_unproven = True
+            else:
+                # What worked is given up slowly: a refusal may have nothing to do with load.
+                calm = max(calm, min(self._calm * CALM, self._calm - YIELD))
+            self._calm = min(max(1.0, calm), float(self.ceiling))
             self.limit = max(1.0, used * CUT)
         else:
             self.limit = max(1.0, self.limit * (AGAIN if self._refusals < STORM else 0.5))
             breath_s = FIRST_BREATH_S * 2.0 ** min(self._refusals - 2, 8)
-            self._closed_until_s = now_s + min(LONGEST_BREATH_S, breath_s) * self._uneven()
+            # Probes keep no step with a server that counts in seconds.
+            uneven = 0.5 + 0.5 * (self._epoch * GOLDEN % 1.0)
+            self._closed_until_s = now_s + min(LONGEST_BREATH_S, breath_s) * uneven
         self._steps = 0
-
-    def _yielded(self) -> float:
-        return min(self._calm * CALM, self._calm - YIELD) if self._calm < math.inf else 0.0
-
-    def _uneven(self) -> float:
-        """Return 0.5 to 1.0, so that probes keep no step with a server that counts in seconds."""
-        return 0.5 + 0.5 * (self._epoch * GOLDEN % 1.0)
 
     def _grow(self, latency_s: float, now_s: float, *, is_news: bool) -> None:
         if self._refusals >= STORM:
@@ -191,8 +171,11 @@ class AdaptiveLimit:
         self._time(latency_s, now_s)
         if not self._is_full:
             return
-        if self.limit < self._calm:
-            self._climb()
+        if self._is_slow and math.isinf(self._calm):
+            self._calm = self.limit = max(1.0, self.limit / 2)
+        elif self.limit < self._calm:
+            # One more place for one reply: twice as many with every round of replies.
+            self.limit = min(self.limit + 1, self._calm, float(self.ceiling))
         rounds = 1 if self._is_unproven else ROUNDS
         if self._tested is None and self._replies >= rounds * self.limit and not self._is_slow:
             # One more, and after a while without a refusal more than one more.
@@ -201,13 +184,6 @@ class AdaptiveLimit:
             self._calm = min(max(self._calm, self.limit) + more, float(self.ceiling))
             self.limit = min(self.limit + more, float(self.ceiling))
             self._replies, self._is_full = 0, False
-
-    def _climb(self) -> None:
-        """Take one more place for one reply: twice as many with every round of replies."""
-        if self._is_slow and math.isinf(self._calm):
-            self._calm = self.limit = max(1.0, self.limit / 2)
-        else:
-            self.limit = min(self.limit + 1, self._calm, float(self.ceiling))
 
     def _time(self, latency_s: float, now_s: float) -> None:
         self._latencies.append(latency_s)

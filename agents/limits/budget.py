@@ -38,7 +38,6 @@ class SpendOrder:
     begun: dict[int, Sum] = field(default_factory=dict, init=False)
     """By place, what was spent; without those that have ended."""
     _ended: array[int] = field(default_factory=lambda: array("i"), init=False, repr=False)
-    """Places, ascending."""
     _dearest: Sum = field(default=NOTHING, init=False)
     _paid_for: int = field(default=0, init=False)
     """Battles that cost something and have ended."""
@@ -52,7 +51,6 @@ class SpendOrder:
         return place >= 0 and place not in self.begun and not self._has_ended(place)
 
     def begin(self, place: int) -> None:
-        """Take note that a call of a battle is let through."""
         if self.is_new(place):
             self.begun[place] = NOTHING
 
@@ -72,27 +70,16 @@ class SpendOrder:
             self._paid_for += 1
             self._dearest = self._dearest.most(cost)
 
-    def has_begun_before(self, place: int) -> bool:
-        """Return whether a battle before a place is begun and has not ended."""
-        return any(other < place for other in self.begun)
-
     def need(self, place: int, size: Sum) -> Sum:
-        """Return what must be left for a new battle, whose first call may come to `size`.
-
-        That is enough for itself, for all before it, and for what is begun behind it.
-        """
-        each = self._each()
+        """Return what must be left for a new battle, all before it, and what is begun behind it."""
+        is_known = self._paid_for >= ENOUGH
+        each = self._dearest if is_known else self._dearest.most(self.likely)
         before = place - bisect_left(self._ended, place)
         behind = sum(other > place for other in self.begun)
         paid = NOTHING
         for spent in self.begun.values():
             paid = paid.plus(spent.least(each))
         return each.times(before + behind).minus(paid).plus(each.most(size))
-
-    def _each(self) -> Sum:
-        if self._paid_for >= ENOUGH:
-            return self._dearest
-        return self._dearest.most(self.likely)
 
     def _has_ended(self, place: int) -> bool:
         found = bisect_left(self._ended, place)
@@ -107,7 +94,6 @@ class Caps(NamedTuple):
     """Input and output of remote models together."""
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
         return self != Caps()
 
 
@@ -119,7 +105,6 @@ class Reserve:
     place: int = 0
     """Of the battle that it is made for."""
     let_through: asyncio.Future[bool] | None = None
-    """Set while it waits."""
 
 
 @dataclass
@@ -140,7 +125,6 @@ class CappedBudget:
     _refused: Sum = field(default=NOTHING, init=False, repr=False)
     """What the first call that did not fit may have come to."""
     _waiting: list[Reserve] = field(default_factory=list, init=False, repr=False)
-    """As they came."""
 
     @property
     def needed(self) -> Sum:
@@ -149,9 +133,12 @@ class CappedBudget:
 
     async def hold(self, model: Model, request: Request) -> Reserve | None:
         """Set aside what a call may cost at most; None where the cap is reached."""
-        most = self.estimates.most(model, request)
-        hold = Reserve(summed(most.usd, most.tokens), self.rank(request.nonce))
+        hold = Reserve(self._most(model, request), self.rank(request.nonce))
         return hold if await self._take(hold) else None
+
+    def _most(self, model: Model, request: Request) -> Sum:
+        most = self.estimates.most(model, request)
+        return summed(most.usd, most.tokens)
 
     async def renew(self, hold: Hold, attempt: Attempt) -> bool:
         """Count what a failed try cost, or may have, and set as much aside for the next one."""
@@ -162,24 +149,20 @@ class CappedBudget:
         return await self._retake(hold, size)
 
     def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
-        """Return whether a call may be sent with what is set aside for it.
-
-        It may not where its server was found meanwhile not to keep to limits of output.
-        """
+        """Return whether enough is set aside for a call, by what is known of its server now."""
         if not isinstance(hold, Reserve) or not self.estimates.is_overrun(model, request):
             return True
-        most = self.estimates.most(model, request)
-        size = summed(most.usd, most.tokens)
+        size = self._most(model, request)
         return size.nano <= hold.size.nano and size.tokens <= hold.size.tokens
 
     async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:
         """Set aside what a call may cost by what is known now, in place of what was."""
         if not isinstance(hold, Reserve):
             return True
-        most, held = self.estimates.most(model, request), hold.size
+        most, held = self._most(model, request), hold.size
         hold.size = Sum()
         self._free(held)
-        return await self._retake(hold, summed(most.usd, most.tokens))
+        return await self._retake(hold, most)
 
     async def _retake(self, hold: Reserve, size: Sum) -> bool:
         """Set aside so much for a call that holds nothing; False where the cap is reached."""
@@ -198,7 +181,6 @@ class CappedBudget:
         hold.size = Sum()
 
     def rank(self, nonce: Nonce) -> int:
-        """Return the place of the battle that a call is made for."""
         return self.spend_order.place(nonce.scope) if self.spend_order else 0
 
     def end(self, scope: str) -> None:
@@ -208,7 +190,6 @@ class CappedBudget:
             self._wake()
 
     def _spend(self, hold: Reserve, cost: Sum) -> None:
-        """Count a cost, and free all that was held for it."""
         self.spent = self.spent.plus(cost)
         if self.spend_order:
             self.spend_order.pay(hold.place, cost)
@@ -221,23 +202,19 @@ class CappedBudget:
         try:
             return await hold.let_through
         except asyncio.CancelledError:
-            self._leave(hold)
+            # While it waited, or just when it was let through.
+            if hold in self._waiting:
+                self._waiting.remove(hold)
+                self._wake()
+            elif not hold.let_through.cancelled() and hold.let_through.result():
+                self._free(hold.size)
             raise
-
-    def _leave(self, hold: Reserve) -> None:
-        """Let go of a call that was cancelled while it waited, or just when it was let through."""
-        if hold in self._waiting:
-            self._waiting.remove(hold)
-            self._wake()
-        elif hold.let_through and not hold.let_through.cancelled() and hold.let_through.result():
-            self._free(hold.size)
 
     def _free(self, size: Sum) -> None:
         self.held = self.held.minus(size)
         self._wake()
 
     def _wake(self) -> None:
-        """Let through whoever is first in line, as long as there is enough."""
         while first := self._first():
             if first.let_through is None or first.let_through.done():
                 self._waiting.remove(first)
@@ -245,9 +222,11 @@ class CappedBudget:
             if not self.is_empty and self._comes_too_early(first):
                 return
             # Nothing that is under way can make room for it any more.
-            if not self._under(self.spent.plus(first.size)):
-                self._close(first.size)
-            fits = self._fits(first.size)
+            if not self.is_empty and not self._under(self.spent.plus(first.size)):
+                self.is_empty, self._refused = True, first.size
+                if self.on_empty is not None:
+                    self.on_empty()
+            fits = not self.is_empty and self._under(self.spent.plus(self.held).plus(first.size))
             if not fits and not self.is_empty:
                 return
             self._waiting.remove(first)
@@ -273,18 +252,9 @@ class CappedBudget:
             return False
         # Where no earlier one is begun, nobody else may end and make room: those behind may wait
         # for this battle, whose result says who meets in them.
-        if not spend_order.has_begun_before(hold.place):
+        if not any(other < hold.place for other in spend_order.begun):
             return False
         return not self._under(self.spent.plus(spend_order.need(hold.place, hold.size)))
-
-    def _close(self, refused: Sum) -> None:
-        if not self.is_empty:
-            self.is_empty, self._refused = True, refused
-            if self.on_empty is not None:
-                self.on_empty()
-
-    def _fits(self, size: Sum) -> bool:
-        return not self.is_empty and self._under(self.spent.plus(self.held).plus(size))
 
     def _under(self, total: Sum) -> bool:
         usd, tokens = self.caps

@@ -6,7 +6,7 @@ arena.toml (`frame_tokens`), and give way to what a run has seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ UNCHARGED = frozenset(
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
 SEEN_FRAMES = 4
-"""From so many frames on a call tells what a frame comes to; text weighs little then."""
+"""From so many frames on a call shows what a frame comes to; text weighs little then."""
 
 
 class FrameTokens(NamedTuple):
@@ -67,36 +67,32 @@ def frame_tokens(model: Model) -> FrameTokens:
     )
 
 
-def output_limit(model: Model, role: Role) -> int:
+def limit_of(model: Model, role: Role) -> OutputLimit:
     """Return the most output tokens of a call: what is asked for, else `OUTPUT_AT_MOST`.
 
     What stands in `extra_body` counts as well: of several limits the highest, times the replies
     that one call draws.
     """
-    return limit_of(model, role).tokens
-
-
-def limit_of(model: Model, role: Role) -> OutputLimit:
-    """Return the same, and whether the server is told so."""
     asked = model.sampling(role)
-    tables = (asked, extra_body(asked))
-    limits = [found for table in tables for found in _whole(table, OUTPUT_LIMITS)]
-    replies = [found for table in tables for found in _whole(table, _REPLIES)]
-    most = max(limits, default=OUTPUT_AT_MOST) * max(replies, default=1)
+
+    def whole(names: Iterable[str]) -> list[int]:
+        found = [table.get(name) for table in (asked, extra_body(asked)) for name in names]
+        return [int(value) for value in found if isinstance(value, int) and value >= 1]
+
+    limits = whole(OUTPUT_LIMITS)
+    most = max(limits, default=OUTPUT_AT_MOST) * max(whole(_REPLIES), default=1)
     return OutputLimit(most, is_sent=bool(limits))
+
+
+def output_limit(model: Model, role: Role) -> int:
+    """Return the tokens of `limit_of`."""
+    return limit_of(model, role).tokens
 
 
 def extra_body(asked: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what parameters put into a body besides those that are known by name."""
     more = asked.get("extra_body")
     return more if isinstance(more, Mapping) else {}
-
-
-def _whole(table: Mapping[str, Any], names: Iterable[str]) -> Iterator[int]:
-    """Yield the values of these names that are whole numbers from 1 on."""
-    for value in map(table.get, names):
-        if isinstance(value, int) and value >= 1:
-            yield int(value)
 
 
 def may_be_charged(kind: str) -> bool:
@@ -135,7 +131,10 @@ class Estimates:
         """Return the most that one try may come to. A token is at least a byte of text."""
         if model.is_offline:
             return Most(0, 0.0)
-        text = len(SYSTEM.encode()) + len(request.text.encode()) + _cue_bytes(request.frames)
+        text = len(SYSTEM.encode()) + len(request.text.encode())
+        if request.frames is not None and request.frames.subtitles is not None:
+            # Around each stretch stand fences and times, too.
+            text += sum(len(cue.text.encode()) + 80 for cue in request.frames.subtitles.cues)
         input_tokens = MESSAGE_TOKENS + text + self._frames(model, request.frames)
         output_tokens = max(output_limit(model, request.role), self.limits.output_tokens(model))
         usd = most_usd(model, input_tokens=input_tokens, output_tokens=output_tokens)
@@ -143,8 +142,7 @@ class Estimates:
 
     def is_overrun(self, model: Model, request: Request) -> bool:
         """Return whether a model's server is known not to keep to the limit of such a call."""
-        taken = self.limits.output_tokens(model)
-        return taken > 0 and taken > output_limit(model, request.role)
+        return self.limits.output_tokens(model) > output_limit(model, request.role)
 
     def risk_usd(self, model: Model, request: Request, kind: str) -> float | None:
         """Return the most that a try which ended in this fault has cost; None: unknown."""
@@ -168,10 +166,3 @@ class Estimates:
             size = (model.resolved, frames.width_px, frames.height_px)
             each = self._sized.get(size, 2 * self.seen[model.resolved])
         return int(len(frames.frames) * each) + 1
-
-
-def _cue_bytes(frames: Frames | None) -> int:
-    if frames is None or frames.subtitles is None:
-        return 0
-    # Around each stretch stand fences and times, too.
-    return sum(len(cue.text.encode()) + 80 for cue in frames.subtitles.cues)

@@ -2,7 +2,7 @@
 
 A call that was refused a connection cost nothing, and the next one would fare no better. So the
 endpoint is left alone but for single calls that look whether it is back; all others wait. An
-`Endpoint` knows no waiting and no clock; it is told the time.
+`Endpoint` knows no waiting and no clock: the time is passed in.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Contact = Literal["reached", "unreached", "broken", "unknown"]
-"""What a try tells: something came back; no connection was made; it was made and broke; nothing."""
+"""What a try shows: something came back; no connection was made; it was made and broke; nothing."""
 
 PATIENCE_S = 900.0
 """How long an endpoint is waited for that has answered before."""
@@ -25,7 +25,7 @@ LONGEST_GAP_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """What is to be told of an endpoint that cannot be reached."""
+    """News of an endpoint that cannot be reached."""
 
     address: str
     state: Literal["waiting", "over", "given-up"]
@@ -37,27 +37,20 @@ class Outage:
 
 @dataclass
 class Endpoint:
-    """What is known of one address.
-
-    Attributes:
-        address: host and port.
-        patience_s: how long it is waited for; None: never, and each call fares for itself.
-        has_answered: tells whether it ever has, in processes before this one.
-        tell: takes what is to be told of it.
-    """
+    """What is known of one address, which is host and port."""
 
     address: str
     patience_s: float | None
+    """How long it is waited for; None: never, and each call fares for itself."""
     has_answered: Callable[[str], bool]
+    """Whether it ever has, in processes before this one."""
     on_outage: Callable[[Outage], None]
     _is_proven: bool = False
     """Something came back in this process."""
     _since_s: float | None = None
     """When it was first found gone; None while it is there."""
     _until_s: float = 0.0
-    """When patience ends."""
     _next_s: float = 0.0
-    """When the next call may look whether it is back."""
     _looks: int = 0
     _is_looked_at: bool = False
     """Such a call is under way."""

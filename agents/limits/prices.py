@@ -52,17 +52,12 @@ class Cost(NamedTuple):
     """What a call cost."""
 
     usd: float | None
-    """None means unknown."""
     source: str | None
     """Who says so: "provider", or the source of the price."""
 
 
 def price_of(model: Model) -> Price | None:
-    """Return what a model's tokens cost; None where nobody knows.
-
-    Of a price that rises with the length of the input this is the lowest; `cost_of` and `most_usd`
-    take the right one.
-    """
+    """Return what a model's tokens cost, at the lowest of its rates; None where nobody knows."""
     if model.is_offline:
         return _FREE
     if is_own(model.price):
@@ -77,10 +72,8 @@ def cost_of(model: Model, usage: Usage, reported: float | None = None) -> Cost:
         return Cost(0.0, OFFLINE)
     if reported is not None:
         return Cost(reported, PROVIDER)
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return Cost(None, None)
     price = price_of(model)
-    if price is None:
+    if usage.input_tokens is None or usage.output_tokens is None or price is None:
         return Cost(None, None)
     found = None if is_own(price) else _in_table(model)
     if found is not None and not found.is_flat:
@@ -116,8 +109,6 @@ def _by(price: Price, usage: Usage) -> float:
 
 
 class _Entry(NamedTuple):
-    """What the table says of a model."""
-
     provider: str
     name: str
     price: Price
@@ -142,20 +133,16 @@ class _Entry(NamedTuple):
 
 def _in_table(model: Model) -> _Entry | None:
     """Return what the table says now; None where it does not know the model at that address."""
-    provider = _provider(model)
+    parts = urlsplit(model.url)
+    if not model.url:
+        provider = _PROVIDERS.get(model.provider)
+    else:
+        provider = _HOSTS.get(parts.hostname or "") if parts.scheme == "https" else None
     if provider is None:
         return None
     # Some prices hold for hours of a day only.
     hour = datetime.now(UTC).strftime("%Y-%m-%d %H")
     return _looked_up(provider, model.name.removeprefix("models/"), hour)
-
-
-def _provider(model: Model) -> str | None:
-    """Return what the table calls who serves a model; None where that is somebody else."""
-    if not model.url:
-        return _PROVIDERS.get(model.provider)
-    parts = urlsplit(model.url)
-    return _HOSTS.get(parts.hostname or "") if parts.scheme == "https" else None
 
 
 @lru_cache(maxsize=256)
@@ -227,15 +214,12 @@ class Sum(NamedTuple):
     tokens: int = 0
 
     def plus(self, other: Sum) -> Sum:
-        """Return both together."""
         return Sum(self.nano + other.nano, self.tokens + other.tokens)
 
     def minus(self, other: Sum) -> Sum:
-        """Return what is left."""
         return Sum(self.nano - other.nano, self.tokens - other.tokens)
 
     def times(self, count: int) -> Sum:
-        """Return it so many times."""
         return Sum(self.nano * count, self.tokens * count)
 
     def most(self, other: Sum) -> Sum:
@@ -243,7 +227,6 @@ class Sum(NamedTuple):
         return Sum(max(self.nano, other.nano), max(self.tokens, other.tokens))
 
     def least(self, other: Sum) -> Sum:
-        """Return the less of either, money and tokens each for itself."""
         return Sum(min(self.nano, other.nano), min(self.tokens, other.tokens))
 
 
@@ -263,16 +246,10 @@ class SpendCap(Protocol):
     """What may be spent, and on what first."""
 
     async def hold(self, model: Model, request: Request) -> Hold | None:
-        """Set aside what a call may cost at most, once there is enough; None: the cap is reached.
-
-        Waits while calls under way hold what is missing, since most cost less than they may.
-        """
+        """Wait until what a call may cost at most is set aside; None: the cap is reached."""
 
     async def renew(self, hold: Hold, attempt: Attempt) -> bool:
-        """Set as much aside for another try, and count what the last one cost, or may have.
-
-        Waits like `hold`; False where the cap is reached.
-        """
+        """Count a try's cost, and wait until as much is set aside for the next; False: the cap."""
 
     def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
         """Return whether a call may be sent with what is set aside, as far as is known now."""
@@ -291,24 +268,19 @@ class Boundless:
     """A cap that nothing reaches."""
 
     async def hold(self, model: Model, request: Request) -> Hold | None:  # noqa: ARG002
-        """Return at once."""
         return self
 
     async def renew(self, hold: Hold, attempt: Attempt) -> bool:  # noqa: ARG002
-        """Return at once."""
         return True
 
     def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
-        """Return that it is."""
         return True
 
     async def enlarge(self, hold: Hold, model: Model, request: Request) -> bool:  # noqa: ARG002
-        """Return at once."""
         return True
 
     def settle(self, hold: Hold, row: CallRow | None) -> None:
-        """Count nothing."""
+        pass
 
     def rank(self, nonce: Nonce) -> int:  # noqa: ARG002
-        """Return the same for all calls."""
         return 0

@@ -1,7 +1,7 @@
-"""Keeping to rates known beforehand, and telling refusals by load from those that are noise.
+"""Keeping to rates known beforehand, and parting refusals by load from those that are noise.
 
 Some servers refuse a share of all calls however few they are sent: other tenants of one key, a sick
-machine behind many. Calls that were sent after places had been cut tell what that share is: where
+machine behind many. Calls that were sent after places had been cut show what that share is: where
 load is the reason, none of them is refused. From then on only a share clearly above it counts, by
 Page's cumulative sum (1954). In a storm a server refuses all; a run of refusals with none between
 that was taken counts as one, so that no storm is taken for noise.
@@ -19,7 +19,6 @@ Outcome = Literal["taken", "refused", "unknown"]
 """The server did the work or began to; it had no room; nothing is known, as after a time-out."""
 
 LATEST = 1024
-"""Tries that are remembered."""
 FEW = 0.8
 """Tries at so much of the most calm places among them, or less, were sent after cuts."""
 TESTED = 0.75
@@ -29,7 +28,6 @@ SUSPECT = 5
 ENOUGH = 1.5
 """which lasts for so many times the calls among which noise would show, unless it does earlier."""
 RETEST_S = 600.0
-"""Pause between two tests."""
 RUNS = 4
 """So many runs of refusals among these show noise."""
 LEAST, MOST = 0.02, 0.35
@@ -77,18 +75,14 @@ class Noise:
     _believed_until_s: float = -math.inf
     _trust_s: float = TRUST_S / 2
     _latest: deque[Sent] = field(default_factory=lambda: deque(maxlen=LATEST))
-    """In the order in which they were sent."""
     _tests_at_s: float = -math.inf
-    """The next test is no earlier."""
     _refusal_s: float = 0.0
     """About how long a refusal takes at most."""
 
     def enter(self, sent: Sent) -> None:
-        """Remember a try."""
         self._latest.append(sent)
 
     def leave(self, sent: Sent, outcome: Outcome, now_s: float) -> None:
-        """Learn how it ended."""
         sent.outcome = outcome
         if outcome == "refused":
             self._refusal_s = max(now_s - sent.at_s, 0.9 * self._refusal_s)
@@ -107,8 +101,12 @@ class Noise:
 
     def explains(self, refused: Sent, now_s: float) -> bool:
         """Return whether a refusal, and those before it in its epoch, may be no more than noise."""
-        self._fade(now_s)
-        if not self.share:
+        # No more noise than there is, and none for ever.
+        if self.share and len(self._latest) == LATEST:
+            runs, taken = _counted(self._latest)
+            self.share = min(self.share, runs / max(1, taken))
+        if self.share < FADED or now_s > self._believed_until_s:
+            self.share = 0.0
             return False
         score, each = 0.0, math.log1p((ODDS - 1) * self.share)
         for sent in self._of(refused.epoch):
@@ -118,10 +116,7 @@ class Noise:
         return score < EVIDENCE
 
     def test(self, now_s: float) -> tuple[float, int] | None:
-        """Return to how many places to cut, and for how many calls, to see whether that helps.
-
-        None: there is no doubt, or a test was made not long ago.
-        """
+        """Return to how many places to cut as a test, and for how many calls; None: no need."""
         runs, taken = _counted(self._latest)
         share = runs / max(1, taken)
         is_doubtful = runs >= SUSPECT and LEAST <= share <= MOST and not self.share
@@ -140,8 +135,8 @@ class Noise:
         self.share = share
         self._trust_s = min(2 * self._trust_s, LONGEST_TRUST_S)
         self._believed_until_s = now_s + self._trust_s
-        places = max(sent.places for sent in self._latest)
-        return Before(places, max(sent.calm for sent in self._latest))
+        latest = self._latest
+        return Before(max(sent.places for sent in latest), max(sent.calm for sent in latest))
 
     def _most_calm(self) -> float:
         known = (sent.calm for sent in self._latest if sent.calm < math.inf)
@@ -149,14 +144,6 @@ class Noise:
 
     def _of(self, epoch: int) -> Iterator[Sent]:
         return (sent for sent in self._latest if sent.epoch == epoch)
-
-    def _fade(self, now_s: float) -> None:
-        """Believe in no more noise than there is, and in none for ever."""
-        if self.share and len(self._latest) == LATEST:
-            runs, taken = _counted(self._latest)
-            self.share = min(self.share, runs / max(1, taken))
-        if self.share < FADED or now_s > self._believed_until_s:
-            self.share = 0.0
 
 
 def _counted(tries: Iterable[Sent]) -> tuple[int, int]:
@@ -192,7 +179,7 @@ class Pacer:
     """When the next request may start.
 
     Starts are spread evenly, so that a bucket never overflows, and those of any 60 seconds stay
-    within the limits, as a server counts that looks at windows. It is told the time.
+    within the limits, as a server counts that looks at windows. The time is passed in.
     """
 
     requests: float | None
@@ -201,13 +188,13 @@ class Pacer:
     """A minute; None is any number. A single request above it goes alone."""
     _window: deque[Started] = field(default_factory=deque)
     _tokens: float = 0.0
-    """Of the window."""
     _next_s: float = -math.inf
     """When what was started has drained at the even rate."""
 
     def ready_at(self, tokens: float, now_s: float) -> float:
         """Return when a request of so many tokens may start."""
-        self._forget(now_s)
+        while self._window and self._window[0].at_s + MINUTE_S <= now_s:
+            self._tokens -= self._window.popleft().tokens
         ready_s = max(now_s, self._next_s)
         count, held = len(self._window), self._tokens
         for started in self._window:
@@ -218,7 +205,6 @@ class Pacer:
         return ready_s
 
     def start(self, tokens: float, now_s: float) -> Started:
-        """Count a request in."""
         started = Started(now_s, tokens)
         self._window.append(started)
         self._tokens += tokens
@@ -230,8 +216,7 @@ class Pacer:
         """Count the tokens that it took in the place of those expected."""
         more = tokens - started.tokens
         started.tokens = tokens
-        if self.tokens is not None:
-            self._next_s += self._gap_s(more, self.tokens)
+        self._next_s += self._gap_s(more, self.tokens)
         if self._window and started.at_s >= self._window[0].at_s:
             self._tokens += more
 
@@ -239,10 +224,6 @@ class Pacer:
         if self.requests is not None and count + 1 > max(1.0, self.requests):
             return False
         return self.tokens is None or not count or held + tokens <= self.tokens
-
-    def _forget(self, now_s: float) -> None:
-        while self._window and self._window[0].at_s + MINUTE_S <= now_s:
-            self._tokens -= self._window.popleft().tokens
 
     @staticmethod
     def _gap_s(amount: float, a_minute: float | None) -> float:

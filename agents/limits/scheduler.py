@@ -11,43 +11,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
-from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit, Ticket
+from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
 from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
-from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Started
+from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Sent, Started
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.memory.records.records import CallLimits
 
 Place = tuple[str, tuple[str, ...]]
 """An endpoint: its host, and the variables that hold its key."""
 Pause = Callable[[float], Awaitable[None]]
 
 
-def _never(_address: str) -> bool:
-    """Say of every endpoint that it has not answered."""
-    return False
-
-
-def _ignore(_outage: Outage) -> None:
-    """Let an outage pass."""
-
-
-@dataclass(eq=False)
+@dataclass(order=True)
 class Waiter:
-    """A call that wants a place."""
+    """A call that wants a place; one of a lower rank is served first, then who came first."""
 
     rank: int
     number: int
-    tokens: float
-    admitted: asyncio.Future[Turn]
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """What it is served by."""
-        return self.rank, self.number
-
-    def __lt__(self, other: Waiter) -> bool:
-        """Whether it is served first."""
-        return self.place < other.place
+    tokens: float = field(compare=False)
+    admitted: asyncio.Future[Turn] = field(compare=False)
 
 
 @dataclass(eq=False)
@@ -57,7 +38,6 @@ class Rest:
     since: int
     """Number of the last turn that was given before it was refused."""
     earliest_s: float
-    """It is not woken before."""
     woken: asyncio.Future[None]
 
 
@@ -87,14 +67,13 @@ class Turn:
 
     number: int
     line: Line
-    ticket: Ticket | None
+    sent: Sent | None
     started: Started | None
     is_look: bool = False
     """It looks whether an endpoint is back that was gone."""
     outcome: Outcome = "unknown"
     contact: Contact = "unknown"
     reason: str = ""
-    """Why it came to nothing."""
     tokens: float | None = None
     """What it took, once that is known."""
     found_nobody: bool = False
@@ -109,9 +88,9 @@ class Scheduler:
     pause: Pause = asyncio.sleep
     patience_s: float | None = None
     """How long an endpoint is waited for that cannot be reached; None: not at all."""
-    has_answered: Callable[[str], bool] = _never
+    has_answered: Callable[[str], bool] = lambda _address: False
     """Whether an address ever has, in earlier processes."""
-    on_outage: Callable[[Outage], None] = _ignore
+    on_outage: Callable[[Outage], None] = lambda _outage: None
     under_way: int = 0
     is_closed: bool = False
     _lines: dict[Hashable, Line] = field(default_factory=dict)
@@ -135,26 +114,19 @@ class Scheduler:
         spot = (*place, model.resolved, model.limits)
         if spot not in self._lines:
             gate = None if model.is_offline else self._gate(place, model.limits.concurrency)
-            pacer = self._pacer(place, model.limits)
-            self._lines[spot] = Line(gate, pacer, self._endpoint(model.endpoint))
+            rates = (model.limits.requests_per_minute, model.limits.tokens_per_minute)
+            pacer = self._pacers.setdefault((place, rates), Pacer(*rates)) if any(rates) else None
+            address = model.endpoint
+            endpoint = Endpoint(address, self.patience_s, self.has_answered, self.on_outage)
+            endpoint = self._endpoints.setdefault(address, endpoint)
+            self._lines[spot] = Line(gate, pacer, endpoint)
         return self._lines[spot]
-
-    def _endpoint(self, address: str) -> Endpoint:
-        if address not in self._endpoints:
-            self._endpoints[address] = Endpoint(
-                address, self.patience_s, self.has_answered, lambda outage: self.on_outage(outage)
-            )
-        return self._endpoints[address]
 
     def _gate(self, place: Place, limit: int | None) -> AdaptiveLimit:
         ceiling = min(self.ceiling, limit or self.ceiling)
         gate = self._gates.setdefault(place, AdaptiveLimit(ceiling))
         gate.ceiling = min(gate.ceiling, ceiling)
         return gate
-
-    def _pacer(self, place: Place, limits: CallLimits) -> Pacer | None:
-        rates = (limits.requests_per_minute, limits.tokens_per_minute)
-        return self._pacers.setdefault((place, rates), Pacer(*rates)) if any(rates) else None
 
     def close(self) -> None:
         """Let nobody in any more; those who wait go on waiting until they are cancelled."""
@@ -180,8 +152,8 @@ class Scheduler:
         now_s = asyncio.get_running_loop().time()
         line = turn.line
         self.under_way -= 1
-        if line.gate and turn.ticket:
-            line.gate.leave(turn.ticket, turn.outcome, now_s)
+        if line.gate and turn.sent:
+            line.gate.leave(turn.sent, turn.outcome, now_s)
         if turn.outcome == "taken":
             line.proof = max(line.proof, turn.number)
         if line.pacer and turn.started and turn.tokens is not None:
@@ -225,7 +197,13 @@ class Scheduler:
             return
         now_s = asyncio.get_running_loop().time()
         while self.under_way < self.ceiling and (line := self._next_line(now_s)):
-            self._admit(line, line.waiting.popleft(), now_s)
+            waiter = line.waiting.popleft()
+            self._last = next(self._numbers)
+            sent = line.gate.enter(now_s) if line.gate else None
+            started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
+            self.under_way += 1
+            turn = Turn(self._last, line, sent, started, line.endpoint.enter())
+            waiter.admitted.set_result(turn)
         self._wake(now_s)
         self._set_alarm(now_s)
 
@@ -237,28 +215,18 @@ class Scheduler:
         ready = [
             line for line in self._lines.values() if line.waiting and line.ready_at(now_s) <= now_s
         ]
-        return min(ready, key=lambda line: line.waiting[0].place, default=None)
-
-    def _admit(self, line: Line, waiter: Waiter, now_s: float) -> None:
-        self._last = next(self._numbers)
-        ticket = line.gate.enter(now_s) if line.gate else None
-        started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
-        self.under_way += 1
-        turn = Turn(self._last, line, ticket, started, line.endpoint.enter())
-        waiter.admitted.set_result(turn)
+        return min(ready, key=lambda line: line.waiting[0], default=None)
 
     def _wake(self, now_s: float) -> None:
         """Wake those who rest for places that nobody else wants."""
         for line in self._lines.values():
-            while self._is_idle(line) and (rest := self._first_rested(line, now_s)):
+            rested = [r for r in line.resting if line.proof > r.since and r.earliest_s <= now_s]
+            for rest in rested:
+                if not self._is_idle(line):
+                    break
                 line.resting.remove(rest)
                 self._coming[id(line.gate)] = self._coming.get(id(line.gate), 0) + 1
                 rest.woken.set_result(None)
-
-    @staticmethod
-    def _first_rested(line: Line, now_s: float) -> Rest | None:
-        rested = (r for r in line.resting if line.proof > r.since and r.earliest_s <= now_s)
-        return next(rested, None)
 
     def _is_idle(self, line: Line) -> bool:
         if not line.resting or line.gate is None or self.under_way >= self.ceiling:

@@ -28,18 +28,14 @@ class OutputLimit(NamedTuple):
 
     tokens: int
     is_sent: bool = True
-    """Whether its server is told so; else it is what is expected at most."""
-
-
-def _keep_nowhere(_learnt: list[Learnt]) -> None:
-    """Let everything be forgotten with the process."""
+    """Whether its server knows; else it is what is expected at most."""
 
 
 @dataclass
 class ServerLimits:
     """What is known of the servers of one run beyond what is declared."""
 
-    keep: Keep = _keep_nowhere
+    keep: Keep = lambda _learnt: None
     """Takes all that is known whenever some of it is new."""
     _known: dict[Place, Learnt] = field(default_factory=dict)
     _tried: dict[Place, int] = field(default_factory=dict)
@@ -51,10 +47,10 @@ class ServerLimits:
     _trials: dict[Place, asyncio.Event] = field(default_factory=dict)
     """Where a call is finding out how many images are taken; set once it has."""
     _switched: set[tuple[str, str, str]] = field(default_factory=set)
-    """Which names of the limit of tokens were told as news, and of which server."""
+    """Which names of the limit of tokens were reported as news, and of which server."""
 
     @classmethod
-    def of(cls, known: Iterable[Learnt], keep: Keep = _keep_nowhere) -> ServerLimits:
+    def of(cls, known: Iterable[Learnt], keep: Keep = lambda _learnt: None) -> ServerLimits:
         """Return limits that begin with what is known."""
         return cls(keep, {(one.model, one.endpoint): one for one in known})
 
@@ -81,13 +77,10 @@ class ServerLimits:
         return replace(request, frames=thinned(frames, most))
 
     def token_field(self, model: Model) -> TokenField | None:
-        """Return by which name a model's server is told the limit of tokens.
-
-        None leaves it to the provider's client: there is one name alone, or no limit of ours.
-        """
+        """Return by which name a server takes the limit of tokens; None leaves it to the client."""
+        known = self.known(model)
         usual = model.token_field
-        known = self.known(model) if usual else None
-        return (known.token_limit_field if known else None) or usual
+        return (known and usual and known.token_limit_field) or usual
 
     def output_tokens(self, model: Model) -> int:
         """Return the most output tokens that a reply took past its limit; 0 where none did."""
@@ -195,7 +188,12 @@ class ServerLimits:
         place = _place(model)
         known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
         self._known[place] = known.model_copy(update=news)
-        self.keep([one for one in self._known.values() if _is_informative(one)])
+        informative = (
+            one
+            for one in self._known.values()
+            if any((one.images, one.token_limit_field, one.output_tokens))
+        )
+        self.keep(list(informative))
         return self._known[place]
 
 
@@ -208,7 +206,7 @@ class Shaped:
     say: Callable[[str], None]
     """Takes a line about what was learnt."""
     _sent: TokenField | None = None
-    """By which name the last try told its limit of tokens."""
+    """By which name the last try sent its limit of tokens."""
     _refused: int = 0
     """How often a name of it was refused in this call."""
     _is_its_own: bool = False
@@ -234,11 +232,10 @@ class Shaped:
                 await trial.wait()
 
     def fitted(self, request: Request) -> Request:
-        """Return a request with no more frames than its server takes."""
         return request if self.model.is_offline else self.limits.fitted(self.model, request)
 
     def token_field(self) -> TokenField | None:
-        """Return by which name the next try is to tell the limit of tokens."""
+        """Return by which name the next try is to send the limit of tokens."""
         self._sent = None if self.model.is_offline else self.limits.token_field(self.model)
         return self._sent
 
@@ -252,10 +249,7 @@ class Shaped:
             self._report(self.limits.overrun(self.model, limit, usage.output_tokens))
 
     def mended(self, request: Request, fault: Fault) -> Request | None:
-        """Return a request to send at once instead of one that was refused; None: none is known.
-
-        Its frames are fewer, or the limit of tokens goes by its other name (see `token_field`).
-        """
+        """Return a request to send at once instead of one that was refused; None: none is known."""
         if fault.nature == "too-large":
             smaller = self._smaller(request, fault)
             if smaller is None:
@@ -314,10 +308,6 @@ def _place(model: Model) -> Place:
 
 def _count(request: Request) -> int:
     return len(request.frames.frames) if request.frames else 0
-
-
-def _is_informative(one: Learnt) -> bool:
-    return any((one.images, one.token_limit_field, one.output_tokens))
 
 
 def _sent_at_most(model: Model, count: int, because: str) -> str:

@@ -30,7 +30,7 @@ FIRST_WITH_BREAKPOINTS = (5, 6)
 
 
 def needs_breakpoint(model: ModelSettings) -> bool:
-    """Say whether a model is known to find nothing in its cache without a marked end of it.
+    """Return whether a model is known to find nothing in its cache without a marked end of it.
 
     A server of one's own is never sent the mark unasked: most refuse fields they do not know.
     """
@@ -42,10 +42,7 @@ def needs_breakpoint(model: ModelSettings) -> bool:
 
 
 def cache_options(model: ModelSettings, frames: Frames | None) -> dict[str, Any]:
-    """Return what a call says of caching, besides the mark on its last frame.
-
-    OpenAI itself is told which calls begin alike, so that they come to the same machine.
-    """
+    """Return what a call says of caching besides its mark: to OpenAI itself, which begin alike."""
     if frames is None or not frames.frames or model.provider != "openai":
         return {}
     options: dict[str, Any] = {}
@@ -69,11 +66,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def check_parameters(alias: str, known: tuple[str, ...], *, parameters: Mapping[str, Any]) -> None:
-    """Return if every parameter is one of `known` and may be sent and written down.
-
-    Raises:
-        BadInput: names the parameter, never its value.
-    """
+    """Return if all parameters can be sent; BadInput names one, never its value."""
     for name in _names(parameters):
         if _SECRET.search(name):
             raise BadInput(f"{alias!a}: {name!a} is no parameter; put keys in a variable (key_env)")
@@ -94,7 +87,6 @@ def check_key_env(alias: str, name: str) -> None:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield every name inside nested tables and lists."""
     if isinstance(value, Mapping):
         yield from map(str, value)
         value = list(value.values())
@@ -114,13 +106,9 @@ SETTINGS: dict[str, dict[str, Any]] = {"openai": {"check_embedding_ctx_length": 
 def embed(name: str, texts: Sequence[str]) -> list[list[float]]:
     """Return a vector for each text, in the model's own batches; keys are in its usual variables.
 
-    Args:
-        name: `openai:model`, `google_genai:model`, or `package.Class:model` for any class of
-            LangChain embeddings that is installed.
-        texts: which go to the model as they are.
-
-    Raises:
-        BadInput: there is no such model, it fails, or what it returns are no vectors.
+    `name` is `openai:model`, `google_genai:model`, or `package.Class:model` for any installed class
+    of LangChain embeddings. Raises BadInput where there is no such model, it fails, or what it
+    returns are no vectors.
     """
     model = _build(name)
     try:

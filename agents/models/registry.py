@@ -47,7 +47,6 @@ class Model:
     """One model as a run uses it."""
 
     alias: str
-    """What the roster calls it."""
     provider: str
     name: str
     """What the provider calls it."""
@@ -66,11 +65,10 @@ class Model:
     """Mark the last frame as the end of what the provider's cache should keep."""
     limits: CallLimits = NO_LIMITS
     price: Price | None = None
-    """None means unknown."""
     frame_tokens: int | None = None
     """Tokens one frame counts as; None leaves it to what is known of the provider."""
     token_limit_field: TokenField | None = None
-    """By which name its server is told the limit of tokens; None leaves it to the address."""
+    """By which name its limit of tokens is sent; None leaves it to the address."""
     declared: Declaration | None = None
     """What its provider is, where that is neither built in nor installed by its name."""
 
@@ -81,18 +79,13 @@ class Model:
 
     @cached_property
     def maker(self) -> Provider:
-        """What its provider is.
-
-        Raises:
-            BadInput: it is not there.
-        """
+        """What its provider is; BadInput where it is not there."""
         if self.declared is not None:
             return declare(self.provider, self.declared)
         found = find_provider(self.provider)
         if found is None:
-            raise BadInput(
-                f"{self.alias!a} needs the provider {self.provider!a}; install its package"
-            )
+            lacking = f"{self.alias!a} needs the provider {self.provider!a}"
+            raise BadInput(f"{lacking}; install its package")
         return found
 
     @property
@@ -112,7 +105,7 @@ class Model:
 
     @cached_property
     def url(self) -> str:
-        """Where its calls go, as its client is told; empty for an offline model."""
+        """Where its calls go; empty for an offline model."""
         named = (os.environ.get(name) for name in self.maker.base_names)
         url = self.base_url or next(filter(None, named), None)
         return url or self.maker.home
@@ -171,14 +164,10 @@ def usual_frames(max_frames: int | None, role: Role) -> int:
 
 
 def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
-    """Return the model that `provider:model` names.
+    """Return the model that `provider:model` names, split at the first colon.
 
-    Args:
-        name: split at its first colon.
-        settings: further fields of Model by name; an alias of its own among them.
-
-    Raises:
-        BadInput: no such provider, offline model, setting or sampling parameter.
+    `settings` are further fields of Model by name; an alias of its own among them. Raises BadInput
+    for no such provider, offline model, setting or sampling parameter.
     """
     provider, colon, model = name.partition(":")
     declared = (settings or {}).get("declared")
@@ -209,12 +198,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
 
 
 def check_keys(models: Iterable[Model]) -> None:
-    """Return if every remote model's key is there.
-
-    Raises:
-        BadInput: one is missing or cannot be a key, named by its variable, never its value; or
-            there is a proxy on the way that cannot be used.
-    """
+    """Return if every remote model has a key; BadInput names its variable, never its value."""
     for model in models:
         model.maker.check(model)
         if model.maker.can_splice:
@@ -227,11 +211,7 @@ def check_keys(models: Iterable[Model]) -> None:
 
 
 def build_chat_model(model: Model) -> BaseChatModel:
-    """Return a chat model that sends one request a call, with no retries of its own.
-
-    Raises:
-        BadInput: its key is missing, or its client refuses its settings.
-    """
+    """Return a chat model without retries of its own; BadInput where key or settings fail."""
     check_keys([model])
     try:
         return model.maker.build(model)

@@ -10,6 +10,7 @@ contract is part of its calls' keys: with other words all of them would be paid 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
@@ -50,23 +51,20 @@ def plain(word: str) -> str:
     return _JOINTS.sub("", word).lower()
 
 
-_CHOICES = {plain(choice): choice for choice in get_args(Choice)}
+def _spelled(words: Mapping[str, str]) -> BeforeValidator:
+    return BeforeValidator(
+        lambda said: words.get(plain(said), said) if isinstance(said, str) else said
+    )
 
 
-def _choice(said: object) -> object:
-    return _CHOICES.get(plain(said), said) if isinstance(said, str) else said
-
+Spelled = Annotated[Choice, _spelled({plain(choice): choice for choice in get_args(Choice)})]
 
 Lead = Literal["A", "B", "tie", "abstain"]
 
-_LEADS: dict[str, Lead] = {
+_LEADS = {
     **{"a": "A", "b": "B", "abstain": "abstain"},
     **dict.fromkeys(("tie", "tiegood", "tiebad"), "tie"),
 }
-
-
-def _lead(said: object) -> object:
-    return _LEADS.get(plain(said), said) if isinstance(said, str) else said
 
 
 Degree = Literal["A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain"]
@@ -112,8 +110,6 @@ class PersonaReply(Reply):
 
 
 class QuestionerReply(Reply):
-    """One question."""
-
     question: Text
 
 
@@ -124,31 +120,27 @@ class JudgeReply(Reply):
     accuracy: Text
     relevance: Text
     helpfulness: Text
-    verdict: Annotated[Choice, BeforeValidator(_choice)]
+    verdict: Spelled
 
 
 class StandardReply(Reply):
     """What decides one standard, then which answer is better by it alone."""
 
     analysis: Text
-    verdict: Annotated[Lead, BeforeValidator(_lead)]
+    verdict: Annotated[Lead, _spelled(_LEADS)]
 
 
 class FullJudgeReply(Reply):
-    """What one would have answered, then analysis and verdict of each standard, then the verdict.
-
-    From contract 2 on.
-    """
+    """From contract 2 on: own answer, analysis and verdict of each standard, then the verdict."""
 
     own_answer: Text
     instruction_following: StandardReply
     accuracy: StandardReply
     relevance: StandardReply
     helpfulness: StandardReply
-    verdict: Annotated[Choice, BeforeValidator(_choice)]
+    verdict: Spelled
 
     def of(self, standard: Standard) -> StandardReply:
-        """Return what it says of one standard."""
         found: StandardReply = getattr(self, standard)
         return found
 
@@ -248,12 +240,7 @@ _SHAPES_2: dict[str, str] = _SHAPES | {
 
 
 def contract(role: Role, number: int = CONTRACTS) -> str:
-    """Return the words that end a role's prompt and fix the form of its reply.
-
-    Args:
-        role: one with a form, which a contestant has not.
-        number: of the contracts, 1 to `CONTRACTS`.
-    """
+    """Return the words that end a role's prompt and fix the form of its reply."""
     shape, version = (_SHAPES, "") if number == 1 else (_SHAPES_2, f" ({number})")
     return (
         f"{FORMAT_LINE}{role}{version}\nReply with one JSON object and nothing else, with exactly "

@@ -11,9 +11,9 @@ import base64
 import json
 import weakref
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.memory.records.digests import digest
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 
+T = TypeVar("T")
 BREAKPOINT = {"mode": "explicit"}
 """What marks a part as the end of what OpenAI's cache should keep."""
 
@@ -37,11 +38,10 @@ class Request:
     frames: Frames | None
     nonce: Nonce
     prompt: str = ""
-    """Digest of the prompt file."""
 
 
 class Look(NamedTuple):
-    """What a provider is told of the images beside their bytes."""
+    """What is said to a provider of the images beside their bytes."""
 
     detail: str | None = None
     """What each image's part says of how closely to look; None says nothing."""
@@ -58,20 +58,8 @@ def label(frame: Frame) -> str:
 
 
 def cue_blocks(frames: Sequence[Frame], subtitles: Subtitles | None) -> dict[int, str]:
-    """Return the blocks of cues by the place of the frame that each follows.
-
-    It is the last frame at or before the cue's start. Cues without any frame are nowhere.
-    """
+    """Return the blocks of cues by the place of the last frame at or before the start of each."""
     return _blocks("subtitles", frames, subtitles.cues, subtitles.code) if subtitles else {}
-
-
-def caption_blocks(frames: Sequence[Frame], captions: Sequence[Cue]) -> dict[int, str]:
-    """Return the blocks that captions stood in, by the place of the frame, like `cue_blocks`.
-
-    Their code follows from the captions, none of which holds it.
-    """
-    texts = {f"{place}": cue.text for place, cue in enumerate(captions)}
-    return _blocks("captions", frames, captions, fence_code(0, "", "captions", texts))
 
 
 def _blocks(name: str, frames: Sequence[Frame], cues: Sequence[Cue], code: str) -> dict[int, str]:
@@ -112,10 +100,8 @@ def short_messages(system: str, stand_in: str, text: str) -> list[BaseMessage]:
 def _addressed(system: str, content: list[str | dict[str, Any]], text: str) -> list[BaseMessage]:
     from langchain_core.messages import HumanMessage, SystemMessage
 
-    return [
-        SystemMessage(system),
-        HumanMessage(content=[*content, {"type": "text", "text": text}]),
-    ]
+    asked = HumanMessage(content=[*content, {"type": "text", "text": text}])
+    return [SystemMessage(system), asked]
 
 
 def _image(jpeg: bytes, look: Look, *, is_last: bool) -> dict[str, Any]:
@@ -134,20 +120,14 @@ def thinned(frames: Frames, limit: int) -> Frames:
     """Return `frames`, or the same object each time for at most `limit` of them."""
     if len(frames.frames) <= limit:
         return frames
-    kept: dict[int, Frames] = _remember(_thinned, frames)
-    if limit not in kept:
-        kept[limit] = thin(frames, limit)
-    return kept[limit]
+    return _once(frames, limit, lambda: thin(frames, limit))
 
 
 def uncaptioned(frames: Frames) -> Frames:
     """Return `frames`, or the same object each time without the captions they have."""
     if not frames.captions:
         return frames
-    bare: dict[int, Frames] = _remember(_bare, frames)
-    if 0 not in bare:
-        bare[0] = frames.model_copy(update={"captions": ()})
-    return bare[0]
+    return _once(frames, "bare", lambda: frames.model_copy(update={"captions": ()}))
 
 
 def fragment(frames: Frames | None) -> str:
@@ -155,32 +135,35 @@ def fragment(frames: Frames | None) -> str:
 
     A block of cues stands behind its frame as ("subtitles", digest) or ("captions", digest).
     """
-    if frames is None:
-        return "[]"
-    held: dict[int, str] = _remember(_fragments, frames)
-    if 0 not in held:
-        spoken = (
-            ("captions", caption_blocks(frames.frames, frames.captions)),
-            ("subtitles", cue_blocks(frames.frames, frames.subtitles)),
-        )
-        pairs = []
-        for place, frame in enumerate(frames.frames):
-            pairs.append([label(frame), frame.digest])
-            pairs += [[kind, digest(said[place])] for kind, said in spoken if place in said]
-        held[0] = json.dumps(pairs, separators=(",", ":"))
-    return held[0]
+    return "[]" if frames is None else _once(frames, "fragment", lambda: _fragment(frames))
+
+
+def _fragment(frames: Frames) -> str:
+    # The code around captions follows from them, and none of them holds it.
+    texts = {f"{place}": cue.text for place, cue in enumerate(frames.captions)}
+    code = fence_code(0, "", "captions", texts)
+    spoken = (
+        ("captions", _blocks("captions", frames.frames, frames.captions, code)),
+        ("subtitles", cue_blocks(frames.frames, frames.subtitles)),
+    )
+    pairs = []
+    for place, frame in enumerate(frames.frames):
+        pairs.append([label(frame), frame.digest])
+        pairs += [[kind, digest(said[place])] for kind, said in spoken if place in said]
+    return json.dumps(pairs, separators=(",", ":"))
 
 
 # By identity, for as long as the record lives: hashing 128 frames would cost more than is saved.
-_thinned: dict[int, tuple[weakref.ref[Frames], dict[int, Frames]]] = {}
-_bare: dict[int, tuple[weakref.ref[Frames], dict[int, Frames]]] = {}
-_fragments: dict[int, tuple[weakref.ref[Frames], dict[int, str]]] = {}
+_made: dict[int, tuple[weakref.ref[Frames], dict[str | int, Any]]] = {}
 
 
-def _remember(memory: dict[int, tuple[weakref.ref[Frames], dict[int, Any]]], of: Frames) -> Any:
-    place = id(of)
-    held = memory.get(place)
-    if held is None:
-        held = weakref.ref(of, lambda _: memory.pop(place, None)), {}
-        memory[place] = held
-    return held[1]
+def _once(frames: Frames, what: str | int, make: Callable[[], T]) -> T:
+    # Held by a name of its own: as the process ends, the module's are gone before the records.
+    place, made = id(frames), _made
+    if place not in made:
+        made[place] = weakref.ref(frames, lambda _: made.pop(place, None)), {}
+    held = made[place][1]
+    if what not in held:
+        held[what] = make()
+    found: T = held[what]
+    return found

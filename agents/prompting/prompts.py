@@ -28,7 +28,7 @@ SLOTS: dict[str, tuple[str, ...]] = {
 }
 """Role to the slots that its file must have, each exactly once, on a line of its own."""
 BENCH_SLOTS: dict[str, tuple[str, ...]] = {
-    "comparer": ("persona", "question", "answer_a", "answer_b"),
+    "comparer": ("persona", "question", "answer_a", "answer_b")
 }
 """The same of roles that no run has, only a bench."""
 _ALL_SLOTS = SLOTS | BENCH_SLOTS
@@ -38,22 +38,16 @@ _OWN = Path(__file__).parents[1] / "roles"
 
 @dataclass(frozen=True)
 class PromptSet:
-    """What every role is told: its prompt, checked, and which contracts its reply is held to."""
+    """Each role's prompt, checked, and which contracts its reply is held to."""
 
     texts: Mapping[str, str]
-    """Role to the text of its file."""
     contracts: int = CONTRACTS
     """Number of the contracts that follow them; see `agents.prompting.contracts`."""
     given: frozenset[str] = frozenset()
     """Roles whose text somebody gave in place of this project's."""
 
     def __post_init__(self) -> None:
-        """Refuse a prompt that is missing, empty, or has other slots than its role.
-
-        Raises:
-            BadInput: there is one, or the contracts are of a newer version.
-            StoreError: the contracts have a number that there never was.
-        """
+        """Raise BadInput where a prompt is missing, empty, or has other slots than its role."""
         if self.contracts < 1:
             raise StoreError(f"contracts {self.contracts} cannot be: their numbers begin with 1")
         if self.contracts > CONTRACTS:
@@ -73,13 +67,8 @@ class PromptSet:
     def load(cls, folder: Path | None = None, *, bench: bool = False) -> PromptSet:
         """Return this project's prompts, with the files in `folder` in place of its own.
 
-        Args:
-            folder: files such as judge.txt; those of roles that only a bench has are known, and
-                without `bench` of no use.
-            bench: those of the roles that only a bench has, too.
-
-        Raises:
-            BadInput: no such folder, a file that is not a role's, or a prompt that cannot be used.
+        With `bench` also those of roles that only a bench has; without it files of theirs are of no
+        use. Raises BadInput for no such folder, a file that is no role's, or an unusable prompt.
         """
         roles = _ALL_SLOTS if bench else SLOTS
         texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
@@ -117,9 +106,8 @@ def _overrides(folder: Path) -> dict[str, str]:
     found = sorted(folder.glob("*.txt"))
     for path in found:
         if path.stem not in _ALL_SLOTS:
-            raise BadInput(
-                f"{path.name!a} is no role's prompt; name it after {', '.join(_ALL_SLOTS)}"
-            )
+            roles = ", ".join(_ALL_SLOTS)
+            raise BadInput(f"{path.name!a} is no role's prompt; name it after {roles}")
     if not found:
         raise BadInput(f"{str(folder)!a} holds no prompt; put files like judge.txt into it")
     return {path.stem: _read(path) for path in found}
@@ -148,13 +136,9 @@ def _check(role: str, text: str) -> None:
         if slot not in found:
             raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
         standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")
-        if standing != 1 or _mentions(text, slot) != 1:
+        named = [match["named"] or match["braced"] for match in Template.pattern.finditer(text)]
+        if standing != 1 or named.count(slot) != 1:
             raise BadInput(f"{name} must have ${slot} once, on a line of its own")
-
-
-def _mentions(text: str, slot: str) -> int:
-    found = Template.pattern.finditer(text)
-    return sum((match["named"] or match["braced"]) == slot for match in found)
 
 
 def _known(role: str) -> str:

@@ -6,7 +6,7 @@ is imported when it is looked up by its entry point, or when its class is checke
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 
 from videoautoarena.agents.providers.base import OFFLINE, Provider
 from videoautoarena.agents.providers.declared import Declaration, Declared
@@ -44,13 +44,25 @@ def provider_keys() -> tuple[str, ...]:
 def find_provider(name: str) -> Provider | None:
     """Return the provider that is built in or installed under a name; None where there is none.
 
-    Raises:
-        BadInput: its package cannot be imported, or offers something else by that name.
+    Raises BadInput where its package cannot be imported, or offers something else by that name.
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
     offered = next(iter(entry_points(group=GROUP, name=name)), None)
-    return None if offered is None else _loaded(offered)
+    if offered is None:
+        return None
+    try:
+        thing = offered.load()
+    # Whatever a package raises while it is imported, it is the user's choice of package.
+    except Exception as wrong:  # noqa: BLE001
+        reason = redacted(f"{type(wrong).__name__}: {wrong}")
+        raise BadInput(f"the provider {name!a} cannot be loaded: {reason}") from None
+    if isinstance(thing, Provider):
+        return thing
+    if not isinstance(thing, type):
+        other = f"the provider {name!a} is neither a Provider nor a class"
+        raise BadInput(f"{other}; mend {offered.value!a}")
+    return declare(name, Declaration(chat_model=f"{thing.__module__}:{thing.__qualname__}"))
 
 
 def declare(name: str, declaration: Declaration) -> Provider:
@@ -61,20 +73,3 @@ def declare(name: str, declaration: Declaration) -> Provider:
         key_names=(declaration.key_env,) if declaration.key_env else (),
         declaration=declaration,
     )
-
-
-def _loaded(offered: EntryPoint) -> Provider:
-    try:
-        thing = offered.load()
-    # Whatever a package raises while it is imported, it is the user's choice of package.
-    except Exception as wrong:  # noqa: BLE001
-        reason = redacted(f"{type(wrong).__name__}: {wrong}")
-        raise BadInput(f"the provider {offered.name!a} cannot be loaded: {reason}") from None
-    if isinstance(thing, Provider):
-        return thing
-    if not isinstance(thing, type):
-        raise BadInput(
-            f"the provider {offered.name!a} is neither a Provider nor a class; "
-            f"mend {offered.value!a}"
-        )
-    return declare(offered.name, Declaration(chat_model=f"{thing.__module__}:{thing.__qualname__}"))

@@ -65,7 +65,7 @@ class ModelSettings(Protocol):
 
     @property
     def token_limit_field(self) -> TokenField | None:
-        """By which name its server is told the limit of tokens, as it is set."""
+        """By which name its limit of tokens is sent, as it is set."""
 
     @property
     def token_field(self) -> TokenField | None:
@@ -94,7 +94,7 @@ class Provider:
     parameters: tuple[str, ...] = COMMON
     """Sampling parameters its models take; nothing that can hold a key or lead elsewhere."""
     details: tuple[str, ...] = ()
-    """What a model's `detail` may be; none where it cannot be told how closely to look."""
+    """What a model's `detail` may be; none where it takes no word on how closely to look."""
     has_part_detail: bool = False
     """Whether `detail` stands in each image's part of the message, not in a parameter."""
     is_offline: bool = False
@@ -103,22 +103,14 @@ class Provider:
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
 
     def build(self, model: ModelSettings) -> BaseChatModel:
-        """Return a chat model that sends one request a call, with no retries of its own.
-
-        Raises:
-            ValueError: it refuses its settings.
-            BadInput: a provider of one's own that does not say how.
-        """
+        """Return a chat model without retries of its own; ValueError if it refuses a setting."""
         raise BadInput(f"{model.alias!a}: the provider {self.name!a} has no build(); give it one")
 
     def check(self, model: ModelSettings) -> None:
         """Return if `model` could be built here; BadInput names what stands in its way."""
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return what one call hands its chat model besides the messages.
-
-        Where the client can, the journal key travels as the header Idempotency-Key.
-        """
+        """Return what a call hands its chat model besides messages: Idempotency-Key, if it can."""
         return {}
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Declaration(Record):
     key_env: str | None = None
     """Name of the environment variable that holds its key; sent to no `base_url` of a model."""
     base_url: str | None = None
-    """Where it is served, for a class that has to be told."""
+    """Where it is served, for a class that does not know."""
     model_parameter: str | None = None
     """Argument of the class that takes the model's name; found by itself where it is `model`."""
     key_parameter: str | None = None
@@ -65,11 +65,7 @@ class Declared(Provider):
 
     @cached_property
     def chat_class(self) -> type[BaseChatModel]:
-        """The class; imports its package.
-
-        Raises:
-            BadInput: there is no such package or class, or it is no chat model.
-        """
+        """The class; imports its package. BadInput for no such package or class or chat model."""
         path = self.declaration.chat_model
         module, name = path.replace(":", ".").rsplit(".", 1)
         try:
@@ -85,10 +81,15 @@ class Declared(Provider):
         except Exception as wrong:  # noqa: BLE001
             reason = redacted(f"{type(wrong).__name__}: {wrong}")
             raise BadInput(f"{path!a} cannot be imported: {reason}") from None
-        return _checked(thing, path)
+        from langchain_core.language_models import BaseChatModel
+
+        if thing is None:
+            raise BadInput(f"{path!a} names a class that is not there; check its spelling")
+        if not isinstance(thing, type) or not issubclass(thing, BaseChatModel):
+            raise BadInput(f"{path!a} is no LangChain chat model; name a subclass of BaseChatModel")
+        return thing
 
     def check(self, model: ModelSettings) -> None:
-        """Refuse a class that is not there or does not take what `model` sets."""
         self._arguments(model)
 
     def build(self, model: ModelSettings) -> BaseChatModel:
@@ -106,11 +107,10 @@ class Declared(Provider):
         return {place: {"Idempotency-Key": key}} if place else {}
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
-        """Return what the model's table sets; a role adds nothing to it."""
         return dict(model.parameters)
 
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
-        """Return what the class is built with; BadInput where it cannot be told something."""
+        """Return what the class is built with; BadInput where it does not take something."""
         taken, said = frozenset(_taken(self.chat_class)), self.declaration
         key = model.key()
         name_at = self._place(taken, _NAMED, said.model_parameter, needed="model")
@@ -123,11 +123,10 @@ class Declared(Provider):
                 f"which {said.chat_model} does not take; leave it out"
             )
         # Without NO_KEY the class would find a key of its own and send it to any address.
-        told_of: dict[str, Any] = {name_at: model.name, url_at: model.url, key_at: key or NO_KEY}
-        told_of |= {_first(taken, _TIME_OUTS): model.timeout_s, _first(taken, _RETRIES): 0}
-        return {place: value for place, value in told_of.items() if place and value != ""} | dict(
-            model.parameters
-        )
+        given: dict[str, Any] = {name_at: model.name, url_at: model.url, key_at: key or NO_KEY}
+        given |= {_first(taken, _TIME_OUTS): model.timeout_s, _first(taken, _RETRIES): 0}
+        known = {place: value for place, value in given.items() if place and value != ""}
+        return {**known, **model.parameters}
 
     def _place(
         self, taken: frozenset[str], usual: Iterable[str], named: str | None, *, needed: str
@@ -135,28 +134,15 @@ class Declared(Provider):
         """Return the argument for one thing; empty where there is none and none is needed."""
         place = _first(taken, [named] if named else usual)
         if (needed or named) and not place:
-            sought = (
-                f"no argument {named!a}" if named else f"no argument for a {needed} it is known by"
-            )
+            sought = f"{named!a}" if named else f"for a {needed} it is known by"
             raise BadInput(
-                f"{self.declaration.chat_model} has {sought}; "
+                f"{self.declaration.chat_model} has no argument {sought}; "
                 f"set {needed or 'the right'}_parameter in [providers.{self.name}]"
             )
         return place
 
 
-def _checked(thing: object, path: str) -> type[BaseChatModel]:
-    from langchain_core.language_models import BaseChatModel
-
-    if thing is None:
-        raise BadInput(f"{path!a} names a class that is not there; check its spelling")
-    if not isinstance(thing, type) or not issubclass(thing, BaseChatModel):
-        raise BadInput(f"{path!a} is no LangChain chat model; name a subclass of BaseChatModel")
-    return thing
-
-
 def _taken(chat_class: type[BaseChatModel]) -> Iterator[str]:
-    """Yield the names of all arguments that a class takes."""
     config = chat_class.model_config
     by_name = config.get("populate_by_name") or config.get("validate_by_name")
     for name, info in chat_class.model_fields.items():

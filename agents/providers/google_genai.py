@@ -47,9 +47,8 @@ class _GoogleGenAI(Provider):
         """Refuse a switch that would lead the client past the address it is given."""
         for name in _OTHER_BACKENDS:
             if os.environ.get(name, "").strip().lower() in ("1", "true", "yes"):
-                raise BadInput(
-                    f"{name} is set; {model.alias!a} uses the Gemini API alone, so unset it"
-                )
+                use = f"{model.alias!a} uses the Gemini API alone"
+                raise BadInput(f"{name} is set; {use}, so unset it")
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
         options: dict[str, Any] = {"http_options": {"headers": {"Idempotency-Key": key}}}
@@ -63,7 +62,9 @@ class _GoogleGenAI(Provider):
         return chosen
 
     def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:
-        known = {} if _is_gemini_3(model.name) else {"temperature": KEYED_TEMPERATURE}
+        majors = _MAJOR.findall(model.name.lower().rsplit("/", 1)[-1])
+        is_old = all(int(major) < 3 for major in majors)
+        known = {"temperature": KEYED_TEMPERATURE} if is_old else {}
         return {**known, **self.sampling(model, role)}
 
     async def close(self, chat: Any) -> None:
@@ -98,8 +99,3 @@ def _chat_class() -> type[ChatGoogleGenerativeAI]:
             return result
 
     return Gemini
-
-
-def _is_gemini_3(name: str) -> bool:
-    majors = _MAJOR.findall(name.lower().rsplit("/", 1)[-1])
-    return any(int(major) >= 3 for major in majors)

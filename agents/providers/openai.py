@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
 _OURS = frozenset({"max_tokens", "stream"})
-"""Parameters that the client is told in words of its own."""
+"""Parameters that the client takes in words of its own."""
 
 
 class _OpenAI(Provider):
@@ -25,10 +25,8 @@ class _OpenAI(Provider):
         from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
         # Clients of its own: LangChain shares one across event loops, where it cannot live.
-        way: dict[str, Any] = {
-            "timeout": model.timeout_s,
-            "transport": SplicingTransport(model.url),
-        }
+        transport = SplicingTransport(model.url)
+        way: dict[str, Any] = {"timeout": model.timeout_s, "transport": transport}
         return ChatOpenAI(
             model=model.name,
             api_key=model.key() or NO_KEY,
@@ -79,16 +77,12 @@ OPENAI = _OpenAI(
 
 
 def _settings(model: ModelSettings) -> dict[str, Any]:
-    """Return a model's parameters as its client is built with them.
-
-    Each call says its limit of tokens itself, by the name that its server takes.
-    """
+    """Return a model's parameters for its client; each call says its limit of tokens itself."""
     sent = {name: value for name, value in model.parameters.items() if name not in _OURS}
     is_streamed = model.parameters.get("stream") is True
     return sent | ({"streaming": True, "stream_usage": True} if is_streamed else {})
 
 
 def _extra_body(model: ModelSettings) -> dict[str, Any]:
-    """Return what a model's parameters put into bodies as it is."""
     more = model.parameters.get("extra_body")
     return dict(more) if isinstance(more, Mapping) else {}

@@ -32,11 +32,7 @@ async def answer(
     slot: str,
     seat: Literal[0, 1],
 ) -> Answer:
-    """Return what `model` says from its own share of the frames. One model call.
-
-    Raises:
-        EmptyReply: it said nothing, or only thought aloud.
-        CallFailed: the call failed for good; either way the contestant forfeits.
+    """Return what `model` says from its own share of the frames. One model call; or CallFailed.
 
     Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
     """
@@ -93,14 +89,13 @@ class EyeTest:
 
     @cached_property
     def request(self) -> Request:
-        """The question as a contestant is asked it."""
         return self.with_frames(1)
 
     def with_frames(self, count: int) -> Request:
         """Return the question with so many copies of the frame."""
         shown = digest(self.jpeg)
         copies = tuple(Frame(time_s=float(time_s), digest=shown) for time_s in range(count))
-        # The name says whose frame it is, so that clients which share frames tell them apart.
+        # The name says whose frame it is, so that clients which share frames keep them apart.
         video = digest(self.model.resolved)[:12]
         frames = Frames(video=video, width_px=WIDTH_PX, height_px=HEIGHT_PX, frames=copies)
         nonce = Nonce(scope=f"{SCOPE} {self.model.alias}", role="contestant", ordinal=count - 1)

@@ -37,6 +37,9 @@ _CHOICES: dict[tuple[str, Seats], Literal["a", "b"]] = {
 }
 
 
+UNDECIDED = "the judge could not tell"
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """What a judge is shown, and whether from both seatings."""
@@ -50,15 +53,9 @@ class Case:
 
     def texts(self, seats: Seats = "ab") -> dict[str, str]:
         """Return the fenced texts of this case, answers in the order of `seats`."""
-        first, second = self.answer_a, self.answer_b
-        if seats == "ba":
-            first, second = second, first
-        return {
-            "persona": self.persona,
-            "question": self.question,
-            "answer_a": first,
-            "answer_b": second,
-        }
+        answers = (self.answer_a, self.answer_b)[:: 1 if seats == "ab" else -1]
+        asked = {"persona": self.persona, "question": self.question}
+        return asked | dict(zip(("answer_a", "answer_b"), answers, strict=True))
 
 
 class Place(NamedTuple):
@@ -98,10 +95,7 @@ async def judge(
 async def judge_once(
     prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
 ) -> Judging:
-    """Return one judge's view from one seating, "failed" with its reason where its call failed.
-
-    One model call, two where the first reply must be mended.
-    """
+    """Return one judge's view from one seating, "failed" where its call did. 1 or 2 model calls."""
     ask = 2 * place.panel + (place.seats == "ba")
     task = Task("judge", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
     try:
@@ -126,7 +120,7 @@ def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
         seats=seats,
         verdict=verdict,
         analyses=Analyses(**reply.model_dump(exclude={"verdict"})),
-        reason="the judge could not tell" if said == "abstain" else None,
+        reason=UNDECIDED if said == "abstain" else None,
     )
 
 
@@ -138,10 +132,7 @@ def _standards(seats: Seats, said: Mapping[Standard, StandardReply]) -> dict[Sta
 def settle_standard(
     judgings: Sequence[Judging], standard: Standard, *, audit_only: bool
 ) -> Verdict | None:
-    """Return the panel's verdict by one standard alone, as `settle_verdict` does over all.
-
-    A judge that could not tell by it abstained. None where no judge was asked for it.
-    """
+    """Return the panel's verdict by one standard, like `settle_verdict`; None: nobody asked."""
     if all(one.standards is None for one in judgings):
         return None
     return settle_verdict(_by_standard(judgings, standard), audit_only=audit_only)[0]
@@ -154,7 +145,7 @@ def _by_standard(judgings: Sequence[Judging], standard: Standard) -> list[Judgin
         else one.model_copy(
             update={
                 "verdict": one.standards.get(standard, "abstain"),
-                "reason": None if standard in one.standards else "the judge could not tell",
+                "reason": None if standard in one.standards else UNDECIDED,
             }
         )
         for one in judgings
@@ -178,10 +169,11 @@ def settle_verdict(judgings: Sequence[Judging], *, audit_only: bool) -> tuple[Ve
     front = plurality([j.verdict for j in judgings if j.seats == "ab"])
     back = None if audit_only else plurality([j.verdict for j in judgings if j.seats == "ba"])
     if front is None and back is None:
-        return "void", _why_void(judgings)
-    if front is None or back is None:
+        reasons = "; ".join(f"{j.judge} ({j.seats}): {j.reason}" for j in judgings)
+        return "void", f"no judge decided: {reasons}" if reasons else "no judge was asked"
+    if front is None or back is None or front == back:
         return front or back or "void", None
-    return _agreed(front, back), None
+    return "tie" if {front, back} <= TIES - {"split"} else "split", None
 
 
 def plurality(verdicts: Sequence[str]) -> Verdict | None:
@@ -196,28 +188,12 @@ def plurality(verdicts: Sequence[str]) -> Verdict | None:
     (winner, most), *rest = camps.most_common(2)
     if rest and rest[0][1] == most:
         return "split"
-    if winner == "tie":
-        return _kind_of_tie(votes)
-    return "a" if winner == "a" else "b"
-
-
-def _kind_of_tie(votes: Sequence[str]) -> Verdict:
+    if winner != "tie":
+        return "a" if winner == "a" else "b"
     kinds = {v for v in votes if v in TIES}
     if kinds == {"tie_good"}:
         return "tie_good"
     return "tie_bad" if kinds == {"tie_bad"} else "tie"
-
-
-def _agreed(front: Verdict, back: Verdict) -> Verdict:
-    if front == back:
-        return front
-    both_tied = {front, back} <= TIES - {"split"}
-    return "tie" if both_tied else "split"
-
-
-def _why_void(judgings: Sequence[Judging]) -> str:
-    reasons = "; ".join(f"{j.judge} ({j.seats}): {j.reason}" for j in judgings)
-    return f"no judge decided: {reasons}" if reasons else "no judge was asked"
 
 
 LEADS = {"A>>B": -2, "A>B": -1, "A=B": 0, "B>A": 1, "B>>A": 2}
@@ -231,7 +207,6 @@ class Compared(NamedTuple):
     """Of the case's second answer, -2 to 2, wherever it was seated; None where nothing is said."""
     reply: ComparerReply | None
     reason: str | None = None
-    """Why there is no lead."""
     is_failed: bool = False
     """The call failed for good, so that it may be made again."""
 
@@ -239,9 +214,7 @@ class Compared(NamedTuple):
 async def compare_once(
     prompter: Prompter, model: Model, *, frames: Frames, case: Case, place: Place
 ) -> Compared:
-    """Return by how much one answer is better, read from one seating.
-
-    One model call, two where the first reply must be mended. A call that fails is no lead.
+    """Return by how much one answer is better, read from one seating. One or two model calls.
 
     Source: VisionArena and arena-hard for the five degrees and the answer of one's own.
     """
@@ -253,5 +226,5 @@ async def compare_once(
         return Compared(None, None, str(failure), is_failed=True)
     lead = LEADS.get(reply.verdict)
     if lead is None:
-        return Compared(None, reply, "the judge could not tell")
+        return Compared(None, reply, UNDECIDED)
     return Compared(lead if place.seats == "ab" else -lead, reply)

@@ -38,17 +38,12 @@ class Task:
     ask: int = 0
     """Which of this role's deliberate asks in this scope it is."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Fenced block name to text."""
     question: str | None = None
     """What a contestant is asked; stands unfenced behind its prompt."""
 
 
 def _read(row: CallRow, schema: type[R]) -> R:
     return read_reply(row.reply or "", schema, ending=row.ending)
-
-
-def _only_once(_scope: str) -> Sequence[int]:
-    return (0,)
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ class Prompter:
     asker: Asker
     prompts: PromptSet
     seed: int = 0
-    generations: Callable[[str], Sequence[int]] = _only_once
+    generations: Callable[[str], Sequence[int]] = lambda _scope: (0,)
     """Scope to its generations, ascending; the last is the one that asks."""
 
     async def ask_row(self, model: Model, task: Task) -> CallRow:
@@ -75,32 +70,25 @@ class Prompter:
         return await self.asker.ask_row(model, self._request(model, task, generation=current))
 
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
-        """Return the reply in the asked form. One model call, two where the first must be mended.
-
-        Raises:
-            UnusableReply: neither reply holds the asked form.
-            CallFailed: a call failed for good.
-        """
+        """Return the reply in the asked form, after one or two model calls; or CallFailed."""
         *earlier, current = self.generations(task.scope)
         for generation in earlier:
             known = self._recalled(model, task, schema, generation)
             if known is not None:
                 return known
-        row = await self.asker.ask_row(model, self._request(model, task, generation=current))
-        try:
-            return _read(row, schema)
-        except BadReply as fault:
-            repair = {"reply": row.reply or "", "error": str(fault)}
-        again = self._request(model, task, generation=current, repair=repair)
-        row = await self.asker.ask_row(model, again)
-        try:
-            return _read(row, schema)
-        except BadReply as fault:
-            reason = redacted(f"{task.role} gave no usable reply twice: {fault}")
-            raise UnusableReply(reason) from None
+        repair = NO_REPAIR
+        for _ in range(2):
+            request = self._request(model, task, generation=current, repair=repair)
+            row = await self.asker.ask_row(model, request)
+            try:
+                return _read(row, schema)
+            except BadReply as fault:
+                repair = {"reply": row.reply or "", "error": str(fault)}
+        why = f"{task.role} gave no usable reply twice: {repair['error']}"
+        raise UnusableReply(redacted(why))
 
     def _recalled(self, model: Model, task: Task, schema: type[R], generation: int) -> R | None:
-        """Return what an earlier generation was told, mended or not; None where that is no use."""
+        """Return what an earlier generation replied, mended or not; None where it is no use."""
         repair: Mapping[str, str] = NO_REPAIR
         for _ in range(2):
             request = self._request(model, task, generation=generation, repair=repair)
@@ -116,12 +104,8 @@ class Prompter:
     def _request(
         self, model: Model, task: Task, *, generation: int, repair: Mapping[str, str] = NO_REPAIR
     ) -> Request:
-        nonce = Nonce(
-            scope=task.scope,
-            role=task.role,
-            generation=generation,
-            ordinal=2 * task.ask + bool(repair),
-        )
+        ordinal = 2 * task.ask + bool(repair)
+        nonce = Nonce(scope=task.scope, role=task.role, generation=generation, ordinal=ordinal)
         frames = task.frames if model.is_offline else uncaptioned(task.frames)
         return Request(
             role=task.role,

@@ -31,10 +31,7 @@ _BY_NAME = {name.casefold(): name for name in CATEGORIES}
 
 
 async def examine(prompter: Prompter, model: Model, *, frames: Frames) -> Brief:
-    """Return an account of the video, its category and its scenes. One model call.
-
-    Raises:
-        CallFailed: no usable reply; the video cannot be played.
+    """Return an account of the video, its category and its scenes. One model call; or CallFailed.
 
     Source: VideoAutoArena, User Simulation (A.1); the category is one of its ten, else "other".
     """
@@ -50,21 +47,15 @@ async def examine(prompter: Prompter, model: Model, *, frames: Frames) -> Brief:
 async def invent_personas(
     prompter: Prompter, model: Model, *, frames: Frames, brief: Brief
 ) -> tuple[Persona, Persona, Persona]:
-    """Return three users, from close to the content to unrelated. One model call.
-
-    Raises:
-        CallFailed: no usable reply; the video cannot be played.
+    """Return three users, close to the content to unrelated. One model call; or CallFailed.
 
     Source: VideoAutoArena, User Simulation (A.1).
     """
     texts = {"brief": canonical_json(brief.model_dump())}
     task = Task("persona", frames, scope=frames.video, texts=texts)
     near, interested, far = (await prompter.ask_json(model, task, PersonaReply)).personas
-    return (
-        Persona(index=1, text=near),
-        Persona(index=2, text=interested),
-        Persona(index=3, text=far),
-    )
+    first, second = Persona(index=1, text=near), Persona(index=2, text=interested)
+    return first, second, Persona(index=3, text=far)
 
 
 async def put_question(
@@ -77,10 +68,7 @@ async def put_question(
     asked: Sequence[str],
     slot: str,
 ) -> str:
-    """Return a question unlike those already `asked` of this persona. One model call.
-
-    Raises:
-        CallFailed: no usable reply; the slot is void.
+    """Return a question unlike those `asked` of this persona. One model call; or CallFailed.
 
     Source: VideoAutoArena, User Simulation (A.1); `asked` is our own.
     """
@@ -112,13 +100,10 @@ async def evolve(
     refused: Sequence[Refusal],
     slot: str,
 ) -> EvolverReply:
-    """Return faults, the weaknesses behind them and a proposal. One model call.
+    """Return faults, the weaknesses behind them and a proposal. One model call; or CallFailed.
 
     `case` is the battle whose faults are looked for, `slot` the one whose question is made. Each
     refusal makes a further ask of its own; without `analyses` the judge's words stay unknown.
-
-    Raises:
-        CallFailed: no usable reply; the slot is void.
 
     Source: VideoAutoArena, Fault-Driven Evolution (A.2); analyses and refusals are our own.
     """
@@ -141,12 +126,9 @@ async def grade(
     slot: str,
     attempt: int,
 ) -> tuple[Grade, Grade]:
-    """Return how hard the old and the new question are. One model call.
+    """Return how hard the old and the new question are. One model call; or CallFailed.
 
     Which of them stands first in the prompt is drawn from the seed, the slot and the attempt.
-
-    Raises:
-        CallFailed: no usable reply; the slot is void.
 
     Source: VideoAutoArena, Fault-Driven Evolution (A.2); the drawn order is our own.
     """

@@ -17,24 +17,12 @@ UNREACHED = "unreachable"
 """Kind of fault of a call that nobody was there for."""
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
-FILTERED = frozenset(
-    {
-        "content_filter",
-        "refusal",
-        "guardrail_intervened",
-        "safety",
-        "image_safety",
-        "prohibited_content",
-        "image_prohibited_content",
-        "blocklist",
-        "recitation",
-        "image_recitation",
-        "spii",
-        "jailbreak",
-    }
-)
-"""How a reply without text ends that a filter took away, as OpenAI, Anthropic, Bedrock and Gemini
-say it."""
+FILTERED = frozenset({
+    "content_filter", "refusal", "guardrail_intervened", "safety", "image_safety",
+    "prohibited_content", "image_prohibited_content", "blocklist", "recitation",
+    "image_recitation", "spii", "jailbreak",
+})  # fmt: skip
+"""How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
 _CHANGED_BY_ASKING_LESS = frozenset({400, 413, 422, 500})
@@ -109,9 +97,8 @@ class Fault:
     """What went wrong in one try."""
 
     kind: str
-    """`http-429`, `unreachable` (nothing was sent), `timeout`, `connection`, `malformed`,
-    `frames`, `provider`, or its nature.
-    """
+    """`http-429`, `unreachable`, `timeout`, `connection`, `malformed`, `frames`, `provider`, or its
+    nature."""
     reason: str
     """Short, printable, and without any key."""
     nature: Nature = "permanent"

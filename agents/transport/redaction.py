@@ -64,10 +64,7 @@ def redacted(text: str, *, key_env: str | None = None) -> str:
 
 
 def without_keys(text: str, *names: str) -> str:
-    """Return `text` with the value of every variable that holds a key replaced.
-
-    For what is told of errors, where too much may go: a key `k` takes every k with it.
-    """
+    """Return `text` with the value of every variable that holds a key replaced, however short."""
     return _replaced(text, _key_values(names))
 
 
@@ -117,16 +114,9 @@ def sound(text: str) -> str:
 
 
 LIBRARIES = (
-    "google_genai",
-    "httpcore",
-    "httpcore2",
-    "httpx",
-    "httpx2",
-    "langchain_core",
-    "langchain_google_genai",
-    "langchain_openai",
-    "openai",
-)
+    "google_genai", "httpcore", "httpcore2", "httpx", "httpx2", "langchain_core",
+    "langchain_google_genai", "langchain_openai", "openai",
+)  # fmt: skip
 
 
 def keep_keys_out_of_logs() -> None:
@@ -143,8 +133,6 @@ def keep_keys_out_of_logs() -> None:
 
 
 class _Before:
-    """What made records before."""
-
     make: Any = logging.LogRecord
 
 

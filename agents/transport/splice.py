@@ -31,10 +31,7 @@ _NONCE = secrets.token_hex(16)
 
 
 class Astray(RuntimeError):
-    """Frames that could not be put into the call they belong to; nothing was sent in their place.
-
-    Never holds the key or the frames.
-    """
+    """Frames that could not be put into the call they belong to; holds neither key nor frames."""
 
 
 class Encoded:
@@ -43,7 +40,6 @@ class Encoded:
     __slots__ = ("__weakref__", "base64")
 
     def __init__(self, base64: bytes) -> None:
-        """Hold the bytes."""
         self.base64 = base64
 
 
@@ -74,14 +70,11 @@ def run_of(frames: Frames, images: Sequence[Encoded], look: Look) -> Run:
 
 
 class _Dialect(NamedTuple):
-    """How one API writes the parts of a message."""
-
     text: bytes
     """Before the text of a text part; its end is a brace."""
     image: bytes
     """Before an image's base64; behind it stands a quotation mark."""
     has_extras: bool
-    """Whether detail and breakpoint have a place in an image's part."""
 
 
 _OPENAI = _Dialect(
@@ -90,9 +83,7 @@ _OPENAI = _Dialect(
     has_extras=True,
 )
 _GEMINI = _Dialect(
-    text=b'{"text":',
-    image=b'{"inlineData":{"mimeType":"image/jpeg","data":"',
-    has_extras=False,
+    text=b'{"text":', image=b'{"inlineData":{"mimeType":"image/jpeg","data":"', has_extras=False
 )
 _PART = re.compile(
     rb'\{(?P<type>"type": ?"text", ?)?"text": ?"(?P<key>%b[0-9a-f]{64})"\}' % _NONCE.encode()
@@ -101,12 +92,16 @@ _PART = re.compile(
 
 def _written(run: Run, dialect: _Dialect) -> Iterator[bytes]:
     """Yield the run's parts with commas between them; the base64 is passed on, never copied."""
-    glue = b""
+    glue, look, detail, mark = b"", run.look, "", ""
+    if dialect.has_extras and look.detail is not None:
+        detail = f',"detail":{json.dumps(look.detail)}'
+    if dialect.has_extras and look.is_marked:
+        mark = f',"prompt_cache_breakpoint":{json.dumps(BREAKPOINT, separators=(",", ":"))}'
     for place, shot in enumerate(run.shots):
         yield glue + _text(dialect, shot.label) + b"," + dialect.image
         yield shot.image.base64
         is_last = place == len(run.shots) - 1
-        glue = _image_end(run.look, dialect, is_last=is_last)
+        glue = f'"{detail}}}{mark if is_last else ""}}}'.encode()
         if shot.cues is not None:
             glue += b"," + _text(dialect, shot.cues)
         glue += b"" if is_last else b","
@@ -117,22 +112,10 @@ def _text(dialect: _Dialect, text: str) -> bytes:
     return dialect.text + json.dumps(text, ensure_ascii=False).encode() + b"}"
 
 
-def _image_end(look: Look, dialect: _Dialect, *, is_last: bool) -> bytes:
-    detail = mark = ""
-    if dialect.has_extras and look.detail is not None:
-        detail = f',"detail":{json.dumps(look.detail)}'
-    if dialect.has_extras and look.is_marked and is_last:
-        mark = f',"prompt_cache_breakpoint":{json.dumps(BREAKPOINT, separators=(",", ":"))}'
-    return f'"{detail}}}{mark}}}'.encode()
-
-
 @dataclass(slots=True)
 class _Carried:
-    """A run under way in one call."""
-
     run: Run
     sent: int = 0
-    """Requests that took it along."""
     refusal: Astray | None = None
 
 
@@ -141,11 +124,7 @@ _CARRIED: ContextVar[_Carried | None] = ContextVar("carried", default=None)
 
 @contextmanager
 def carrying(run: Run | None) -> Iterator[None]:
-    """Let the one call that is made in the block take `run` along.
-
-    Raises:
-        Astray: the call would have sent the key as text, or was sent by another way.
-    """
+    """Let the one call made in the block take `run` along; Astray where it does not."""
     if run is None:
         yield
         return
@@ -154,7 +133,7 @@ def carrying(run: Run | None) -> Iterator[None]:
     try:
         yield
     except Exception:
-        # The clients would tell of it as of a broken connection, which is tried again.
+        # The clients would report it as a broken connection, which is tried again.
         if carried.refusal is not None:
             raise carried.refusal from None
         raise
@@ -167,22 +146,19 @@ def carrying(run: Run | None) -> Iterator[None]:
 def spliced(body: bytes) -> list[bytes] | None:
     """Return a request's body with the run of the call under way in its place, in pieces.
 
-    None means that the body holds no run and should hold none. Costs no copy of any image.
-
-    Raises:
-        Astray: the body holds another run, not exactly one, or one where no text part stands.
+    None means that the body holds no run and should hold none. Costs no copy of any image. Raises
+    Astray where it holds another run, not exactly one, or one where no text part stands.
     """
     carried = _CARRIED.get()
     found = body.count(_NONCE.encode())
     if carried is None and not found:
         return None
     try:
-        pieces = _in_place(body, found, carried)
+        return _in_place(body, found, carried)
     except Astray as refusal:
         if carried is not None:
             carried.refusal = refusal
         raise
-    return pieces
 
 
 def _in_place(body: bytes, found: int, carried: _Carried | None) -> list[bytes]:
@@ -214,7 +190,6 @@ class FrameBytes:
     """
 
     def __init__(self, load: Load, *, most_bytes: int = KEPT_BYTES) -> None:
-        """Begin empty; `load` is asked for a frame once as long as it is on the shelf."""
         self._load = load
         self._most_bytes = most_bytes
         self._bytes = 0
@@ -223,11 +198,7 @@ class FrameBytes:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def images(self, video: str, digests: Iterable[str]) -> list[Encoded]:
-        """Return the frames of these digests, loading what is not there.
-
-        Raises:
-            FramesChanged, UnusableVideo: as the loader does.
-        """
+        """Return the frames of these digests, loading what is not there; raises as the loader."""
         wanted = list(digests)
         lock = self._locks.setdefault(video, asyncio.Lock())
         # Whoever comes while they are being read waits for them instead of reading them too.

@@ -8,8 +8,9 @@ a client that is handed a bare transport would ignore the environment's proxies.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,10 +26,7 @@ LONGEST_REPLY = 200_000
 
 
 def bounded(response: Any, library: Any) -> Any:
-    """Return a response of httpx or httpx2, unread, that is read so far and no further.
-
-    Reading more raises Garbled. What is compressed is counted as it comes out.
-    """
+    """Return an unread response, of which no more than `MOST_BYTES` are read: else Garbled."""
     headers = response.headers.copy()
     if "Content-Encoding" in headers:
         for name in ("Content-Encoding", "Content-Length"):
@@ -43,8 +41,6 @@ def bounded(response: Any, library: Any) -> Any:
 
 
 class _Counter:
-    """Adds up what was read of one answer."""
-
     def __init__(self) -> None:
         self._read = 0
 
@@ -57,8 +53,6 @@ class _Counter:
 
 
 class _Stream:
-    """A response's bytes, for sync and async clients."""
-
     def __init__(self, response: Any) -> None:
         self._response = response
 
@@ -71,11 +65,9 @@ class _Stream:
             yield counter.passed(chunk)
 
     def close(self) -> None:
-        """Close the response."""
         self._response.close()
 
     async def aclose(self) -> None:
-        """Close the response."""
         await self._response.aclose()
 
 
@@ -95,47 +87,38 @@ MISDIRECTED = 421
 """The status of an answer that comes from here and from no server."""
 
 _SOCKS = ("socks5", "socks5h")
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Variables that name whom to trust."""
 
 
 class SplicingTransport:
     """Sends requests through a client of its own, with frames in the place of their key.
 
     One object serves sync and async clients of both libraries; each request says which it is.
-    Connections are not limited here: how many calls are under way is decided elsewhere.
-
-    Clients follow redirects. One to another host is refused with a status of its own: frames and
-    keys go to the host that was named, and to no other. Of an answer no more is read than
-    `agents.transport.transport` allows.
+    Connections are not limited here: how many calls are under way is decided elsewhere. Clients
+    follow redirects: one to another host is refused with a status of its own, since frames and keys
+    go to the host that was named, and to no other.
     """
 
     def __init__(self, address: str) -> None:
-        """Open nothing yet; `address` is where the model is served."""
         self._address = address
         self._clients: dict[tuple[str, str], Any] = {}
 
     def handle_request(self, request: Any) -> Any:
-        """Send a request and return the response, unread.
-
-        Raises:
-            Astray: its body should hold frames and does not, or the other way round.
-            BadInput: the environment names hosts to call without a proxy in a way nobody can read.
-        """
+        """Send a request, return the unread response; Astray where frames are missing."""
         if self._leads_away(request):
             return _refusal(request)
-        _limit_connecting(request)
-        pieces = spliced(request.read()) if request.method == "POST" else None
-        filled = request if pieces is None else _filled(request, pieces, _Chunks(pieces))
+        body = request.read() if request.method == "POST" else None
+        filled = _filled(request, body, _Chunks)
         client = self._client(request, "Client")
         answer = client.send(filled, stream=True, follow_redirects=False)
         return bounded(answer, _library(request))
 
     async def handle_async_request(self, request: Any) -> Any:
-        """Do the same for an async client."""
         if self._leads_away(request):
             return _refusal(request)
-        _limit_connecting(request)
-        pieces = spliced(await request.aread()) if request.method == "POST" else None
-        filled = request if pieces is None else _filled(request, pieces, _AsyncChunks(pieces))
+        body = await request.aread() if request.method == "POST" else None
+        filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
         answer = await client.send(filled, stream=True, follow_redirects=False)
         return bounded(answer, _library(request))
@@ -146,7 +129,8 @@ class SplicingTransport:
         if name not in self._clients:
             limits = library.Limits(max_connections=None, max_keepalive_connections=None)
             try:
-                self._clients[name] = getattr(library, kind)(limits=limits)
+                verify = _trusted(library, *map(os.environ.get, _CERTIFICATES))
+                self._clients[name] = getattr(library, kind)(limits=limits, verify=verify)
             except library.InvalidURL:
                 # What `check_proxies` lets pass; the library's words may hold half a password.
                 raise BadInput("NO_PROXY names something that is no host; mend it") from None
@@ -161,13 +145,11 @@ class SplicingTransport:
         return ways[0] != ways[1] and ways != [("http", None), ("https", None)]
 
     def close(self) -> None:
-        """Close the connections of sync clients."""
         for (_, kind), client in self._clients.items():
             if kind == "Client":
                 client.close()
 
     async def aclose(self) -> None:
-        """Close the connections of async clients."""
         for (_, kind), client in self._clients.items():
             if kind == "AsyncClient":
                 await client.aclose()
@@ -186,11 +168,7 @@ class SplicingTransport:
 
 
 def check_proxies() -> None:
-    """Return if calls can go through the proxies that the environment names, if it names any.
-
-    Raises:
-        BadInput: one cannot be used; names its kind, never its address, which may hold a password.
-    """
+    """Return if the environment's proxies are usable; BadInput names a kind, no address."""
     # It brings half of the standard library's network with it, and most commands call nobody.
     from urllib.request import getproxies
 
@@ -203,9 +181,8 @@ def check_proxies() -> None:
         if scheme not in ("http", "https", *_SOCKS):
             raise BadInput(f"the {kind} proxy of the environment is no http, https or socks5 one")
         if scheme in _SOCKS and importlib.util.find_spec("socksio") is None:
-            raise BadInput(
-                f"the {kind} proxy of the environment speaks SOCKS; pip install socksio for it"
-            )
+            socks = f"the {kind} proxy of the environment speaks SOCKS"
+            raise BadInput(f"{socks}; pip install socksio for it")
 
 
 def _is_readable(address: str) -> bool:
@@ -218,10 +195,16 @@ def _is_readable(address: str) -> bool:
 
 
 def splices(chat: Any) -> bool:
-    """Say whether a chat model's async calls are known to go through a splicing transport."""
+    """Return whether a chat model's async calls are known to go through a splicing transport."""
     handed = (getattr(chat, "client_args", None) or {}).get("transport")
     client = getattr(chat, "http_async_client", None)
     return isinstance(handed or getattr(client, "_transport", None), SplicingTransport)
+
+
+@cache
+def _trusted(library: Any, *_named: str | None) -> Any:
+    """Return whom clients trust; read once, since that takes 25 ms and each model has one."""
+    return library.create_ssl_context()
 
 
 def _library(request: Any) -> Any:
@@ -230,27 +213,25 @@ def _library(request: Any) -> Any:
 
 
 def _refusal(request: Any) -> Any:
-    """Return what a client is answered instead of being led to another host."""
     words = "the server sends calls on to another address; set base_url to the one that is meant"
     return _library(request).Response(
         MISDIRECTED, json={"error": {"message": words, "code": MISDIRECTED}}, request=request
     )
 
 
-def _limit_connecting(request: Any) -> None:
-    """Let the connecting of a request take no longer than any may."""
+def _filled(request: Any, body: bytes | None, chunks: Callable[[list[bytes]], Any]) -> Any:
+    """Return a request with frames in its body, whose connecting takes no longer than any may."""
     limits = dict(request.extensions.get("timeout") or {})
     if not 0 <= (limits.get("connect") or CONNECT_S + 1) <= CONNECT_S:
         limits["connect"] = CONNECT_S
     request.extensions = {**request.extensions, "timeout": limits}
-
-
-def _filled(request: Any, pieces: list[bytes], content: Any) -> Any:
+    pieces = None if body is None else spliced(body)
+    if pieces is None:
+        return request
     headers = request.headers.copy()
     headers["Content-Length"] = str(sum(map(len, pieces)))
-    return _library(request).Request(
-        request.method, request.url, headers=headers, content=content, extensions=request.extensions
-    )
+    sent = {"headers": headers, "content": chunks(pieces), "extensions": request.extensions}
+    return _library(request).Request(request.method, request.url, **sent)
 
 
 class _Chunks:
@@ -273,8 +254,6 @@ class _Chunks:
 
 
 class _AsyncChunks:
-    """The same for an async client."""
-
     def __init__(self, pieces: list[bytes]) -> None:
         self._chunks = _Chunks(pieces)
 

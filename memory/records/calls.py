@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -13,15 +13,16 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Lending(Record):
-    """A record that speaks of a borrowed answer only where there is one."""
+class Sparse(Record):
+    """A record whose JSON leaves out some fields where they are None."""
+
+    left_out: ClassVar[tuple[str, ...]]
 
     @model_serializer(mode="wrap")
-    def _without_gap(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
-        if data.get("borrowed") is None:
-            data.pop("borrowed", None)
-        return data
+        gaps = [name for name in self.left_out if data.get(name) is None]
+        return {name: value for name, value in data.items() if name not in gaps}
 
 
 class Sampling(Record):
@@ -45,7 +46,7 @@ class Sampling(Record):
 
 
 TokenField = Literal["max_tokens", "max_completion_tokens"]
-"""By which name a server of OpenAI's protocol is told how many tokens a reply may take."""
+"""By which name a server of OpenAI's protocol takes how many tokens a reply may have."""
 
 
 class Price(Record):
@@ -212,7 +213,7 @@ class CallRow(Record):
 
     @property
     def tries(self) -> tuple[Attempt | CallRow, ...]:
-        """Return what tells of each of its tries; the row itself tells of the last one."""
+        """Return its tries; the row itself stands for the last one."""
         return (*self.attempts, self)
 
     @property

@@ -54,20 +54,15 @@ R = TypeVar("R", bound=Record)
 def write_body(
     record: Record, *, without: frozenset[str] = frozenset(), defaults: bool = True
 ) -> str:
-    """Return the record as canonical JSON.
+    """Return the record as canonical JSON, `without` fields that have columns of their own.
 
-    Args:
-        record: what is to be kept.
-        without: fields that have columns of their own.
-        defaults: whether fields are written that say no more than when they are not there.
+    Without `defaults` fields are left out that say no more than when they are not there.
     """
     # Not model_dump_json: it refuses the surrogates of file names that are no UTF-8.
+    left_out = set(without) or None
     return canonical_json(
         record.model_dump(
-            mode="json",
-            by_alias=True,
-            exclude=set(without) or None,
-            exclude_defaults=not defaults,
+            mode="json", by_alias=True, exclude=left_out, exclude_defaults=not defaults
         )
     )
 

@@ -6,22 +6,22 @@ the seat read first and second in the first judging of a battle.
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
-from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field
 
 from videoautoarena.memory.records.calls import Attempt as Attempt
 from videoautoarena.memory.records.calls import CallLimits as CallLimits
 from videoautoarena.memory.records.calls import CallRow as CallRow
 from videoautoarena.memory.records.calls import Intent as Intent
 from videoautoarena.memory.records.calls import Learnt as Learnt
-from videoautoarena.memory.records.calls import Lending
 from videoautoarena.memory.records.calls import Lost as Lost
 from videoautoarena.memory.records.calls import Nonce as Nonce
 from videoautoarena.memory.records.calls import Price as Price
 from videoautoarena.memory.records.calls import Record as Record
 from videoautoarena.memory.records.calls import Role as Role
 from videoautoarena.memory.records.calls import Sampling as Sampling
+from videoautoarena.memory.records.calls import Sparse
 from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage
 
@@ -41,18 +41,9 @@ TIES: frozenset[str] = frozenset({"tie", "tie_good", "tie_bad", "split"})
 """Decided verdicts that count half a win to each side."""
 
 CATEGORIES = (
-    "Movies",
-    "Life Vlogs",
-    "Geography",
-    "History",
-    "News Programs",
-    "Art",
-    "STEM",
-    "Computer Science",
-    "Cooking Recipes",
-    "Travel Guides",
-    "other",
-)
+    "Movies", "Life Vlogs", "Geography", "History", "News Programs", "Art", "STEM",
+    "Computer Science", "Cooking Recipes", "Travel Guides", "other",
+)  # fmt: skip
 """The closed list of categories: VideoAutoArena's ten, plus "other"."""
 
 
@@ -119,7 +110,7 @@ class Frames(Record):
     height_px: int
     frames: tuple[Frame, ...]
     damaged: int = 0
-    """How many frames stand behind damage that was told of, or show a neighbour instead."""
+    """How many frames stand behind damage that was reported, or show a neighbour instead."""
     approximate: int = 0
     """How many frames are shown that may not be the very ones of their times."""
     captions: tuple[Cue, ...] = ()
@@ -151,7 +142,7 @@ class Scene(Record):
 
 
 class Brief(Record):
-    """What the examiner tells persona and questioner about a video."""
+    """The examiner's account of a video, for persona and questioner."""
 
     account: str
     category: str
@@ -221,9 +212,10 @@ class Borrowed(Record):
     """Where it stands, in that battle and in this one."""
 
 
-class Draw(Lending):
+class Draw(Sparse):
     """Who meets in a slot, decided before anybody answers."""
 
+    left_out: ClassVar[tuple[str, ...]] = ("borrowed",)
     slot: str
     model_a: str
     model_b: str
@@ -264,11 +256,8 @@ class Analyses(Record):
     helpfulness: str
 
 
-class Judging(Record):
-    """One judge's view of one battle from one seating.
-
-    What the judge was not asked for does not stand in its JSON either.
-    """
+class Judging(Sparse):
+    """One judge's view of a battle from one seating; what was not asked is not in its JSON."""
 
     judge: str
     seats: Seats
@@ -280,22 +269,16 @@ class Judging(Record):
     analyses: Analyses | None = None
     standards: dict[Standard, Choice] | None = None
     """Who is better by each standard alone, in terms of model_a and model_b; those left out that
-    the frames did not let it tell. None where it was not asked."""
+    the frames did not decide. None where it was not asked."""
     reason: str | None = None
     """Why there is no verdict, when it abstained or failed."""
-
-    @model_serializer(mode="wrap")
-    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        for name in ("own_answer", "standards"):
-            if data.get(name) is None:
-                data.pop(name, None)
-        return data
+    left_out: ClassVar[tuple[str, ...]] = ("own_answer", "standards")
 
 
-class Battle(Lending):
+class Battle(Sparse):
     """One settled slot, with everything that decided it. Holds no clock, cost, path or call key."""
 
+    left_out: ClassVar[tuple[str, ...]] = ("borrowed",)
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
     id: str
     video: str

@@ -47,8 +47,6 @@ class Columns(NamedTuple):
 
 
 class _Index(NamedTuple):
-    """Where slots stand, to be found by their ids."""
-
     codes: memoryview
     """Video and suffix of each slot as one number, ascending."""
     rows: Ints
@@ -76,11 +74,7 @@ class Slots(Sequence[Slot]):
 
     @classmethod
     def read(cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], Kind]) -> Slots:
-        """Return a table of rows: ordinal, video, block, and what `kind_of` makes a kind of.
-
-        Raises:
-            StoreError: one is no slot.
-        """
+        """Return a table of rows: ordinal, video, block, kind by `kind_of`; or StoreError."""
         videos: dict[str, int] = {}
         kinds: dict[K, int] = {}
         known: list[Kind] = []
@@ -100,7 +94,8 @@ class Slots(Sequence[Slot]):
                 raise StoreError("the run holds a Slot that cannot be read") from error
             video_at.extend(map(videos.__getitem__, of_video))
             kind_at.extend(map(kinds.__getitem__, of_kind))
-        columns = Columns(*map(_ints, (ordinal, video_at, kind_at, block)))
+        arrays = (ordinal, video_at, kind_at, block)
+        columns = Columns(*(np.array(numbers, dtype=np.int32) for numbers in arrays))
         return cls(list(videos), known, columns)
 
     def __len__(self) -> int:
@@ -130,7 +125,6 @@ class Slots(Sequence[Slot]):
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, others: Iterable[Slot]) -> Slots:
-        """Return these slots and the others behind them."""
         others = Slots.of(others)
         if not len(self) or not len(others):
             return others if len(others) else self
@@ -153,17 +147,14 @@ class Slots(Sequence[Slot]):
 
     @property
     def rounds(self) -> Ints:
-        """The round of each."""
         return self.by_kind(lambda kind: kind.round)
 
     @property
     def generations(self) -> Ints:
-        """The generation of each."""
         return self.by_kind(lambda kind: kind.generation)
 
     @property
     def personas(self) -> Ints:
-        """The persona of each."""
         return self.by_kind(lambda kind: kind.persona)
 
     def by_kind(self, number: Callable[[Kind], int]) -> Ints:
@@ -172,7 +163,7 @@ class Slots(Sequence[Slot]):
         return found[self.columns.kind]
 
     def are(self, is_so: Callable[[str], bool]) -> Mask:
-        """Return of which slots something is so that their ids' suffixes tell."""
+        """Return of which slots something is so by their ids' suffixes."""
         return self.by_kind(lambda kind: is_so(kind.suffix)).astype(np.bool_)
 
     def where(self, rows: Mask | Ints | Longs) -> Slots:
@@ -193,7 +184,6 @@ class Slots(Sequence[Slot]):
         return found
 
     def without(self, ids: Collection[str]) -> Slots:
-        """Return them but for those with these ids."""
         return self.where(~self.among(ids))
 
     def find(self, id_: str) -> int | None:
@@ -202,9 +192,10 @@ class Slots(Sequence[Slot]):
             suffix = self._suffixes.get(id_[-length:])
             video = None if suffix is None else self._video_at.get(id_[:-length])
             if suffix is not None and video is not None:
-                row = self._row(video * len(self._suffixes) + suffix)
-                if row is not None:
-                    return row
+                code = video * len(self._suffixes) + suffix
+                place = bisect_left(self._index.codes, code)
+                if place < len(self) and self._index.codes[place] == code:
+                    return int(self._index.rows[place])
         return None
 
     def called(self, id_: str) -> Slot:
@@ -215,10 +206,7 @@ class Slots(Sequence[Slot]):
         return self[row]
 
     def rows_like(self, others: Slots, suffix: Callable[[str], str] = str) -> Longs:
-        """Return for each other slot the row of the one whose id has that suffix made of it.
-
-        It is -1 where there is none.
-        """
+        """Return for each other slot the row whose id has that suffix made of it, else -1."""
         if not len(self):
             return np.full(len(others), -1)
         video = np.array([self._video_at.get(name, -1) for name in others.videos], dtype=np.int64)
@@ -242,11 +230,6 @@ class Slots(Sequence[Slot]):
     def videos_of(self) -> set[str]:
         """Return the videos that they are about."""
         return {self.videos[at] for at in np.unique(self.columns.video)}
-
-    def _row(self, code: int) -> int | None:
-        place = bisect_left(self._index.codes, code)
-        has = place < len(self) and self._index.codes[place] == code
-        return int(self._index.rows[place]) if has else None
 
     def _slot(self, ordinal: int, video: int, kind: int, block: int) -> Slot:
         return _slot(self.videos[video], self.kinds[kind], ordinal=ordinal, block=block)
@@ -315,10 +298,6 @@ def _slot(video: str, kind: Kind, *, ordinal: int, block: int) -> Slot:
         round=kind.round,
         block=block,
     )
-
-
-def _ints(numbers: array[int]) -> Ints:
-    return np.frombuffer(numbers, dtype=np.int32) if numbers else np.zeros(0, dtype=np.int32)
 
 
 def _joined(some: Sequence[T], more: Sequence[T]) -> tuple[list[T], Ints]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
 from sqlite_utils import Database
@@ -22,12 +22,7 @@ from videoautoarena.memory.store.migrations import check_is_run, check_layout, f
 
 
 class RunLock:
-    """The right to write one run, held from construction until `release`.
-
-    Raises:
-        RunLocked: somebody holds it; the message names the process.
-        StoreError: no lock file can be made there.
-    """
+    """The right to write one run, from construction to `release`; RunLocked names its holder."""
 
     # A process is never refused its own POSIX lock, and loses it when it closes any descriptor of
     # the file; so what this process holds is known before the file is opened. flock would be
@@ -35,7 +30,9 @@ class RunLock:
     _held: ClassVar[set[tuple[int, int]]] = set()
 
     def __init__(self, path: Path) -> None:
-        self._refuse_own(path)
+        with suppress(FileNotFoundError):
+            if _identity(path.stat()) in self._held:
+                raise _locked(path, str(os.getpid()))
         self._file = _take(path)
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
@@ -50,18 +47,8 @@ class RunLock:
             self._held.remove(self._identity)
             os.close(self._file)
 
-    @classmethod
-    def _refuse_own(cls, path: Path) -> None:
-        try:
-            known = _identity(path.stat()) in cls._held
-        except FileNotFoundError:
-            return
-        if known:
-            raise _locked(path, str(os.getpid()))
-
 
 def _take(path: Path) -> int:
-    """Return a descriptor through which this process holds the lock."""
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -98,7 +85,6 @@ def real_file(path: Path) -> Path:
 
 
 def lock_of(path: Path) -> Path:
-    """Return the lock of a file."""
     return path.with_name(f"{path.name}.lock")
 
 
@@ -113,15 +99,12 @@ def blaming(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(f"{path} cannot be used ({error}); {_remedy(error)}") from error
-
-
-def _remedy(error: Exception) -> str:
-    """Return what to do about an error; only a file that is no run calls for another --out."""
-    is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
-    if is_full or getattr(error, "errno", None) == errno.ENOSPC:
-        return "make room on its disk, then go on with the same command"
-    return "pass the --out of a run"
+        is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+        # Only a file that is no run calls for another --out.
+        remedy = "pass the --out of a run"
+        if is_full or getattr(error, "errno", None) == errno.ENOSPC:
+            remedy = "make room on its disk, then go on with the same command"
+        raise StoreError(f"{path} cannot be used ({error}); {remedy}") from error
 
 
 def connect(path: Path, query: str) -> sqlite3.Connection:
@@ -147,7 +130,6 @@ class Reading:
     """SQLite takes no lock on it, so it may be written while a query reads it."""
 
     def close(self) -> None:
-        """Let go of the file, and remove the copy."""
         self.connection.close()
         if self.copy:
             self.copy.cleanup()
@@ -159,11 +141,7 @@ def open_reading(path: Path, *, live: bool = False) -> Reading:
     While a log holds something the file alone may be older than it says, and shorter: somebody was
     killed inside a checkpoint, or ran out of disk. So it is `immutable` only where the log is
     empty. To read a log SQLite makes an index beside it. Where nothing can be written that fails,
-    and both are read from a private copy.
-
-    Args:
-        path: the file.
-        live: this process has it open for writing.
+    and both are read from a private copy. `live`: this process has it open for writing.
     """
     if live:
         return Reading(_connected(path, "mode=ro"))
@@ -211,15 +189,12 @@ def _copied(path: Path, seen: Seen) -> Reading:
 
 
 def _look_at(path: Path) -> Seen:
-    return tuple(map(_status_of, (path, wal_of(path))))
-
-
-def _status_of(file: Path) -> tuple[int, int, int] | None:
-    try:
-        status = os.stat(file)
-    except FileNotFoundError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    seen: list[tuple[int, int, int] | None] = [None, None]
+    for place, file in enumerate((path, wal_of(path))):
+        with suppress(FileNotFoundError):
+            status = os.stat(file)
+            seen[place] = (status.st_ino, status.st_size, status.st_mtime_ns)
+    return tuple(seen)
 
 
 def refuse_stranger(path: Path) -> None:
@@ -249,11 +224,7 @@ def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
 
 
 class Reader:
-    """Reads a run file, which it never changes; `live` says that this process writes it.
-
-    Raises:
-        StoreError: from every read of a file that is no run, or is damaged.
-    """
+    """Reads a run file, never changes it; StoreError for damage. `live`: this process writes it."""
 
     def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path
@@ -261,7 +232,6 @@ class Reader:
         self._open()
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
-        """Return all rows that `sql` finds."""
         while True:
             if self._has_changed():
                 self.close()
@@ -280,13 +250,17 @@ class Reader:
         """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
         return self._reading.seen is not None and self._reading.seen != _look_at(self._path)
 
+    def pages(self, sql: str, after: str | int, most: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Give rows behind a value of their first column, by which they are in order."""
+        while found := self.rows(sql, after, most):
+            yield found
+            after = found[-1][0]
+
     def row(self, sql: str, *values: str | int) -> tuple[str, ...] | None:
-        """Return the first row that `sql` finds."""
         found = self.rows(sql, *values)
         return found[0] if found else None
 
     def close(self) -> None:
-        """Let go of the file."""
         self._reading.close()
 
     def _open(self) -> None:
@@ -319,11 +293,8 @@ class Compacted(NamedTuple):
 def compact(path: Path) -> Compacted:
     """Write the run at `path` anew, without gaps and without a log; nothing it holds changes.
 
-    A kill at any moment leaves it as it was or as it will be.
-
-    Raises:
-        RunLocked: a process is running it.
-        StoreError: no run, or too little room on the disk.
+    A kill at any moment leaves it as it was or as it will be. Raises RunLocked where a process is
+    running it, StoreError for no run, a damaged one, or too little room on the disk.
     """
     if not path.is_file():
         raise StoreError(f"{path} does not exist; pass the --out of a run")
@@ -334,7 +305,10 @@ def compact(path: Path) -> Compacted:
         before = size_of(path)
         refuse_full_disk(path, before)
         with closing(open_writing(path, fsync=True)) as connection, blaming(path):
-            _check(connection, path)
+            (word,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if word != "ok":
+                # To write it anew would make it harder to save.
+                raise StoreError(f"{path} is damaged ({word}); it was left as it is")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -360,10 +334,3 @@ def refuse_full_disk(path: Path, size_bytes: int) -> None:
                 f"{folder} has {free} bytes free, and to write {path.name} anew takes up to "
                 f"{needed}; make room, or set SQLITE_TMPDIR to a folder that has some"
             )
-
-
-def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a damaged file: to write it anew would make it harder to save."""
-    (word,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if word != "ok":
-        raise StoreError(f"{path} is damaged ({word}); it was left as it is")

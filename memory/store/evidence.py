@@ -11,10 +11,9 @@ from typing import Literal
 from pydantic import Field
 
 from videoautoarena.memory.records.digests import read_body, write_body
-from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Standard
 from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.writer import Writer
+from videoautoarena.memory.store.writer import Writer, needed
 
 TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 
@@ -52,7 +51,7 @@ class Trial(Record):
     """
 
     id: str
-    """Tells kind, case, judge and seating; equal trials have equal ids."""
+    """Made of kind, case, judge and seating; equal trials have equal ids."""
     kind: TrialKind
     """Another judge's word, the same judge's second one, an answer that attacks or says nothing
     to the point, or a case whose right answer is known."""
@@ -97,10 +96,7 @@ def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
 
 
 class Evidence:
-    """Labels, draws for them and trials of one run; without a writer they can only be read.
-
-    What is there is never overwritten.
-    """
+    """Labels, draws for them and trials of a run, never overwritten; read only without a writer."""
 
     def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
         self._reader = reader
@@ -113,7 +109,7 @@ class Evidence:
 
     def add_labels(self, labels: Iterable[Label]) -> None:
         """Append labels; one labeller's second word on a battle is passed over."""
-        self._writing_only.write_now(
+        needed(self._writer).write_now(
             "INSERT INTO labels (battle, labeller, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             *((label.battle, label.labeller, write_body(label)) for label in labels),
         )
@@ -125,9 +121,8 @@ class Evidence:
 
     def add_samples(self, samples: Iterable[Sample]) -> None:
         """Append draws, all of them or none."""
-        self._writing_only.write_now(
-            "INSERT INTO samples (body) VALUES (?)", *((write_body(sample),) for sample in samples)
-        )
+        rows = ((write_body(sample),) for sample in samples)
+        needed(self._writer).write_now("INSERT INTO samples (body) VALUES (?)", *rows)
 
     def trials(self) -> list[Trial]:
         """Return all trials by their ids."""
@@ -136,13 +131,5 @@ class Evidence:
 
     async def put_trial(self, trial: Trial) -> None:
         """Keep a trial, unless there is one with its id."""
-        await self._writing_only.write(
-            "INSERT INTO trials (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (trial.id, write_body(trial)),
-        )
-
-    @property
-    def _writing_only(self) -> Writer:
-        if self._writer is None:
-            raise StoreError("the run was opened for reading; nothing can be written")
-        return self._writer
+        sql = "INSERT INTO trials (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await needed(self._writer).write(sql, (trial.id, write_body(trial)))

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.digests import read_body, write_body
-from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import CallRow, Intent, Lost, Nonce, Role
 from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.writer import Writer
+from videoautoarena.memory.store.writer import Writer, needed
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
 _IN_COLUMNS = frozenset({"key", "nonce", "model"})
@@ -17,15 +16,15 @@ _IN_COLUMNS = frozenset({"key", "nonce", "model"})
 _RECORD = (
     f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
 )
-# A call tells of its last try, and each of its attempts of one before.
+# A call stands for its last try, and each of its attempts for one before.
 _SPENT = (
-    "WITH tries (is_last, told) AS (SELECT 1, body FROM calls WHERE model NOT GLOB ?1 UNION ALL "
+    "WITH tries (is_last, try) AS (SELECT 1, body FROM calls WHERE model NOT GLOB ?1 UNION ALL "
     "SELECT 0, each.value FROM calls, json_each(body, '$.attempts') AS each "
     "WHERE model NOT GLOB ?1) "
     "SELECT total(is_last), total(usd), total(is_last AND usd IS NULL), total(tokens_in), "
-    "total(tokens_out) FROM (SELECT is_last, json_extract(told, '$.cost_usd') AS usd, "
-    "json_extract(told, '$.usage.input_tokens') AS tokens_in, "
-    "json_extract(told, '$.usage.output_tokens') AS tokens_out FROM tries)"
+    "total(tokens_out) FROM (SELECT is_last, json_extract(try, '$.cost_usd') AS usd, "
+    "json_extract(try, '$.usage.input_tokens') AS tokens_in, "
+    "json_extract(try, '$.usage.output_tokens') AS tokens_out FROM tries)"
 )
 _FRAMES = (
     "SELECT model, max(json_extract(body, '$.usage.input_tokens') * 1.0 / "
@@ -133,35 +132,26 @@ class Journal:
         return _call(row) if row else None
 
     async def record(self, row: CallRow) -> None:
-        """Keep a finished call: committed when this returns; a key that is there stays as it is.
-
-        Raises:
-            StoreError: it was not written, or the run was opened for reading.
-        """
-        if self._writer is None:
-            raise StoreError("the run was opened for reading; no call can be recorded")
+        """Keep a finished call, committed when this returns; a key that is there stays as it is."""
+        writer = needed(self._writer, "no call can be recorded")
         nonce = row.nonce
         body = write_body(row, without=_IN_COLUMNS, defaults=False)
         columns = (row.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal, row.model)
         record = _RECORD, [(*columns, body)]
         if row.key in self._intended:
-            # The row tells of all tries of this process, so none of them stands open any more.
-            await self._writer.write_all(record, (_ENDED, [(row.key,)]))
+            # The row holds all tries of this process, so none of them stands open any more.
+            await writer.write_all(record, (_ENDED, [(row.key,)]))
             self._intended.discard(row.key)
         else:
-            await self._writer.write_all(record)
+            await writer.write_all(record)
 
     async def intend(self, intent: Intent) -> None:
         """Keep that a try is about to be sent: committed when this returns.
 
-        It stands until its call is recorded or it is withdrawn. One that a process left over
-        stands for ever: its key is sent again, and both may be paid for.
-
-        Raises:
-            StoreError: it was not written, or the run was opened for reading.
+        It stands until its call is recorded or it is withdrawn. One that a process left over stands
+        for ever: its key is sent again, and both may be paid for.
         """
-        if self._writer is None:
-            raise StoreError("the run was opened for reading; no call can be sent")
+        writer = needed(self._writer, "no call can be sent")
         nonce = intent.nonce
         place = (intent.key, nonce.scope, nonce.role, nonce.generation, nonce.ordinal)
         most = (intent.model, intent.attempt, intent.usd, intent.tokens)
@@ -169,13 +159,11 @@ class Journal:
         again = intent.attempt == 1 and intent.key in self._intended
         before = [(_LEAVE_OVER_OF, [(intent.key,)])] if again else []
         self._intended.add(intent.key)
-        await self._writer.write_all(*before, (_INTEND, [(*place, *most)]))
+        await writer.write_all(*before, (_INTEND, [(*place, *most)]))
 
     def withdraw(self, key: str, attempt: int) -> None:
         """Take back the intent of a try that was not sent, or surely not paid; returns at once."""
-        if self._writer is None:
-            raise StoreError("the run was opened for reading; no call can be sent")
-        self._writer.write_soon(_WITHDRAW, (key, attempt))
+        needed(self._writer, "no call can be sent").write_soon(_WITHDRAW, (key, attempt))
 
     def intents(self) -> list[Intent]:
         """Return the tries that have no reply, in the order in which they were to be sent."""
@@ -195,8 +183,10 @@ class Journal:
     def calls(self, scope: str | None = None) -> list[CallRow]:
         """Return all calls, or those of one scope, in the order in which they were recorded."""
         which, *values = ("",) if scope is None else ("WHERE scope = ?", scope)
-        sql = f"SELECT {_COLUMNS} FROM calls {which} ORDER BY place"
-        found = self._reader.rows(sql, *values)
+        return self._calls(f"{which} ORDER BY place", *values)
+
+    def _calls(self, which: str, *values: str | int) -> list[CallRow]:
+        found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls {which}", *values)
         return [_call(row) for row in found]
 
     def each_call(self) -> Iterator[CallRow]:
@@ -207,19 +197,15 @@ class Journal:
             place, rows = self.after(place, most=_AT_ONCE)
 
     def spent(self, *, besides: str = "") -> Spent:
-        """Return what all calls came to, without reading them into memory.
-
-        Those to models that the pattern `besides` fits, such as "offline:*", are left out.
-        """
+        """Return what all calls came to, but those to models of a pattern such as "offline:*"."""
         row = self._reader.row(_SPENT, besides)
         calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
         counted = (int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
         return Spent(*counted, self.lost(besides=besides))
 
     def loose(self) -> list[CallRow]:
-        """Return the calls that `spent` does not tell all of: uncounted, or tried several times."""
-        found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls WHERE {_LOOSE} ORDER BY place")
-        return [_call(row) for row in found]
+        """Return the calls that `spent` does not cover: uncounted, or tried several times."""
+        return self._calls(f"WHERE {_LOOSE} ORDER BY place")
 
     def has_answered(self, endpoint: str) -> bool:
         """Return whether any finished call has a reply from an address."""
@@ -227,15 +213,12 @@ class Journal:
 
     def latest(self, count: int) -> list[CallRow]:
         """Return the calls that were recorded last, at most so many, the last one first."""
-        sql = f"SELECT {_COLUMNS} FROM calls ORDER BY place DESC LIMIT ?"
-        return [_call(row) for row in self._reader.rows(sql, count)]
+        return self._calls("ORDER BY place DESC LIMIT ?", count)
 
     def each_answered(self) -> Iterator[tuple[str, str, str]]:
         """Give scope, alias and role of every call that was answered, a few in memory at a time."""
-        found: list[Any] = self._reader.rows(_ANSWERED, 0, _AT_ONCE)
-        while found:
-            yield from ((scope, alias, role) for _, scope, alias, role in found)
-            found = self._reader.rows(_ANSWERED, found[-1][0], _AT_ONCE)
+        for page in self._reader.pages(_ANSWERED, 0, _AT_ONCE):
+            yield from ((scope, alias, role) for _, scope, alias, role in page)
 
     def answers(self) -> list[Said]:
         """Return what came of every contestant's call, in the order in which they were recorded."""
@@ -253,10 +236,7 @@ class Journal:
         return [Sent(*row) for row in found]
 
     def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
-        """Return calls recorded after a place, 0 for the first, and the place of the last of them.
-
-        `most` says how many there may be; without it all are returned.
-        """
+        """Return calls behind a place, 0 for the first, and the place of the last of them."""
         sql = f"SELECT place, {_COLUMNS} FROM calls WHERE place > ? ORDER BY place LIMIT ?"
         found = self._reader.rows(sql, place, most)
         return int(found[-1][0]) if found else place, [_call(row[1:]) for row in found]

@@ -89,22 +89,15 @@ def check_is_run(connection: sqlite3.Connection, name: str) -> None:
 
 
 def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
-    """Make sure that this version may use the run; changes nothing.
-
-    Raises:
-        StoreTooNew: a newer version wrote it.
-        StoreError: it is no run, or an older one that is only to be read.
-    """
+    """Make sure that this version may use the run; StoreTooNew or StoreError where it may not."""
     check_is_run(connection, name)
     layout, ours = _pragma(connection, "user_version"), len(MIGRATIONS)
     if layout > ours:
-        raise StoreTooNew(
-            f"{name} has layout {layout}, this version knows {ours}; update videoautoarena"
-        )
+        known = f"{name} has layout {layout}, this version knows {ours}"
+        raise StoreTooNew(f"{known}; update videoautoarena")
     if layout < (1 if write else READABLE):
-        raise StoreError(
-            f"{name} has the older layout {layout}; continue the run once to update it"
-        )
+        older = f"{name} has the older layout {layout}"
+        raise StoreError(f"{older}; continue the run once to update it")
 
 
 def fill_in(connection: sqlite3.Connection) -> bool:

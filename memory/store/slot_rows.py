@@ -6,14 +6,13 @@ import json
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.writer import Writer
+from videoautoarena.memory.store.writer import Writer, needed
 
 # A text for what slots about different videos have in common, so that each is read once only.
 _SLOTS = (
@@ -41,21 +40,17 @@ class SlotRows:
         self._slots = NO_SLOTS
 
     def all(self) -> Slots:
-        """Return all slots by their ordinals."""
         last = int(self._slots.columns.ordinal[-1]) if self._slots else -1
-        self._slots += Slots.read(self._pages(_SLOTS, last, column=0), kind_of=_kind_of)
+        self._slots += Slots.read(self._reader.pages(_SLOTS, last, _ROWS_AT_ONCE), kind_of=_kind_of)
         return self._slots
 
     def count(self) -> int:
-        """Return how many there are, without reading any."""
         return self._number("SELECT count(*) FROM slots")
 
     def count_settled(self) -> int:
-        """Return how many have a battle, likewise."""
         return self._number("SELECT count(*) FROM battles b JOIN slots s ON s.id = b.id")
 
     def superseding(self) -> list[str]:
-        """Return the ids of those that are played in place of others."""
         return [row[0] for row in self._reader.rows("SELECT id FROM slots WHERE instr(id, '~')")]
 
     def settled(self) -> Slots:
@@ -65,7 +60,7 @@ class SlotRows:
         return slots.where(slots.rows_of(ordinals))
 
     def _settled_ordinals(self) -> Ints:
-        pages = self._pages(_SETTLED, "", column=0)
+        pages = self._reader.pages(_SETTLED, "", _ROWS_AT_ONCE)
         found = array("i", (ordinal for page in pages for _, ordinal in page))
         return np.sort(np.array(found, dtype=np.int32))
 
@@ -83,16 +78,9 @@ class SlotRows:
             part = ordinals[first : first + _BATTLES_AT_ONCE]
             yield from self._reader.rows(sql, int(part[0]), int(part[-1]))
 
-    def _pages(self, sql: str, after: str | int, *, column: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Give the rows behind a value of one column, by which they are in order."""
-        found: list[tuple[Any, ...]] = self._reader.rows(sql, after, _ROWS_AT_ONCE)
-        while found:
-            yield found
-            found = self._reader.rows(sql, found[-1][column], _ROWS_AT_ONCE)
-
 
 def _kind_of(text: str | None) -> Kind:
-    """Return what a text of suffix and numbers tells; raises ValueError where it tells nothing."""
+    """Return the kind behind a text of suffix and numbers; raises ValueError for any other."""
     if text is None:
         raise ValueError("its id does not begin with its video")
     suffix, _, numbers = text.rpartition("[")
@@ -120,16 +108,11 @@ class Sessions:
         self._writer = writer
 
     def begin(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Count from now on; every commit takes the time with it, so a kill loses none before it.
-
-        Raises:
-            StoreError: the run was opened for reading.
-        """
-        if self._writer is None:
-            raise StoreError("the run was opened for reading; nobody can work on it")
+        """Count from now on; every commit takes the time with it, so a kill loses none."""
+        writer = needed(self._writer, "nobody can work on it")
         place, began_s = len(self.all()) + 1, clock()
-        self._writer.write_now(_BEGIN, (place, time.time()))
-        self._writer.write_with_each(_BEAT, lambda: (round(clock() - began_s, 3), place))
+        writer.write_now(_BEGIN, (place, time.time()))
+        writer.write_with_each(_BEAT, lambda: (round(clock() - began_s, 3), place))
 
     def all(self) -> list[Session]:
         """Return all sessions in the order in which they began."""

@@ -33,7 +33,7 @@ from videoautoarena.memory.store.evidence import Evidence
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.migrations import migrate
 from videoautoarena.memory.store.slot_rows import Sessions, SlotRows
-from videoautoarena.memory.store.writer import Writer
+from videoautoarena.memory.store.writer import Writer, needed
 
 R = TypeVar("R", bound=Record)
 
@@ -50,7 +50,7 @@ class StoredFile(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a battle ended, without what was said in it; None where the file does not tell."""
+    """How a battle ended, without what was said in it; None where the file does not say."""
 
     id: str
     model_a: str | None
@@ -63,11 +63,8 @@ class Store:
 
     Every write is committed when it returns, and what is there is never overwritten: to write a
     thing again changes nothing. Reads go to the file each time, so that memory holds no more than
-    what is asked for.
-
-    Raises:
-        StoreError: from reads of a damaged file, from writes that failed, and from every write to a
-            run that was opened for reading.
+    what is asked for. Reads of a damaged file raise StoreError, and so do writes that failed and
+    every write to a run that was opened for reading.
     """
 
     def __init__(self, reader: Reader, writer: Writer | None, lock: RunLock | None) -> None:
@@ -81,12 +78,7 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, manifest: dict[str, Any], *, fsync: bool = False) -> Self:
-        """Begin a run at `path`, whole from the first moment, and open it for writing.
-
-        Raises:
-            StoreError: there is something at `path`, or it cannot be written.
-            RunLocked: another process is at it.
-        """
+        """Begin a run, whole from the first moment, and open it; StoreError or RunLocked."""
         body = canonical_json(manifest)
         path = real_file(path)
         _make_folder(path.parent, fsync=fsync)
@@ -96,10 +88,7 @@ class Store:
     def open(cls, path: Path, *, write: bool, fsync: bool = False) -> Self:
         """Open the run at `path`; for reading it takes no lock, changes nothing, leaves no file.
 
-        Raises:
-            StoreError: no run, a damaged one, or an older layout that is only to be read.
-            StoreTooNew: a newer version wrote it.
-            RunLocked: it is to be written, and another process is at it.
+        Raises StoreError, StoreTooNew, or RunLocked where another process is writing it.
         """
         if not path.is_file():
             raise StoreError(f"{path} does not exist; pass the --out of a run")
@@ -144,7 +133,7 @@ class Store:
 
     def put_manifest(self, manifest: dict[str, Any]) -> None:
         """Replace the manifest; the one thing that may change, since rounds are added."""
-        self._writing_only.write_now("UPDATE manifest SET body = ?", (canonical_json(manifest),))
+        needed(self._writer).write_now("UPDATE manifest SET body = ?", (canonical_json(manifest),))
 
     def add_videos(self, videos: Iterable[Video]) -> None:
         """Append the videos that are not there yet; raises StoreError where two share an id."""
@@ -154,10 +143,8 @@ class Store:
             if known.setdefault(video.id, video.sha256) != video.sha256:
                 raise StoreError(f"two different videos have the id {video.id}; leave one out")
             rows.append((video.id, video.sha256, write_body(video)))
-        self._writing_only.write_now(
-            "INSERT INTO videos (id, sha256, body) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
-            *rows,
-        )
+        sql = "INSERT INTO videos (id, sha256, body) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
+        needed(self._writer).write_now(sql, *rows)
 
     def videos(self) -> list[Video]:
         """Return the videos in the order in which they were added."""
@@ -165,21 +152,16 @@ class Store:
 
     def add_skipped(self, skipped: Iterable[Skipped]) -> None:
         """Append the files that were not used and are not there yet."""
-        self._writing_only.write_now(
-            "INSERT INTO skipped (body) VALUES (?) ON CONFLICT (body) DO NOTHING",
-            *((write_body(one),) for one in skipped),
-        )
+        sql = "INSERT INTO skipped (body) VALUES (?) ON CONFLICT (body) DO NOTHING"
+        needed(self._writer).write_now(sql, *((write_body(one),) for one in skipped))
 
     def skipped(self) -> list[Skipped]:
         """Return the files that were not used, in the order in which they were added."""
         return self._all(Skipped, "SELECT body FROM skipped ORDER BY place")
 
     def add_slots(self, slots: Iterable[Slot]) -> None:
-        """Append the slots that are not there yet, all or none; their videos must be.
-
-        They are gone through once and never held.
-        """
-        self._writing_only.write_each_now(
+        """Append the slots that are not there yet, all or none; they are gone through once."""
+        needed(self._writer).write_each_now(
             "INSERT INTO slots (id, ordinal, video, body) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (id) DO NOTHING",
             ((slot.id, slot.ordinal, slot.video, write_body(slot)) for slot in slots),
@@ -211,14 +193,10 @@ class Store:
 
     def put_file(self, name: str, text: str, *, replace: bool = False) -> None:
         """Copy a text into the run, unless it has one of that name that is not to be replaced."""
-        again = (
-            "UPDATE SET digest = excluded.digest, text = excluded.text" if replace else "NOTHING"
-        )
-        self._writing_only.write_now(
-            "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) "
-            f"ON CONFLICT (name) DO {again}",
-            (name, digest(text), text),
-        )
+        newer = "UPDATE SET digest = excluded.digest, text = excluded.text"
+        sql = "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) ON CONFLICT (name) DO "
+        row = (name, digest(text), text)
+        needed(self._writer).write_now(sql + (newer if replace else "NOTHING"), row)
 
     def file(self, name: str) -> StoredFile | None:
         """Return the text of that name as it was copied into the run."""
@@ -249,9 +227,8 @@ class Store:
     def frame_counts(self) -> dict[str, int]:
         """Return how many frames of each video a run uses, as far as they were decoded."""
         count = "json_array_length(body, '$.frames')"
-        return {
-            video: int(n) for video, n in self._reader.rows(f"SELECT video, {count} FROM frames")
-        }
+        found = self._reader.rows(f"SELECT video, {count} FROM frames")
+        return {video: int(frames) for video, frames in found}
 
     def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
         count = f"json_extract(body, '$.{what}')"
@@ -296,10 +273,7 @@ class Store:
         return dict(self.each_verdict())
 
     def each_ending(self) -> Iterator[Ending]:
-        """Give how all battles ended, by the ordinals of their slots; those hold no text.
-
-        One that cannot be read has ended in no way.
-        """
+        """Give how all battles ended, by the ordinals of their slots; None where unreadable."""
         fields = (
             f"CASE WHEN json_valid(b.body) THEN {_field(name)} END"
             for name in ("model_a", "model_b", "verdict")
@@ -320,23 +294,14 @@ class Store:
         return int((self._reader.row("SELECT max(rowid) FROM battles") or (None,))[0] or 0)
 
     def settled_after(self, place: int) -> tuple[int, list[str]]:
-        """Return the ids of the battles settled after a place, and the place of the last of them.
-
-        The place before the first is 0.
-        """
+        """Return the place of the last battle settled after a place, from 0 on, and the ids."""
         sql = "SELECT rowid, id FROM battles WHERE rowid > ? ORDER BY rowid"
         found = self._reader.rows(sql, place)
         return int(found[-1][0]) if found else place, [id_ for _, id_ in found]
 
-    @property
-    def _writing_only(self) -> Writer:
-        if self._writer is None:
-            raise StoreError("the run was opened for reading; nothing can be written")
-        return self._writer
-
     async def _put(self, insert: str, key: str, record: Record) -> None:
         sql = f"{insert} VALUES (?, ?) ON CONFLICT DO NOTHING"
-        await self._writing_only.write(sql, (key, write_body(record)))
+        await needed(self._writer).write(sql, (key, write_body(record)))
 
     def _one(self, kind: type[R], sql: str, key: str) -> R | None:
         row = self._reader.row(sql, key)
@@ -357,9 +322,8 @@ def _make_folder(folder: Path, *, fsync: bool) -> None:
         for made in missing if fsync else []:
             _sync_folder(made.parent)
     except OSError as error:
-        raise StoreError(
-            f"{folder} cannot be made ({error.strerror}); pass another --out"
-        ) from error
+        reason = f"{folder} cannot be made ({error.strerror}); pass another --out"
+        raise StoreError(reason) from error
 
 
 def _lay_out(path: Path, manifest: str, *, fsync: bool) -> None:

@@ -29,17 +29,20 @@ Statement = tuple[str, Iterable[Row]]
 """SQL, and the rows that it is applied to."""
 
 
+def needed(writer: Writer | None, lack: str = "nothing can be written") -> Writer:
+    """Return the writer of a run; StoreError with this `lack` where there is none."""
+    if writer is None:
+        raise StoreError(f"the run was opened for reading; {lack}")
+    return writer
+
+
 class _Write(NamedTuple):
     statements: Sequence[Statement]
     future: asyncio.Future[None] | Future[None]
 
 
 class Writer:
-    """Owns the writing connection from now on, and closes it.
-
-    Raises:
-        StoreError: from every write that did not reach the disk.
-    """
+    """Owns the writing connection and closes it; StoreError from what did not reach the disk."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.commits = 0
@@ -165,18 +168,12 @@ class Writer:
         """Leave nobody waiting, also when a bug has ended the thread."""
         with self._gate:
             self._closing = True
-        left = [*self._batch, *self._rest()]
-        _deliver(
-            [(write.future, StoreError("the writer of the run file has stopped")) for write in left]
-        )
-
-    def _rest(self) -> list[_Write]:
-        rest = []
+        left = list(self._batch)
         while not self._queue.empty():
-            write = self._queue.get()
-            if write:
-                rest.append(write)
-        return rest
+            if write := self._queue.get():
+                left.append(write)
+        why = "the writer of the run file has stopped"
+        _deliver([(write.future, StoreError(why)) for write in left])
 
 
 def _is_one(rows: Iterable[Row]) -> bool:
@@ -190,7 +187,7 @@ def _not_written(error: Exception) -> StoreError:
 
 
 def _deliver(outcomes: list[Outcome]) -> None:
-    """Tell every caller; one wake-up per event loop, since each costs a system call."""
+    """Answer every caller; one wake-up per event loop, since each costs a system call."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
     for future, error in outcomes:
         if isinstance(future, Future):

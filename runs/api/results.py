@@ -58,9 +58,13 @@ def frame_of(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
 class Result(ABC):
     """What a call returned: `rows` to work with, and the same as JSON, text, HTML and DataFrame."""
 
-    @abstractmethod
+    def __init__(self, found: Any) -> None:
+        self._found = found
+        self._json: Json = plain(found)
+
     def to_json(self) -> Json:
         """Return it as the command of its name prints it with `--json`; a copy, yours to change."""
+        return copy.deepcopy(self._json)
 
     @property
     @abstractmethod
@@ -111,12 +115,13 @@ def drawn(*parts: RenderableType) -> str:
 class Board(Result):
     """A table that also takes the forms in which it is pasted into papers."""
 
-    def __init__(self, found: Any) -> None:
-        self._found = found
-        self._json: Json = plain(found)
+    _key = "models"
+    """Of its rows in the JSON."""
 
-    def to_json(self) -> Json:
-        return copy.deepcopy(self._json)
+    @property
+    def rows(self) -> list[Json]:
+        """Its rows as JSON-ready values, in the order in which they are shown."""
+        return list(self.to_json()[self._key])
 
     @abstractmethod
     def to_markup(self, form: Markup) -> str:
@@ -134,11 +139,6 @@ class Leaderboard(Board):
     `win_rate` from 0 to 1, `forfeits` and `flags`. Figures that there is nothing to say from are
     None. `docs/records.md` lists every key.
     """
-
-    @property
-    def rows(self) -> list[Json]:
-        """A row a model."""
-        return list(self.to_json()["models"])
 
     @property
     def ratings(self) -> dict[str, float | None]:
@@ -188,13 +188,10 @@ class Pairs(Board):
     """Head-to-head results of the models of a run.
 
     A row holds `model` and `rival`, `share` of points from 0 to 1 with its 95 % interval, what the
-    ratings of the whole run `expected`, and `battles`.
+    ratings of the whole run `expected`, and `battles`; the better-rated model stands first.
     """
 
-    @property
-    def rows(self) -> list[Json]:
-        """A row a pair that met, the better-rated model first."""
-        return list(self.to_json()["pairs"])
+    _key = "pairs"
 
     def to_text(self) -> str:
         from videoautoarena.runs.leaderboard.head_to_head import render_pairs
@@ -215,10 +212,7 @@ class Audit(Board):
     it is an `alarm`.
     """
 
-    @property
-    def rows(self) -> list[Json]:
-        """A row a figure."""
-        return list(self.to_json()["findings"])
+    _key = "findings"
 
     @property
     def alarms(self) -> list[str]:
@@ -243,12 +237,7 @@ class Audit(Board):
 class Status(Result):
     """How far a run was when it was asked: `settled` of its `slots`, what the calls came to."""
 
-    def __init__(self, found: KnownStatus) -> None:
-        self._found = found
-        self._json: Json = found.to_json()
-
-    def to_json(self) -> Json:
-        return copy.deepcopy(self._json)
+    _found: KnownStatus
 
     @property
     def rows(self) -> list[Json]:
@@ -258,22 +247,22 @@ class Status(Result):
     @property
     def slots(self) -> int:
         """How many battles the run is to have."""
-        return int(self._json["slots"])
+        return self._found.slots
 
     @property
     def settled(self) -> int:
         """How many of them have ended, in whatever way."""
-        return int(self._json["settled"])
+        return self._found.settled
 
     @property
     def decided(self) -> int:
         """How many of them enter the ratings."""
-        return int(self._json["decided"])
+        return self._found.decided
 
     @property
     def next(self) -> str:
         """The command to type next."""
-        return str(self._json["next"])
+        return self._found.next
 
     def to_text(self) -> str:
         from videoautoarena.runs.text.terminal import folded

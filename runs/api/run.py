@@ -186,12 +186,7 @@ class Run:
             BadInput: an option that there is not, a value that it cannot have, or a method that
                 these battles do not allow.
         """
-        from videoautoarena.runs.leaderboard.board import (
-            board_of,
-            labelled_board_of,
-            pairs_of,
-            slices_of,
-        )
+        from videoautoarena.runs.leaderboard import board as boards
         from videoautoarena.runs.leaderboard.slices import By
 
         method = read_options(options)
@@ -200,15 +195,15 @@ class Run:
         if assume_random and not labels:
             raise WrongArgument("assume_random goes with labels; give both")
         if labels:
-            found = labelled_board_of(self.folder, method, assume_random=assume_random)
+            found = boards.labelled_board_of(self.folder, method, assume_random=assume_random)
             return Leaderboard(found)
         if by is None:
-            return Leaderboard(board_of(self.folder, method))
+            return Leaderboard(boards.board_of(self.folder, method))
         if by not in (traits := (*get_args(By), "pair")):
             raise WrongArgument(f"by cannot be {by!r}; there are {', '.join(traits)}")
         if by == "pair":
-            return Pairs(pairs_of(self.folder, method))
-        return Slices(slices_of(self.folder, by, method))
+            return Pairs(boards.pairs_of(self.folder, method))
+        return Slices(boards.slices_of(self.folder, by, method))
 
     def battles(self) -> Records[Battle]:
         """Return the battles that count, in the order of their slots, as frozen records.

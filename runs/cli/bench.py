@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from videoautoarena.runs.cli import options
 from videoautoarena.runs.cli.bench_run import bench_run_command as play
-from videoautoarena.runs.cli.options import ListingGroup
+from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -17,19 +18,16 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.score.score import By, Of
 
 
-_BENCH = click.Path(path_type=Path)
-
-
 @click.command(
     "compare",
     epilog="Example: arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash",
 )
-@click.argument("bench", type=_BENCH)
+@options.BENCH
 @click.argument("a")
 @click.argument("b")
 @click.option("--judge", metavar="J", help="Judge whose rulings count, if there are several.")
 @click.option("--anchor", metavar="NAME", help="Compare results against this model's answers.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.AS_JSON
 def compare(
     bench: Path, a: str, b: str, judge: str | None, anchor: str | None, as_json: bool
 ) -> None:
@@ -43,32 +41,30 @@ def compare(
 
     opened = open_bench(bench)
     found = scoring_of(opened).compare(opened, a, b, judge=judge, anchor=anchor)
-    _print(found.to_json(), found.as_lines(), as_json=as_json)
+    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
 
 
 @click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")
-@click.argument("bench", type=_BENCH)
-@click.argument("other", type=_BENCH)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object that names every change."
-)
+@options.BENCH
+@click.argument("other", type=options.PATH)
+@options.flag("--json", "Print one JSON object that names every change.", "as_json")
 def diff(bench: Path, other: Path, as_json: bool) -> None:
     """Show what changed from BENCH to OTHER: questions, videos, settings."""
     from videoautoarena.runs.bench.format import diff as bench_diff
 
     report = bench_diff.diff(bench, other)
-    _print(report, bench_diff.as_lines(report), as_json=as_json)
+    options.print_report(report, bench_diff.as_lines(report), as_json=as_json)
 
 
 @click.command("check", epilog="Example: arena bench check my-bench --run arena-out")
-@click.argument("bench", type=_BENCH)
+@options.BENCH
 @click.option(
     "--run",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Run or leaderboard whose order of models the scores should reproduce.",
 )
 @click.option("--judge", metavar="J", help="Judge whose rulings are used, if there are several.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.AS_JSON
 def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> None:
     """Check whether BENCH measures what it should, from the results on it.
 
@@ -80,18 +76,7 @@ def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> No
 
     opened = open_bench(bench)
     found = scoring_of(opened).check(opened, run=run, judge=judge)
-    _print(found.to_json(), found.as_lines(), as_json=as_json)
-
-
-def _print(report: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
-    import json
-
-    from videoautoarena.runs.text.terminal import print_result, print_results
-
-    if as_json:
-        print_result(json.dumps(report, indent=2))
-    else:
-        print_results(lines)
+    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
 
 
 @click.command(
@@ -102,28 +87,27 @@ Examples:
   arena bench export my-bench --format inspect --to logs
   arena bench export my-bench --format arena-hard --to data""",
 )
-@click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--to", required=True, type=click.Path(path_type=Path),
+@options.BENCH
+@click.option("--to", required=True, type=options.PATH,
               help="File to write; with inspect and arena-hard, a folder.")  # fmt: skip
-@click.option("--format", "form", type=click.Choice(["videoautobench", "inspect", "arena-hard"]),
-              default="videoautobench", show_default=True,
-              help="Format to write; inspect holds one log per result.")  # fmt: skip
+@options.choice(
+    "--format",
+    ["videoautobench", "inspect", "arena-hard"],
+    "Format to write; inspect holds one log per result.",
+    "form",
+)
 @click.option("--judge", help="With inspect and arena-hard: only this judge's rulings.")
-@click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
-              help="With inspect: number of frame thumbnails in each sample.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.THUMBNAILS
+@options.OVERWRITE
+@options.AS_JSON
 def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> None:
     """Export BENCH in the format of another project; an imported bench comes out unchanged.
 
     With inspect, it writes the results of models; with arena-hard, their results against an anchor.
     """
-    import json
-
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.text.terminal import print_result, say
 
     if form == "videoautobench" and given["judge"] is not None:
         raise click.UsageError("--judge needs --format inspect or arena-hard")
@@ -147,7 +131,6 @@ Exported = tuple[dict[str, Any], list[str]]
 def _file(bench: OpenBench, to: Path, *, force: bool, **_: Any) -> Exported:
     from videoautoarena.runs.interop.videoautobench import export_videoautobench
     from videoautoarena.runs.rundir.reader import counted
-    from videoautoarena.runs.text.terminal import safe
 
     number = export_videoautobench(bench, to, force=force)
     line = f"{safe(str(to))}: {counted(number, 'question')} as a videoautobench file"
@@ -165,7 +148,6 @@ def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
 
 def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: Any) -> Exported:
     from videoautoarena.runs.interop.arena_hard_export import export_arena_hard
-    from videoautoarena.runs.text.terminal import safe
 
     exported = export_arena_hard(bench, to, judge=judge, force=force)
     return exported.as_json(), [safe(exported.as_line())]
@@ -178,28 +160,28 @@ Examples:
   arena bench score my-bench --format latex
   arena bench score my-bench --anchor openai:gpt-4o-mini --style""",
 )
-@click.argument("bench", type=click.Path(path_type=Path))
+@options.BENCH
 @click.option("--by", type=click.Choice(["duration", "category", "topic"]),
               help="Also score each part of the bench.")  # fmt: skip
-@click.option("--of", "whole", type=click.Choice(["judged", "decided", "all"]), default="judged",
-              show_default=True, help="Questions that count in the percentages.")  # fmt: skip
+@options.choice(
+    "--of", ["judged", "decided", "all"], "Questions that count in the percentages.", "whole"
+)
 @click.option("--judge", help="Only this judge's rulings.")
 @click.option("--anchor", metavar="NAME", help="Only comparisons with this model's answers.")
 @click.option("--weight", type=click.FloatRange(min=1, max=1000), default=3, show_default=True,
               help="Against an anchor: number of games that a much better answer "
                    "counts as.")  # fmt: skip
-@click.option(
-    "--style",
-    is_flag=True,
-    help="Against an anchor: control for answer style (length, markup, named details).",
+@options.flag(
+    "--style", "Against an anchor: control for answer style (length, markup, named details)."
 )
-@click.option("--intervals", type=click.Choice(["clustered", "bootstrap"]), default="clustered",
-              show_default=True,
-              help="Against an anchor: confidence intervals clustered by video, or "
-                   "bootstrapped over videos.")  # fmt: skip
+@options.choice(
+    "--intervals",
+    ["clustered", "bootstrap"],
+    "Against an anchor: confidence intervals clustered by video, or bootstrapped over videos.",
+)
 @click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
               help="Output format.  [default: table]")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
+@options.flag("--json", "Same as --format json.", "as_json")
 def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None:
     """Score every model that was judged on BENCH, as VideoAutoBench does, best first.
 
@@ -207,13 +189,10 @@ def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None
     win counts. The score is the mean of the two percentages. Results against an anchor have a table
     of their own: the estimated win rate. Confidence intervals are clustered by video.
     """
-    import json
-
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.cli.options import chosen_form
 
-    chosen = chosen_form(form, as_json=as_json)
+    chosen = options.chosen_form(form, as_json=as_json)
     opened = open_bench(bench)
     scores = scoring_of(opened).score(opened, _wanted(**typed))
     if chosen == "json":
@@ -239,12 +218,10 @@ def _show(scores: Scores, form: str) -> None:
     """
     from videoautoarena.runs.bench.score.anchor_text import pasted_anchored, render_each
     from videoautoarena.runs.bench.score.score_text import pasted_scores
-    from videoautoarena.runs.cli.options import results as console
-    from videoautoarena.runs.text.terminal import say
 
     board, anchored = scores.board, scores.anchored
     if form == "table":
-        shown = console()
+        shown = options.results()
         for part in render_each(scores):
             shown.print(part)
         return
@@ -257,34 +234,26 @@ def _show(scores: Scores, form: str) -> None:
 
 
 @click.group(
-    "bench", cls=ListingGroup, epilog="Example: arena bench verify my-bench --videos clips"
+    "bench", cls=options.ListingGroup, epilog="Example: arena bench verify my-bench --videos clips"
 )
 def bench_command() -> None:
     """Run, score and compare frozen test sets."""
 
 
 @bench_command.command("verify", epilog="Example: arena bench verify my-bench --videos clips")
-@click.argument("bench", type=click.Path(path_type=Path))
-@click.option(
-    "--videos", type=click.Path(path_type=Path), help="Also check the videos in this folder."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.BENCH
+@click.option("--videos", type=options.PATH, help="Also check the videos in this folder.")
+@options.AS_JSON
 @click.pass_context
 def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) -> None:
     """Check that BENCH has not changed since it was frozen.
 
     Every byte is read. Changes are listed, and the exit code is then 1.
     """
-    import json
-
     from videoautoarena.runs.bench.format import verify as benches
-    from videoautoarena.runs.text.terminal import print_results
 
     checked = benches.verify(bench, videos)
-    if as_json:
-        click.echo(json.dumps(checked.as_json(), indent=2))
-    else:
-        print_results(checked.as_lines())
+    options.print_report(checked.as_json(), checked.as_lines(), as_json=as_json)
     ctx.exit(1 if checked.problems else 0)
 
 

@@ -11,20 +11,13 @@ import click
 
 from videoautoarena.runs.bench.play.runner import OnSettled
 from videoautoarena.runs.bench.play.tally import BenchTally
-from videoautoarena.runs.cli.ending import (
-    PATIENCE,
-    capped,
-    exit_codes,
-    gone_words,
-    run_async,
-    seconds_of,
-)
-from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_GONE, EXIT_INTERRUPTED, EXIT_VOIDS
-from videoautoarena.runs.cli.simulate import Swap, names
+from videoautoarena.runs.cli import options
+from videoautoarena.runs.cli.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_VOIDS
 from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
+from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.play.runner import Asked, Ran
@@ -35,22 +28,17 @@ if TYPE_CHECKING:
 def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnSettled]:
     """Give what hears of every question and shows how far they are."""
     with progress(say, is_quiet=is_quiet) as on_progress:
-
-        def on_settled(tally: BenchTally) -> None:
-            on_progress(tally.settled, tally.total, told(tally))
-
-        yield on_settled
+        yield lambda tally: on_progress(tally.settled, tally.total, _so_far(tally))
 
 
-def told(tally: BenchTally) -> str:
-    """Return in a few words how it went so far."""
+def _so_far(tally: BenchTally) -> str:
     words = [counted(tally.settled, "answer")]
     words += [counted(tally.forfeits, "forfeit")] * bool(tally.forfeits)
     words += [counted(tally.voids, "void")] * bool(tally.voids)
     return ", ".join(words)
 
 
-class BenchSwap(Swap):
+class BenchSwap(options.Swap):
     """A share from 0 to 1, or one of the words "all" and "none"."""
 
     name = "share|all|none"
@@ -76,10 +64,10 @@ Examples:
 """
     + exit_codes("more than 5 % void, or of one model forfeits, or a model became unusable"),
 )
-@click.argument("bench", type=click.Path(path_type=Path))
+@options.BENCH
 @click.option(
     "--model",
-    callback=names,
+    callback=options.names,
     metavar="M[,M2..]",
     help="Models that answer, or whose answers were imported.  [default: arena.toml, else the "
     "offline cast]",
@@ -87,7 +75,7 @@ Examples:
 @click.option(
     "--judge",
     "judges",
-    callback=names,
+    callback=options.names,
     metavar="J[,J2..]",
     help="One or more judges; a panel decides by plurality.  [default: arena.toml, else the "
     "offline judge]",
@@ -99,28 +87,16 @@ Examples:
     "five-point scale; 'selected' and 'rejected' are the bench's own answers.",
 )
 @click.option(
-    "--videos",
-    type=click.Path(path_type=Path),
-    help="Folder of the videos.  [default: the bench's copies]",
+    "--videos", type=options.PATH, help="Folder of the videos.  [default: the bench's copies]"
 )
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    help="Configuration file that declares the models.  [default: ./arena.toml if it exists]",
-)
+@options.config_option(" that declares the models")
 @click.option(
     "--prompts",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Folder of prompt files, such as judge.txt, that replace the built-in ones from the "
     "first call on.",
 )
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed of the answer order and of --limit.",
-)
+@options.figure("--seed", 0, "Seed of the answer order and of --limit.")
 @click.option(
     "--swap",
     type=BenchSwap(),
@@ -136,33 +112,21 @@ Examples:
     help="Ask K of the questions, sampled with the seed; a larger K includes those of a smaller "
     "one.",
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="Maximum number of concurrent model calls.",
-)
-@PATIENCE
-@click.option("--retry-failed", is_flag=True, help="Repeat failed answers and judgings.")
-@click.option(
-    "--allow-offline-judge",
-    is_flag=True,
-    help="Allow the offline judge to judge answers of real models.",
-)
-@click.option("--allow-self-judging", is_flag=True, help="Allow the judge to answer, too.")
-@click.option("--plan", is_flag=True, help="Estimate calls and cost; send nothing.")
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
-@capped
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.CONCURRENCY
+@options.PATIENCE
+@options.flag("--retry-failed", "Repeat failed answers and judgings.")
+@options.OFFLINE_JUDGE
+@options.flag("--allow-self-judging", "Allow the judge to answer, too.")
+@options.PLAN
+@options.NO_PROGRESS
+@options.CAPS
+@options.AS_JSON
 def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
     """Let models answer the questions of BENCH; judge each answer against both references.
 
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
     """
-    import json
-
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.console.events import Listeners, nobody
@@ -171,20 +135,16 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     scoring = scoring_of(opened)
     if plan:
         planned = run_async(scoring.plan(opened, asked))
-        if as_json:
-            print_result(json.dumps(planned.as_json(), indent=2))
-        else:
-            print_results(planned.as_lines())
+        options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
         return 0
     with showing(say, is_quiet=quiet) as on_settled:
-        told = Listeners(say, nobody)
-        ran = run_async(scoring.run(opened, asked, listeners=told, on_settled=on_settled))
+        listeners = Listeners(say, nobody)
+        ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
     _show(ran, scoring.played(opened, ran) if ran.results else None, folder=bench, as_json=as_json)
     return _ending(ran)
 
 
 def _asked(typed: dict[str, Any]) -> Asked:
-    from videoautoarena.agents.limits.budget import Caps
     from videoautoarena.runs.bench.play.cast import Wanted
     from videoautoarena.runs.bench.play.runner import Asked
     from videoautoarena.runs.trials.trial import Leave
@@ -201,8 +161,8 @@ def _asked(typed: dict[str, Any]) -> Asked:
         ),
         videos=typed["videos"],
         concurrency=typed["concurrency"],
-        patience_s=seconds_of(typed["patience"]),
-        caps=Caps(typed["max_usd"], typed["max_tokens"]),
+        patience_s=options.patience_s(typed),
+        caps=options.caps_of(typed),
         limit=typed["limit"],
         retry_failed=typed["retry_failed"],
         prompts=typed["prompts"],
@@ -211,11 +171,8 @@ def _asked(typed: dict[str, Any]) -> Asked:
 
 def _show(ran: Ran, scores: Scores | None, *, folder: Path, as_json: bool) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
-    import json
-
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.bench.score.anchor_text import render_each
-    from videoautoarena.runs.cli.options import results as console
 
     if as_json:
         board = None
@@ -224,9 +181,9 @@ def _show(ran: Ran, scores: Scores | None, *, folder: Path, as_json: bool) -> No
         files = [str(file.relative_to(folder)) for file in ran.files]
         played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
         given = {"results": files, "kept": list(ran.kept), "scores": board}
-        print_result(json.dumps({**played, **given}, indent=2))
+        options.print_report({**played, **given}, (), as_json=True)
     elif scores is not None:
-        shown = console()
+        shown = options.results()
         for part in render_each(scores):
             shown.print(part)
 
@@ -242,32 +199,19 @@ def _ending(ran: Ran) -> int:
         say(safe(f"lost, {count}: {reason[:300]}"))
     for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
-    left = tally.total - tally.settled
-    if tally.hopeless:
-        say(safe(f"stopped, because {tally.hopeless[:300]}"))
-        say(f"{told(tally)}, {left} left; fix this, then repeat the command with --retry-failed")
-        return EXIT_VOIDS
-    if tally.is_capped:
-        say(f"budget cap reached: {told(tally)}, {left} left; nothing is lost")
-        say("to continue: repeat the command with a higher --max-usd or --max-tokens")
-        if tally.complete:
-            say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
-        return EXIT_CAP
-    if tally.gone is not None:
-        say(f"{gone_words(tally.gone)}: {told(tally)}, {left} left; nothing is lost")
-        say("to continue, repeat the command")
-        return EXIT_GONE
-    if tally.is_interrupted:
-        say(f"interrupted: {told(tally)}, {left} left; to continue, repeat the command")
-        return EXIT_INTERRUPTED
+    code = early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
+    if code == EXIT_CAP and tally.complete:
+        say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
+    if code is not None:
+        return code
     faulty = tally.of_players.faulty(MOST_VOID)
     for one in faulty:
-        say(one.told(MOST_VOID, to="questions"))
+        say(one.sentence(MOST_VOID, to="questions"))
     if tally.voids > MOST_VOID * max(1, tally.settled):
         lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
         again = "to repeat what failed: add --retry-failed"
         find = "pass the folder that holds the videos with --videos"
-        say(f"{told(tally)}; {find if lost >= tally.voids else again}")
+        say(f"{_so_far(tally)}; {find if lost >= tally.voids else again}")
         return EXIT_VOIDS
     if faulty:
         say("to repeat what failed: add --retry-failed")

@@ -7,24 +7,17 @@ import gc
 import json
 import math
 import shlex
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import click
-
-from videoautoarena.runs.cli.main import (
-    EXIT_CAP,
-    EXIT_GONE,
-    EXIT_INTERRUPTED,
-    EXIT_USER,
-    EXIT_VOIDS,
-)
+from videoautoarena.runs.cli import main
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
     from videoautoarena.runs.console.events import Listeners
+    from videoautoarena.runs.rundir.context import EarlyEnd
     from videoautoarena.runs.tournament.runner import Finished
 
 T = TypeVar("T")
@@ -47,7 +40,6 @@ EXIT_CODES = exit_codes(
     "with more voids, or more forfeits of one model, than --max-void allows",
     zero="done, or stopped by --until",
 )
-Command = Callable[..., Any]
 
 
 def run_async(work: Coroutine[object, object, T]) -> T:
@@ -55,171 +47,11 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
 
     keep_keys_out_of_logs()
-    # What was paid for is worth more than the lines that tell of it, and so is how it ended.
+    # What was paid for is worth more than the lines that report it, and so is how it ended.
     finish_though_unread()
     # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
     gc.freeze()
     return asyncio.run(work)  # noqa: TID251 - this is the one place
-
-
-def shown(command: Command) -> Command:
-    """Add the options that say how a run is shown."""
-    for option in reversed(_SHOWN):
-        command = option(command)
-    return command
-
-
-_SHOWN = (
-    click.option("--plain", is_flag=True, help="Print lines instead of the live console."),
-    click.option(
-        "--trace",
-        is_flag=False,
-        flag_value="-",
-        metavar="[FILE]",
-        help="Print each battle in full when it ends. With FILE, write all events there as JSON "
-        "lines instead.",
-    ),
-    click.option("--quiet", "-q", is_flag=True, help="No live console and no line per battle."),
-)
-
-
-# Generic since click 8.4 only, and a subscript would end the older ones.
-if TYPE_CHECKING:
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType
-
-
-class Cap(_ParamType):
-    """A figure above 0, or "none", which lifts a cap and comes back as infinity."""
-
-    name = "number|none"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the figure."""
-        if value == "none":
-            return math.inf
-        try:
-            cap = float(str(value).replace("_", "").replace(",", ""))
-        except ValueError:
-            cap = math.nan
-        if not cap > 0:
-            self.fail(f"{value!r} is neither a number above 0 nor 'none'", param, ctx)
-        return cap
-
-
-def seconds_of(minutes: float | None) -> float:
-    """Return how many seconds a server is waited for, as typed or by default."""
-    from videoautoarena.agents.limits.outages import PATIENCE_S
-
-    return PATIENCE_S if minutes is None else 60 * minutes
-
-
-def going_on(command: Command) -> Command:
-    """Add the options of what goes on with a run: where its videos are, calls at once."""
-    for option in reversed(GOING_ON):
-        command = option(command)
-    return command
-
-
-PATIENCE = click.option(
-    "--patience",
-    type=click.FloatRange(min=0, max=1e6),
-    metavar="MINUTES",
-    help="Minutes to wait for a server that has become unreachable; at most half a minute for "
-    "one that never answered.  [default: 15]",
-)
-GOING_ON = (
-    click.option(
-        "--videos",
-        type=click.Path(path_type=Path),
-        help="Folder of the videos, if they have moved.",
-    ),
-    click.option(
-        "--concurrency",
-        type=click.IntRange(min=1),
-        default=16,
-        show_default=True,
-        help="Maximum number of concurrent model calls.",
-    ),
-    PATIENCE,
-)
-
-
-def capped(command: Command) -> Command:
-    """Add the options that say where spending ends."""
-    for option in reversed(_CAPPED):
-        command = option(command)
-    return command
-
-
-_CAPPED = (
-    click.option(
-        "--max-usd",
-        type=Cap(),
-        metavar="X|none",
-        help="Stop before the whole run costs more than X dollars. Stays in force until changed.",
-    ),
-    click.option(
-        "--max-tokens",
-        type=Cap(),
-        metavar="N|none",
-        help="Stop before the whole run uses more than N tokens, input and output. Stays in "
-        "force until changed.",
-    ),
-)
-
-
-class Until(_ParamType):
-    """A rule that stops a run early, as it was typed."""
-
-    name = "rule"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the text, if it names a rule."""
-        from videoautoarena.memory.records.errors import BadInput
-        from videoautoarena.runs.config.stopping_rule import FORMS, parse_rule
-
-        try:
-            parse_rule(value)
-        except BadInput:
-            self.fail(f"{value!r} is not a rule; give {FORMS}", param, ctx)
-        return value
-
-
-def stopped(command: Command) -> Command:
-    """Add the option that says when a run stops early."""
-    return _UNTIL(command)
-
-
-_UNTIL = click.option(
-    "--until",
-    type=Until(),
-    metavar="separated|ci=POINTS|battles=N|rounds",
-    help="Stop early: when all models are separated, when confidence intervals average POINTS "
-    "wide, or after N decided battles. Stays in force until changed; 'rounds' removes it.",
-)
-
-
-def cared_for(command: Command) -> Command:
-    """Add the options that say how a run is opened."""
-    for option in reversed(_CARE):
-        command = option(command)
-    return command
-
-
-_CARE = (
-    click.option(
-        "--retry-failed",
-        is_flag=True,
-        help="Play battles again that ended void or forfeit because a call failed.",
-    ),
-    click.option(
-        "--fsync",
-        is_flag=True,
-        help="Flush every commit to disk, so that it survives a power failure; slower.",
-    ),
-)
 
 
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
@@ -229,27 +61,19 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     shown = safe(shlex.quote(str(out)))
     if money := spent_line(finished):
         say(money)
+    so_far = f"with {finished.settled} of {finished.total} battles settled"
     if finished.is_capped:
-        say(
-            f"budget cap reached with {finished.settled} of {finished.total} battles settled; "
-            "nothing is lost"
-        )
+        say(f"budget cap reached {so_far}; nothing is lost")
         say(f"to continue: arena resume {shown} {_more(finished)}")
-        return EXIT_CAP
+        return main.EXIT_CAP
     if finished.gone is not None:
-        say(
-            f"stopped with {finished.settled} of {finished.total} battles settled, because "
-            f"{gone_words(finished.gone)}; nothing is lost"
-        )
+        say(f"stopped {so_far}, because {gone_words(finished.gone)}; nothing is lost")
         say(f"to continue: arena resume {shown}")
-        return EXIT_GONE
+        return main.EXIT_GONE
     if finished.interrupted:
-        say(
-            f"interrupted with {finished.settled} of {finished.total} battles settled; "
-            "nothing is lost"
-        )
+        say(f"interrupted {so_far}; nothing is lost")
         say(f"to continue: arena resume {shown}")
-        return EXIT_INTERRUPTED
+        return main.EXIT_INTERRUPTED
     voids = f", {finished.voids} of them void" if finished.voids else ""
     left, due = finished.outlook[:2]
     of = f" of {finished.total}" if left else ""
@@ -259,7 +83,7 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     if due:
         say(f"{due} battles of the run itself are still open: arena resume {shown}")
     for faulty in finished.faulty:
-        say(faulty.told(finished.max_void))
+        say(faulty.sentence(finished.max_void))
     if finished.faulty:
         say(f"to repeat them: arena resume {shown} --retry-failed")
     if finished.too_many_voids:
@@ -267,13 +91,13 @@ def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
             f"{finished.void_share:.0%} of the slots are void, more than --max-void allows "
             f"({finished.max_void:.0%}); reasons, and how to repeat them: arena status {shown}"
         )
-        return EXIT_VOIDS
-    return EXIT_VOIDS if finished.faulty else 0
+        return main.EXIT_VOIDS
+    return main.EXIT_VOIDS if finished.faulty else 0
 
 
 def if_whole(code: int, listeners: Listeners) -> int:
     """Return the exit code of a run; 1 for a good one of which not all could be written down."""
-    return code or (EXIT_USER if listeners.unwritten else 0)
+    return code or (main.EXIT_USER if listeners.unwritten else 0)
 
 
 def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
@@ -313,6 +137,29 @@ def spent_line(finished: Finished) -> str:
 def gone_words(outage: Outage) -> str:
     """Return what could not be reached, and why."""
     return safe(f"{outage.address} could not be reached ({outage.reason})")
+
+
+def early_end(tally: EarlyEnd, so_far: str) -> int | None:
+    """Say why trials or questions ended early and what to type next; return the exit code.
+
+    None where they did not. `so_far` says how many were done and how many are left.
+    """
+    if tally.hopeless:
+        say(safe(f"stopped, because {tally.hopeless[:300]}"))
+        say(f"{so_far}; fix this, then repeat the command with --retry-failed")
+        return main.EXIT_VOIDS
+    if tally.is_capped:
+        say(f"budget cap reached: {so_far}; nothing is lost")
+        say("to continue: repeat the command with a higher --max-usd or --max-tokens")
+        return main.EXIT_CAP
+    if tally.gone is not None:
+        say(f"{gone_words(tally.gone)}: {so_far}; nothing is lost")
+        say("to continue, repeat the command")
+        return main.EXIT_GONE
+    if tally.is_interrupted:
+        say(f"interrupted: {so_far}; to continue, repeat the command")
+        return main.EXIT_INTERRUPTED
+    return None
 
 
 def _more(finished: Finished) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from videoautoarena.runs.cli.options import ListingGroup
+from videoautoarena.runs.cli import options
+from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.freeze.selection import Dimension
@@ -20,58 +22,46 @@ _PARTS = ("duration", "category", "topic")
 @click.command(
     "freeze", epilog="Example: arena freeze arena-out --to my-bench --size 200 --length-matched"
 )
-@click.argument("out", type=click.Path(path_type=Path))
-@click.option("--to", required=True, type=click.Path(path_type=Path), help="Folder to create.")
+@options.OUT
+@click.option("--to", required=True, type=options.PATH, help="Folder to create.")
 @click.option("--size", type=click.IntRange(1), help="Number of questions to draw.  [default: all]")
 @click.option(
     "--by",
     help="What to balance the draw over, separated by commas.  [default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
-@click.option("--distinct", is_flag=True, help="Keep one of several near-duplicate questions.")
-@click.option(
-    "--leak-filter", is_flag=True, help="Leave out questions that can be won without frames."
+@options.flag("--distinct", "Keep one of several near-duplicate questions.")
+@options.flag("--leak-filter", "Leave out questions that can be won without frames.")
+@options.flag(
+    "--length-matched", "Take equally many questions won by the longer and by the shorter answer."
 )
-@click.option(
-    "--length-matched",
-    is_flag=True,
-    help="Take equally many questions won by the longer and by the shorter answer.",
-)
-@click.option("--separating", is_flag=True, help="Prefer questions that separate models.")
+@options.flag("--separating", "Prefer questions that separate models.")
 @click.option("--embeddings", help="Embedding model for topics: provider:model.  [default: TF-IDF]")
 @click.option("--seed", type=int, help="Seed of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
-@click.option("--with-videos", is_flag=True, help="Copy the videos into the bench.")
+@options.flag("--with-videos", "Copy the videos into the bench.")
 @click.option(
     "--videos",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Folder of the videos.  [default: where the run found them]",
 )
-@click.option(
-    "--parquet", is_flag=True, help="Also write Parquet and a README for Hugging Face datasets."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.flag("--parquet", "Also write Parquet and a README for Hugging Face datasets.")
+@options.AS_JSON
 def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) -> None:
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
     All battles with a winner are taken, unless options ask for fewer. Where people labelled a
     battle, the majority of them decides who won, otherwise the judges do.
     """
-    import json
-
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
     from videoautoarena.runs.bench.freeze.selection import Selection
-    from videoautoarena.runs.text.terminal import print_results
 
     beside = ("licence", "with_videos", "videos", "parquet")
     extras = Extras(**{name: asked.pop(name) for name in beside})
     selection = Selection(**asked, by=_dimensions(by))
     selection.check()
     frozen = freeze(out, to, selection, extras)
-    if as_json:
-        click.echo(json.dumps(frozen.as_json(), indent=2))
-    else:
-        print_results(frozen.as_lines())
+    options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
 
 
 def _dimensions(by: str | None) -> tuple[Dimension, ...]:
@@ -86,7 +76,7 @@ def _dimensions(by: str | None) -> tuple[Dimension, ...]:
 
 @click.group(
     "import",
-    cls=ListingGroup,
+    cls=options.ListingGroup,
     epilog="Example: arena import videoautobench bench.json --to my-bench",
 )
 def import_command() -> None:
@@ -96,21 +86,17 @@ def import_command() -> None:
 @import_command.command(
     "videoautobench", epilog="Example: arena import videoautobench bench.json --to my-bench"
 )
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--to", required=True, type=click.Path(path_type=Path),
-              help="Folder of the bench, new or empty.")  # fmt: skip
+@click.argument("file", type=options.PATH)
+@click.option("--to", required=True, type=options.PATH, help="Folder of the bench, new or empty.")
 @click.option("--licence", help="Licence of the published file, such as CC-BY-NC-SA-4.0.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.AS_JSON
 def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> None:
     """Convert FILE, a published VideoAutoBench file, to a bench without loss.
 
     FILE is a JSON object of questions by qid: video_id, persona, question, selected answer,
     rejected answer. Other keys are kept. arena bench export writes the same file again.
     """
-    import json
-
     from videoautoarena.runs.interop.videoautobench import import_videoautobench
-    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     taken = import_videoautobench(file, to, licence=licence)
     if taken.extra:
@@ -124,17 +110,16 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
     epilog="Example: arena import videoautobench-judgments judged/selected judged/rejected "
     "--bench my-bench --model aria",
 )
-@click.argument("selected", type=click.Path(path_type=Path))
-@click.argument("rejected", type=click.Path(path_type=Path))
-@click.option("--bench", required=True, type=click.Path(path_type=Path),
-              help="Bench that was judged.")  # fmt: skip
+@click.argument("selected", type=options.PATH)
+@click.argument("rejected", type=options.PATH)
+@click.option("--bench", required=True, type=options.PATH, help="Bench that was judged.")
 @click.option("--model", required=True, help="Model whose answers were judged.")
 @click.option("--judge", default="gpt-4o", show_default=True, help="Judge that gave the judgments.")
-@click.option("--allow-differing", is_flag=True,
-              help="Also import judgments of another question or video, and count "
-                   "them.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace this judge's existing results for this model.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.flag(
+    "--allow-differing", "Also import judgments of another question or video, and count them."
+)
+@options.flag("--force", "Replace this judge's existing results for this model.")
+@options.AS_JSON
 def judgments(
     selected: Path,
     rejected: Path,
@@ -150,11 +135,8 @@ def judgments(
     Both are folders, nested or not, of one-line <qid>.jsonl files. The reference answer is A, so
     [[B>A]] after the last [Overall Judge] is a win. A judgment that cannot be read is void.
     """
-    import json
-
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.judgments import import_judgments
-    from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
     taken = import_judgments(
         selected,
@@ -177,23 +159,18 @@ def judgments(
     epilog="Example: arena import videoautobench-submission aria.json --bench my-bench "
     "--model aria",
 )
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--bench", required=True, type=click.Path(path_type=Path),
-              help="Bench that was answered.")  # fmt: skip
+@click.argument("file", type=options.PATH)
+@click.option("--bench", required=True, type=options.PATH, help="Bench that was answered.")
 @click.option("--model", required=True, help="Model that answered.")
-@click.option("--allow-differing", is_flag=True,
-              help="Also import answers to a question with different text.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace this model's existing answers.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.flag("--allow-differing", "Also import answers to a question with different text.")
+@options.flag("--force", "Replace this model's existing answers.")
+@options.AS_JSON
 def submission(
     file: Path, bench: Path, model: str, allow_differing: bool, force: bool, as_json: bool
 ) -> None:
     """Import a model's answers from FILE, a JSON object keyed by qid, to be judged later."""
-    import json
-
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.videoautobench import import_submission
-    from videoautoarena.runs.text.terminal import print_result
 
     taken = import_submission(
         file, open_bench(bench), model, allow_differing=allow_differing, force=force
@@ -204,14 +181,13 @@ def submission(
 @import_command.command(
     "battles", epilog="Example: arena import battles battle.history.json --to battles.jsonl"
 )
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--to", required=True, type=click.Path(path_type=Path),
-              help="File to write (.jsonl).")  # fmt: skip
+@click.argument("files", type=options.PATH, nargs=-1, required=True)
+@click.option("--to", required=True, type=options.PATH, help="File to write (.jsonl).")
 @click.option("--format", "form", type=click.Choice(["videoautoarena", "fastchat", "arena-hard"]),
               help="Format of the battles.  [default: recognised by their keys]")  # fmt: skip
 @click.option("--baseline", help="Baseline model of arena-hard, if the file does not name it.")
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.OVERWRITE
+@options.AS_JSON
 def battles(
     files: tuple[Path, ...],
     to: Path,
@@ -225,10 +201,7 @@ def battles(
     FILES are VideoAutoArena histories, Chatbot Arena or FastChat battles, or arena-hard judgments,
     as JSON or JSON lines. A verdict that cannot be read is void.
     """
-    import json
-
     from videoautoarena.runs.interop.battles import import_battles
-    from videoautoarena.runs.text.terminal import print_result, safe, say
 
     found = import_battles(
         files, to, form=cast("Format | None", form), baseline=baseline, force=force
@@ -240,16 +213,14 @@ def battles(
 @import_command.command(
     "arena-hard", epilog="Example: arena import arena-hard data --bench my-bench"
 )
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--bench", required=True, type=click.Path(path_type=Path),
-              help="Bench whose questions were judged.")  # fmt: skip
-@click.option("--baseline", help="Baseline model, if a line does not name it.")
-@click.option("--allow-differing", is_flag=True,
-              help="Also import judgments of a question with different text.")  # fmt: skip
+@click.argument("folder", type=options.PATH)
 @click.option(
-    "--force", is_flag=True, help="Replace existing results of the same judges and models."
+    "--bench", required=True, type=options.PATH, help="Bench whose questions were judged."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--baseline", help="Baseline model, if a line does not name it.")
+@options.flag("--allow-differing", "Also import judgments of a question with different text.")
+@options.flag("--force", "Replace existing results of the same judges and models.")
+@options.AS_JSON
 def arena_hard(
     folder: Path,
     bench: Path,
@@ -264,11 +235,8 @@ def arena_hard(
     hold model_answer and question.jsonl. Question ids must be those of the bench. A judgment
     without a readable verdict is void.
     """
-    import json
-
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.arena_hard import import_arena_hard
-    from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
     taken = import_arena_hard(
         folder, open_bench(bench), baseline=baseline, allow_differing=allow_differing, force=force

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
+
+from videoautoarena.runs.cli import options
+from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.battles.export import ExportForm, What
@@ -14,18 +19,12 @@ if TYPE_CHECKING:
 
 
 @click.command("status", epilog="Example: arena status arena-out")
-@click.argument("out", type=click.Path(path_type=Path))
-@click.option(
-    "--follow", "-f", is_flag=True, help="Keep showing it until the run ends or Ctrl-C is pressed."
-)
-@click.option(
-    "--plain", is_flag=True, help="With --follow: print lines instead of the live console."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.OUT
+@options.flag("--follow", "Keep showing it until the run ends or Ctrl-C is pressed.", "-f")
+@options.flag("--plain", "With --follow: print lines instead of the live console.")
+@options.AS_JSON
 def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
     """Show the progress of the run in OUT and the command to type next."""
-    import json
-
     if follow and as_json:
         raise click.UsageError("--follow and --json contradict each other; give one")
     if follow:
@@ -33,20 +32,15 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
         return
 
     from videoautoarena.runs.console.status import status_of
-    from videoautoarena.runs.text.terminal import print_results
 
     status = status_of(out)
-    if as_json:
-        click.echo(json.dumps(status.to_json(), indent=2))
-    else:
-        print_results(status.as_lines())
+    options.print_report(status.to_json(), status.as_lines(), as_json=as_json)
 
 
 def _stay(out: Path, *, plain: bool) -> None:
     from videoautoarena.runs.cli.ending import run_async
     from videoautoarena.runs.console.follow import follow
     from videoautoarena.runs.console.listeners import Display, audience
-    from videoautoarena.runs.text.terminal import safe
 
     with audience(Display(plain=plain)) as listeners:
         end = run_async(follow(out, listeners))
@@ -56,19 +50,17 @@ def _stay(out: Path, *, plain: bool) -> None:
 @click.command(
     "battles", epilog="Example: arena battles arena-out --jsonl | jq -r .verdict | sort | uniq -c"
 )
-@click.argument("out", type=click.Path(path_type=Path))
+@options.OUT
 @click.option(
     "--format",
     "form",
     type=click.Choice(["table", "csv", "json", "jsonl"]),
     help="Output format.  [default: table]",
 )
-@click.option("--jsonl", is_flag=True, help="Print one JSON object per line, with all fields.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@options.flag("--jsonl", "Print one JSON object per line, with all fields.")
+@options.flag("--json", "Print one JSON array.", "as_json")
 def battles_command(out: Path, form: str | None, jsonl: bool, as_json: bool) -> None:
     """List all battles of the run in OUT, one per line."""
-    import shutil
-
     from videoautoarena.runs.battles.listing import listing
 
     chosen = cast("ListForm", _one_form(form, jsonl=jsonl, as_json=as_json))
@@ -85,14 +77,11 @@ def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
 
 
 @click.command("show", epilog="Example: arena show arena-out 3f2a9c01b7de-p1-r2")
-@click.argument("out", type=click.Path(path_type=Path))
+@options.OUT
 @click.argument("battle")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.AS_JSON
 def show_command(out: Path, battle: str, as_json: bool) -> None:
     """Show one BATTLE of the run in OUT in full; the beginning of its id is enough."""
-    import json
-    import shutil
-
     from videoautoarena.runs.battles.detail import show
     from videoautoarena.runs.battles.detail_text import page
 
@@ -111,31 +100,28 @@ Examples:
   arena export arena-out --to calls.jsonl
   arena export arena-out --what battles --format inspect --to logs""",
 )
-@click.argument("out", type=click.Path(path_type=Path))
-@click.option(
+@options.OUT
+@options.choice(
     "--what",
-    type=click.Choice(["calls", "battles", "labels", "trials"]),
-    default="calls",
-    show_default=True,
-    help="What to export. Battles include superseded ones; labels have the format that arena "
+    ["calls", "battles", "labels", "trials"],
+    "What to export. Battles include superseded ones; labels have the format that arena "
     "labels import reads.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
               help="Format of exported battles. fastchat and videoautoarena hold "
                    "decided battles only; inspect holds one log per model, with "
                    "all battles that count.")  # fmt: skip
-@click.option("--to", type=click.Path(path_type=Path),
-              help="File to write; with inspect, a folder.  [default: stdout]")  # fmt: skip
-@click.option("--frames", type=click.IntRange(0, 64), default=0, show_default=True, metavar="N",
-              help="With inspect: number of frame thumbnails in each sample.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option(
+    "--to", type=options.PATH, help="File to write; with inspect, a folder.  [default: stdout]"
+)
+@options.THUMBNAILS
+@options.OVERWRITE
 def export_command(
     out: Path, what: str, form: str, to: Path | None, frames: int, force: bool
 ) -> None:
     """Export the calls of the run in OUT as JSON lines, or its battles, labels or trials."""
     from videoautoarena.runs.battles.export import export, lines_of
     from videoautoarena.runs.rundir.reader import open_run
-    from videoautoarena.runs.text.terminal import safe, say
 
     if form != "arena" and what != "battles":
         raise click.UsageError(f"--format {form} needs --what battles")
@@ -156,7 +142,6 @@ def export_command(
 
 def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
     from videoautoarena.runs.interop.inspect_run import export_run
-    from videoautoarena.runs.text.terminal import say
 
     if to is None:
         raise click.UsageError("--format inspect writes a folder of logs; name it with --to")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.options import ListingGroup, sampled
-from videoautoarena.runs.cli.simulate import names
+from videoautoarena.runs.cli import options
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
@@ -27,37 +32,27 @@ Examples:
   arena videos clips --scenes
   arena videos clips --json | jq -r '.videos[] | [.path, .duration_s] | @tsv'""",
 )
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
-    "--scenes", is_flag=True, help="Count scenes; the first time, every video is decoded in full."
-)
-@click.option("--quick", is_flag=True, help="Decode nothing; do not look for damage.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("folder", type=options.PATH)
+@options.flag("--scenes", "Count scenes; the first time, every video is decoded in full.")
+@options.flag("--quick", "Decode nothing; do not look for damage.")
+@options.AS_JSON
 def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> None:
     """List the videos of FOLDER and its subfolders, and why other files are skipped.
 
     The frames that a run would use are decoded, so that damage is found.
     """
-    import json
+    from videoautoarena.runs.media import videos
+    from videoautoarena.runs.text.terminal import whole_lines
 
-    from videoautoarena.runs.cli.ending import run_async
-    from videoautoarena.runs.media.videos import (
-        read_library,
-        render_library,
-        with_damage,
-        with_scenes,
-    )
-    from videoautoarena.runs.text.terminal import print_result, say, whole_lines
-
-    library = read_library(folder, say)
+    library = videos.read_library(folder, say)
     if not quick:
-        library = run_async(with_damage(library, say))
+        library = run_async(videos.with_damage(library, say))
     if scenes:
-        library = run_async(with_scenes(library, say))
+        library = run_async(videos.with_scenes(library, say))
     if as_json:
         print_result(json.dumps(library.as_json(), indent=2))
     else:
-        whole_lines().print(render_library(library))
+        whole_lines().print(videos.render_library(library))
 
 
 @click.command(
@@ -69,53 +64,42 @@ Examples:
   arena frames clip.mp4 --run arena-out --model hawk --force""",
 )
 @click.argument("video")
-@click.option("--to", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("--to", type=options.PATH, metavar="FILE",
               help="PNG file to write.  [default: VIDEO-frames.png in the current "
                    "folder]")  # fmt: skip
-@sampled
-@click.option("--config", type=click.Path(path_type=Path),
+@options.SAMPLING
+@click.option("--config", type=options.PATH,
               help="Configuration file with a [sampling] table.  [default: "
                    "./arena.toml if it exists]")  # fmt: skip
 @click.option("--seen", type=click.IntRange(1), metavar="N",
               help="Only the frames that a model limited to N frames sees.")  # fmt: skip
-@click.option("--run", "out", type=click.Path(path_type=Path), metavar="OUT",
+@click.option("--run", "out", type=options.PATH, metavar="OUT",
               help="Frames that this run has shown; VIDEO may be an id or a path "
                    "in the run.")  # fmt: skip
 @click.option("--model", metavar="M", help="With --run: only the frames that this contestant sees.")
 @click.option("--columns", type=click.IntRange(1, 250), help="Number of frames per row.")
-@click.option("--force", is_flag=True, help="Overwrite an existing picture.")
-@click.option("--json", "as_json", is_flag=True,
-              help="Print one JSON object; draw a picture only with --to.")  # fmt: skip
+@options.flag("--force", "Overwrite an existing picture.")
+@options.flag("--json", "Print one JSON object; draw a picture only with --to.", "as_json")
 def frames_command(
     video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
 ) -> None:
     """Show the frames that a model sees of VIDEO, with their times, as one picture."""
-    import json
-
-    from videoautoarena.runs.cli.ending import run_async
-    from videoautoarena.runs.media.frames import (
-        Asked,
-        about_frames,
-        asked_sampling,
-        sheet_file,
-        view,
-        warnings,
-        write_sheet,
-    )
-    from videoautoarena.runs.text.terminal import print_result, safe, say
+    from videoautoarena.runs.media import frames
 
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
-    file = sheet_file(video, to, force=force) if to or not as_json else None
-    found = run_async(view(Asked(video, asked_sampling(typed), seen, out, model)))
+    file = frames.sheet_file(video, to, force=force) if to or not as_json else None
+    found = run_async(
+        frames.view(frames.Asked(video, frames.asked_sampling(typed), seen, out, model))
+    )
     if file is not None:
-        write_sheet(found, file, columns)
+        frames.write_sheet(found, file, columns)
     if as_json:
         print_result(json.dumps(found.as_json(file), indent=2))
         return
-    for warning in warnings(found):
+    for warning in frames.warnings(found):
         say(f"{safe(found.video.path)}: {warning}")
-    print_result(f"{safe(str(file))}: {about_frames(found)}")
+    print_result(f"{safe(str(file))}: {frames.about_frames(found)}")
 
 
 def _refuse_contradictions(
@@ -130,18 +114,16 @@ def _refuse_contradictions(
         raise click.UsageError("--model and --seen contradict each other; give one")
 
 
-@click.group("cache", cls=ListingGroup, invoke_without_command=True, epilog="Example: arena cache")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.group(
+    "cache", cls=options.ListingGroup, invoke_without_command=True, epilog="Example: arena cache"
+)
+@options.AS_JSON
 @click.pass_context
 def cache_command(context: click.Context, as_json: bool) -> None:
     """Show the disk space that decoded frames take, by video."""
     if context.invoked_subcommand is not None:
         return
-    import json
-    import time
-
     from videoautoarena.runs.media.frame_cache import held
-    from videoautoarena.runs.text.terminal import print_result
 
     found = held()
     if as_json:
@@ -155,17 +137,14 @@ def cache_command(context: click.Context, as_json: bool) -> None:
 @click.option(
     "--older-than", metavar="AGE", help="Only frames not used for this long, such as 30d or 12h."
 )
-@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.flag("--yes", "Do not ask for confirmation.", "-y")
+@options.AS_JSON
 def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: bool) -> None:
     """Remove cached frames of VIDEOS, given by id, or of all; they can be decoded again."""
-    import json
-
     from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.media.frame_cache import Wish, bytes_text, seconds_of, wished
     from videoautoarena.runs.media.frame_cache import clear as remove
     from videoautoarena.runs.rundir.reader import counted
-    from videoautoarena.runs.text.terminal import print_result, say
 
     wish = Wish(videos, None if older_than is None else seconds_of(older_than))
     entries = wished(wish)
@@ -196,8 +175,6 @@ def _agreed(what: str) -> bool:
     Raises:
         BadInput: nobody can be asked.
     """
-    import sys
-
     from videoautoarena.memory.records.errors import BadInput
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -212,26 +189,20 @@ Examples:
   arena doctor --videos clips --config arena.toml
   arena doctor --live --no-frames""",
 )
-@click.option("--videos", type=click.Path(path_type=Path), help="Also check a folder of videos.")
+@click.option("--videos", type=options.PATH, help="Also check a folder of videos.")
 @click.option(
-    "--models", callback=names, metavar="A,B,..", help="Contestants, separated by commas."
+    "--models", callback=options.names, metavar="A,B,..", help="Contestants, separated by commas."
 )
 @click.option("--examiner", metavar="M", help="As in simulate.")
-@click.option("--judge", callback=names, metavar="M[,M2..]", help="As in simulate.")
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    help="Configuration file: models, roles and settings.  [default: ./arena.toml if it exists]",
-)
-@click.option(
-    "--live", is_flag=True, help="Send each model a few small questions with drawn pictures."
-)
+@click.option("--judge", callback=options.names, metavar="M[,M2..]", help="As in simulate.")
+@options.WHOLE_CONFIG
+@options.flag("--live", "Send each model a few small questions with drawn pictures.")
 @click.option(
     "--frames/--no-frames",
     default=None,
     help="With --live: also send as many pictures as a run would.  [default: frames]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.AS_JSON
 def doctor_command(
     videos: Path | None,
     models: tuple[str, ...],
@@ -248,9 +219,6 @@ def doctor_command(
     The exit code is 1 if no run could start. No model is called without --live. Of API keys, only
     whether they are set is shown.
     """
-    import json
-    import shutil
-
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.media.doctor import examine_house
@@ -273,9 +241,7 @@ def doctor_command(
 
 def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[Report]:
     """Say what leaves the machine, ask the models and return what they answered."""
-    from videoautoarena.runs.cli.ending import run_async
     from videoautoarena.runs.media.live_check import ask_models, warnings
-    from videoautoarena.runs.text.terminal import safe, say
 
     frames = most if is_full else {}
     for line in warnings(models, frames):

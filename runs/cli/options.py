@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from videoautoarena.runs.text.terminal import print_result, print_results
+
+# Generic since click 8.4 only, and a subscript would end the older ones.
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from videoautoarena.runs.figures.canvas import Form
-    from videoautoarena.runs.leaderboard.head_to_head import Pairs
-    from videoautoarena.runs.leaderboard.slices import Slices
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
-    from videoautoarena.runs.rating.method import Method
+    from videoautoarena.agents.limits.budget import Caps
+    from videoautoarena.runs.console.listeners import Display
+
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class ListingGroup(click.Group):
@@ -32,10 +40,197 @@ def _first(command: click.Command) -> str:
     return " ".join((command.help or "").split("\n\n")[0].split())
 
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+class Cap(ParamType):
+    """A figure above 0, or "none", which lifts a cap and comes back as infinity."""
 
+    name = "number|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the figure."""
+        if value == "none":
+            return math.inf
+        try:
+            cap = float(str(value).replace("_", "").replace(",", ""))
+        except ValueError:
+            cap = math.nan
+        if not cap > 0:
+            self.fail(f"{value!r} is neither a number above 0 nor 'none'", param, ctx)
+        return cap
+
+
+class Until(ParamType):
+    """A rule that stops a run early, as it was typed."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text, if it names a rule."""
+        from videoautoarena.memory.records.errors import BadInput
+        from videoautoarena.runs.config.stopping_rule import FORMS, parse_rule
+
+        try:
+            parse_rule(value)
+        except BadInput:
+            self.fail(f"{value!r} is not a rule; give {FORMS}", param, ctx)
+        return value
+
+
+class Swap(ParamType):
+    """A share from 0 to 1, or the word "all"."""
+
+    name = "share|all"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the share as a float, or "all"."""
+        if value == "all" or isinstance(value, float):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all'", param, ctx)
+
+
+def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Return the names in a list with commas."""
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return what gives a command all of `options`, in the order in which --help lists them."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def flag(name: str, text: str, *aliases: str) -> Callable[[Command], Command]:
+    """Return an option without a value; `text` is what --help says of it."""
+    return click.option(name, *aliases, is_flag=True, help=text)
+
+
+def figure(name: str, default: float, text: str) -> Callable[[Command], Command]:
+    """Return an option that takes a number, whole where its default is; --help shows the latter."""
+    return click.option(name, type=type(default), default=default, show_default=True, help=text)
+
+
+def choice(
+    name: str, choices: Sequence[str], text: str, *aliases: str
+) -> Callable[[Command], Command]:
+    """Return an option that takes one of some words, by default the first, which --help shows."""
+    return click.option(
+        name,
+        *aliases,
+        type=click.Choice(choices),
+        default=choices[0],
+        show_default=True,
+        help=text,
+    )
+
+
+PATH = click.Path(path_type=Path)
+OUT = click.argument("out", type=PATH)
+BENCH = click.argument("bench", type=PATH)
+AS_JSON = flag("--json", "Print one JSON object.", "as_json")
+STATE_AS_JSON = flag("--json", "Print the state of the run as JSON.", "as_json")
+OVERWRITE = flag("--force", "Overwrite an existing file.")
+PLAN = flag("--plan", "Estimate calls and cost; send nothing.")
+NO_PROGRESS = flag("--quiet", "Show no progress.", "-q")
+FSYNC = flag("--fsync", "Flush every commit to disk, so that it survives a power failure; slower.")
+OFFLINE_JUDGE = flag(
+    "--allow-offline-judge", "Allow the offline judge to judge answers of real models."
+)
+THUMBNAILS = click.option(
+    "--frames",
+    type=click.IntRange(0, 64),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="With inspect: number of frame thumbnails in each sample.",
+)
+CONCURRENCY = click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Maximum number of concurrent model calls.",
+)
+PATIENCE = click.option(
+    "--patience",
+    type=click.FloatRange(min=0, max=1e6),
+    metavar="MINUTES",
+    help="Minutes to wait for a server that has become unreachable; at most half a minute for "
+    "one that never answered.  [default: 15]",
+)
+UNTIL = click.option(
+    "--until",
+    type=Until(),
+    metavar="separated|ci=POINTS|battles=N|rounds",
+    help="Stop early: when all models are separated, when confidence intervals average POINTS "
+    "wide, or after N decided battles. Stays in force until changed; 'rounds' removes it.",
+)
+
+
+def config_option(holds: str) -> Callable[[Command], Command]:
+    """Return the option of a configuration file, by what a command reads from it."""
+    text = f"Configuration file{holds}.  [default: ./arena.toml if it exists]"
+    return click.option("--config", type=PATH, help=text)
+
+
+WHOLE_CONFIG = config_option(": models, roles and settings")
+
+
+def max_void(whose: str) -> Callable[[Command], Command]:
+    """Return the option of how many voids are accepted, by whose slots they are a share of."""
+    return click.option(
+        "--max-void",
+        type=click.FloatRange(0, 1),
+        default=0.05,
+        show_default=True,
+        help=f"Exit with code 3 if a larger share of {whose} is void.",
+    )
+
+
+CONTINUING = together(
+    click.option("--videos", type=PATH, help="Folder of the videos, if they have moved."),
+    CONCURRENCY,
+    PATIENCE,
+)
+CAPS = together(
+    click.option(
+        "--max-usd",
+        type=Cap(),
+        metavar="X|none",
+        help="Stop before the whole run costs more than X dollars. Stays in force until changed.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=Cap(),
+        metavar="N|none",
+        help="Stop before the whole run uses more than N tokens, input and output. Stays in "
+        "force until changed.",
+    ),
+)
+CARE = together(
+    flag("--retry-failed", "Play battles again that ended void or forfeit because a call failed."),
+    FSYNC,
+)
+DISPLAY = together(
+    flag("--plain", "Print lines instead of the live console."),
+    click.option(
+        "--trace",
+        is_flag=False,
+        flag_value="-",
+        metavar="[FILE]",
+        help="Print each battle in full when it ends. With FILE, write all events there as JSON "
+        "lines instead.",
+    ),
+    flag("--quiet", "No live console and no line per battle.", "-q"),
+)
 POLICIES = ("uniform", "fps", "scenes", "keyframes")
-_SAMPLING_OPTIONS = (
+SAMPLING = together(
     click.option(
         "--policy",
         type=click.Choice(POLICIES),
@@ -58,120 +253,26 @@ _SAMPLING_OPTIONS = (
 )
 
 
-def sampled(command: Command) -> Command:
-    """Give a command the options of how videos are looked at, by the names of `Flags`."""
-    for option in reversed(_SAMPLING_OPTIONS):
-        command = option(command)
-    return command
+def take_display(typed: dict[str, Any]) -> Display:
+    """Return what `DISPLAY` ask for, and take it out of what was typed."""
+    from videoautoarena.runs.console.listeners import Display
+
+    return Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
 
 
-_ENDINGS = (".svg", ".png", ".pdf")
+def caps_of(typed: dict[str, Any]) -> Caps:
+    """Return what `CAPS` ask for."""
+    from videoautoarena.agents.limits.budget import Caps
+
+    return Caps(typed["max_usd"], typed["max_tokens"])
 
 
-def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `picture` and `force`."""
-    force = click.option("--force", is_flag=True, help="Overwrite an existing picture.")
-    picture = click.option(
-        "--picture",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Also draw the leaderboard into FILE (.svg, .png or .pdf).",
-    )
-    return picture(force(command))
+def patience_s(typed: dict[str, Any]) -> float:
+    """Return for how many seconds a server is waited for, as typed or by default."""
+    from videoautoarena.agents.limits.outages import PATIENCE_S
 
-
-def check_picture(file: Path | None, *, force: bool) -> None:
-    """Refuse a file that no picture can be written to, before anything is rated.
-
-    Raises:
-        BadInput: another ending, or a file that is there.
-    """
-    if file is None:
-        if force:
-            raise click.UsageError("--force needs --picture FILE")
-        return
-    from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.text.files import refuse_existing
-
-    if file.suffix.lower() not in _ENDINGS:
-        raise BadInput(f"{file} must end in .svg, .png or .pdf")
-    refuse_existing(file, force=force)
-
-
-def draw_picture(board: Leaderboard | Slices, file: Path | None) -> None:
-    """Draw a leaderboard, or those of slices, into a file and say so; nothing for None."""
-    if file is None:
-        return
-    from videoautoarena.runs.figures.album import picture_of
-    from videoautoarena.runs.figures.canvas import render
-    from videoautoarena.runs.text.files import write_whole
-    from videoautoarena.runs.text.terminal import safe, say
-
-    picture = picture_of(board)
-    write_whole(file, render(picture, cast("Form", file.suffix.lower()[1:])))
-    say(f"{picture.shows} drawn into {safe(str(file))}")
-
-
-PIPED = 80
-"""Columns of a table where no terminal says how many there are."""
-_FORMS = ("table", "markdown", "latex", "csv", "json")
-_RATING_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--ties",
-        type=click.Choice(["half", "davidson"]),
-        default="half",
-        show_default=True,
-        help="Count a tie as half a win for both models, or fit Davidson's tie parameter.",
-    ),
-    click.option(
-        "--fit",
-        type=click.Choice(["firth", "mle"]),
-        default="firth",
-        show_default=True,
-        help="Bias-reduced (Firth) or plain maximum likelihood.",
-    ),
-    click.option("--style", is_flag=True, help="Control for answer style (length, markup, "
-                                               "named details)."),
-    click.option("--seats", is_flag=True, help="Control for position bias."),
-    click.option("--anchor", metavar="MODEL[=RATING]", help="Fix one model's rating at 1000, "
-                                                            "or at RATING."),
-    click.option(
-        "--intervals",
-        type=click.Choice(["clustered", "bootstrap", "battle"]),
-        default="clustered",
-        show_default=True,
-        help="Confidence intervals: clustered by video, bootstrapped over videos, or for "
-             "independent battles.",
-    ),
-    click.option("--simultaneous", is_flag=True, help="Simultaneous confidence ranges for ranks."),
-    click.option("--elo", is_flag=True, help="Show online Elo beside the ratings."),
-    click.option("--pairs", is_flag=True, help="Show head-to-head counts, and the probability "
-                                               "that one model is better than another."),
-    click.option("--fragility", is_flag=True, help="Report how few battles, if left out, would "
-                                                   "change the leader."),
-    click.option("--seed", type=int, default=0, show_default=True,
-                 help="Seed of the bootstrap and of the battle order in online Elo."),
-    click.option("--format", "form", type=click.Choice(_FORMS),
-                 help="Output format.  [default: table]"),
-    click.option("--notes", is_flag=True, help="Print all notes, not only three lines."),
-    click.option("--json", "as_json", is_flag=True, help="Same as --format json."),
-)  # fmt: skip
-
-
-def rating_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of `read_method`, and `form`, `notes` and `as_json`."""
-    for option in reversed(_RATING_OPTIONS):
-        command = option(command)
-    return command
-
-
-def read_method(given: dict[str, Any]) -> Method:
-    """Return what the options of `rating_options` ask for."""
-    from videoautoarena.runs.rating.method import Method
-
-    if given["seed"] < 0:
-        raise click.UsageError("--seed must be a whole number from 0")
-    return Method(**given)
+    minutes = typed["patience"]
+    return PATIENCE_S if minutes is None else 60 * minutes
 
 
 def chosen_form(form: str | None, *, as_json: bool) -> str:
@@ -181,33 +282,16 @@ def chosen_form(form: str | None, *, as_json: bool) -> str:
     return "json" if as_json else form or "table"
 
 
-def print_board(
-    board: Leaderboard | Slices | Pairs, form: str, *, details: bool = False, notes: bool = False
-) -> None:
-    """Print a leaderboard, those of slices, or pairs, in one of the forms."""
-    import json
-
-    if form == "json":
-        click.echo(json.dumps(board.to_json(), indent=2))
-    elif form == "table":
-        _print(board, details=details, notes=notes)
+def print_report(report: object, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a report as indented JSON, or as lines broken to the width of the terminal."""
+    if as_json:
+        print_result(json.dumps(report, indent=2))
     else:
-        click.echo(_pasted(board, form, details=details, notes=notes))
+        print_results(lines)
 
 
-def _pasted(board: Leaderboard | Slices | Pairs, form: Any, *, details: bool, notes: bool) -> str:
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
-
-    if isinstance(board, Leaderboard):
-        from videoautoarena.runs.leaderboard.markup import pasted
-
-        return pasted(board, form, details=details, notes=notes)
-    from videoautoarena.runs.leaderboard.head_to_head import Pairs, pasted_pairs
-    from videoautoarena.runs.leaderboard.slices_text import pasted_slices
-
-    if isinstance(board, Pairs):
-        return pasted_pairs(board, form, notes=notes)
-    return pasted_slices(board, form, notes=notes)
+PIPED = 80
+"""Columns of a table where no terminal says how many there are."""
 
 
 def results() -> Console:
@@ -220,21 +304,3 @@ def results() -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPED
     return console
-
-
-def _print(board: Leaderboard | Slices | Pairs, *, details: bool, notes: bool) -> None:
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
-
-    console = results()
-    if isinstance(board, Leaderboard):
-        from videoautoarena.runs.leaderboard.text import render
-
-        console.print(render(board, details=details, notes=notes))
-        return
-    from videoautoarena.runs.leaderboard.head_to_head import Pairs, render_pairs
-    from videoautoarena.runs.leaderboard.slices_text import render_slices
-
-    if isinstance(board, Pairs):
-        console.print(render_pairs(board, notes=notes))
-    else:
-        console.print(render_slices(board, console.width, details=details, notes=notes))

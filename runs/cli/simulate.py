@@ -12,51 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.ending import (
-    EXIT_CODES,
-    PATIENCE,
-    capped,
-    cared_for,
-    ending,
-    if_whole,
-    run_async,
-    shown,
-    stopped,
-)
-from videoautoarena.runs.cli.options import sampled
+from videoautoarena.runs.cli import options
+from videoautoarena.runs.cli.ending import EXIT_CODES, ending, if_whole, run_async
+from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
-PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
-
-
-# Generic since click 8.4 only, and a subscript would end the older ones.
 if TYPE_CHECKING:
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.video.folder.find import Findings
 
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType
-
-
-class Swap(_ParamType):
-    """A share from 0 to 1, or the word "all"."""
-
-    name = "share|all"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the share as a float, or "all"."""
-        if value == "all" or isinstance(value, float):
-            return value
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all'", param, ctx)
-
-
-def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the names in a list with commas."""
-    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 
 
 @click.command(
@@ -74,17 +39,14 @@ Examples:
     + EXIT_CODES,
 )
 @click.option(
-    "--videos",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Folder of videos, searched recursively.",
+    "--videos", type=options.PATH, required=True, help="Folder of videos, searched recursively."
 )
 @click.option(
     "--rounds", type=int, help="Number of battles in each lineage.  [default: 3, or the run's]"
 )
 @click.option(
     "--models",
-    callback=names,
+    callback=options.names,
     metavar="A,B,..",
     help="Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
 )
@@ -96,18 +58,14 @@ Examples:
 )
 @click.option(
     "--judge",
-    callback=names,
+    callback=options.names,
     metavar="M[,M2..]",
     help="One or more judges; a panel decides by plurality.  [default: the examiner]",
 )
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    help="Configuration file: models, roles and settings.  [default: ./arena.toml if it exists]",
-)
+@options.WHOLE_CONFIG
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     default=Path("arena-out"),
     show_default=True,
     help="Folder of the run; an existing run is continued.",
@@ -123,7 +81,7 @@ Examples:
 )
 @click.option(
     "--swap",
-    type=Swap(),
+    type=options.Swap(),
     help="Share of battles judged again with the answers in swapped order, as an audit. With "
     "'all', both orders count.  [default: 0.1]",
 )
@@ -135,7 +93,7 @@ Examples:
 @click.option("--limit", type=int, metavar="K", help="Use K of the videos, sampled with the seed.")
 @click.option(
     "--prompts",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Folder of prompt files, such as judge.txt, that replace the built-in ones.",
 )
 @click.option(
@@ -143,7 +101,7 @@ Examples:
     default=None,
     help="Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
 )
-@sampled
+@options.SAMPLING
 @click.option(
     "--block", type=int, help="Approximate number of videos started together.  [default: 21]"
 )
@@ -152,39 +110,34 @@ Examples:
     type=float,
     help="Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
 )
-@PATIENCE
-@click.option(
-    "--allow-self-judging",
-    is_flag=True,
-    help="Allow a judge or the examiner to compete; the run is marked.",
+@options.PATIENCE
+@options.flag(
+    "--allow-self-judging", "Allow a judge or the examiner to compete; the run is marked."
 )
-@click.option(
-    "--allow-offline-judge",
-    is_flag=True,
-    help="Allow the offline judge to judge real models; the run is marked.",
+@options.flag(
+    "--allow-offline-judge", "Allow the offline judge to judge real models; the run is marked."
 )
-@click.option(
+@options.flag(
     "--plan",
-    is_flag=True,
-    help="Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
+    "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
 )
-@click.option("--yes", "-y", is_flag=True, help="With --plan: continue without asking.")
-@capped
-@stopped
-@cared_for
-@shown
-@click.option("--json", "as_json", is_flag=True, help="Print the state of the run as JSON.")
+@options.flag("--yes", "With --plan: continue without asking.", "-y")
+@options.CAPS
+@options.UNTIL
+@options.CARE
+@options.DISPLAY
+@options.STATE_AS_JSON
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
 def simulate_command(
     videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.listeners import Display, audience
+    from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import simulate
 
-    display = Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
+    display = options.take_display(typed)
     care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
     flags = Flags(**typed)
     if plan:
@@ -202,11 +155,6 @@ def _planned(
     videos: Path, out: Path, flags: Flags, care: Care, *, as_json: bool, yes: bool
 ) -> Findings | None:
     """Print the plan and return the videos found; None where it is not to be carried out."""
-    import json
-    import shutil
-    import sys
-
-    from videoautoarena.runs.text.terminal import finish_though_unread, print_result
     from videoautoarena.runs.tournament.forecast import plan_ahead
     from videoautoarena.runs.tournament.plan_text import as_lines
 
@@ -214,7 +162,7 @@ def _planned(
         finish_though_unread()
     plan, found = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
     if as_json:
-        print_result(json.dumps(plan.to_json(), indent=2))
+        options.print_report(plan.to_json(), (), as_json=True)
         return None
     print_result("\n".join(as_lines(plan, shutil.get_terminal_size().columns)))
     is_asked = not yes and sys.stdin.isatty() and sys.stderr.isatty()
@@ -237,26 +185,25 @@ LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_gena
 @click.command(epilog="Example: arena demo --out arena-out/demo")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     default=Path("arena-out/demo"),
     show_default=True,
     help="Folder of the run.",
 )
 @click.option(
     "--clips",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     default=Path("arena-samples"),
     show_default=True,
     help="Folder of the sample clips.",
 )
-@shown
+@options.DISPLAY
 def demo_command(out: Path, clips: Path, **typed: Any) -> int:
     """Make the sample clips, play three rounds with the offline cast and show the leaderboard."""
     from videoautoarena.runs.cli.leaderboard import show_leaderboard
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.console.listeners import Display, audience
     from videoautoarena.runs.rundir.reader import open_run
-    from videoautoarena.runs.text.terminal import print_result, safe
     from videoautoarena.runs.tournament.simulate import simulate
     from videoautoarena.video.synth.samples import make_samples
 
@@ -284,8 +231,6 @@ def demo_command(out: Path, clips: Path, **typed: Any) -> int:
 
 def next_lines(out: Path, battle: str) -> list[str]:
     """Return what may be typed next, each with what it is for."""
-    from videoautoarena.runs.text.terminal import safe
-
     shown_as = {"out": quote(str(out)), "battle": battle}
     typed = [safe(bin_folder() + words.format(**shown_as)) for words, _ in NEXT]
     room = max(map(len, typed))
@@ -300,8 +245,8 @@ def bin_folder() -> str:
 
 
 @click.command(epilog="Example: arena samples arena-samples")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the paths of the clips as JSON.")
+@click.argument("folder", type=options.PATH)
+@options.flag("--json", "Print the paths of the clips as JSON.", "as_json")
 def samples_command(folder: Path, as_json: bool) -> None:
     """Encode twelve clips of 8 to 60 seconds into FOLDER: cuts, movement, colour, light, captions.
 
@@ -309,7 +254,6 @@ def samples_command(folder: Path, as_json: bool) -> None:
     """
     import json
 
-    from videoautoarena.runs.text.terminal import print_result, safe, say
     from videoautoarena.video.synth.samples import make_samples
 
     clips = make_samples(folder, on_done=lambda clip: say(f"made {safe(clip.name)}"))

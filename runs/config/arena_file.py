@@ -49,7 +49,7 @@ class ModelTable(Table):
     frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
     """Tokens one frame counts as, for estimates."""
     token_limit_field: TokenField | None = None
-    """By which name its server is told how many tokens a reply may take."""
+    """The field in which its server reads how many tokens a reply may take."""
 
     @field_validator("price")
     @classmethod
@@ -104,11 +104,6 @@ class SamplingTable(Table):
     """Of the JPEGs."""
     decoder: Literal["av", "decord"] | None = None
 
-    @property
-    def size_px(self) -> int | None:
-        """The size by its name in the record."""
-        return self.size
-
 
 class ArenaFile(Table):
     """The whole file."""
@@ -136,7 +131,7 @@ def read_arena_file(path: Path) -> ArenaFile:
     except ValidationError as wrong:
         mistakes = wrong.errors()
         unknown = (one for one in mistakes if one["type"] == "extra_forbidden")
-        raise BadInput(f"{path}: {_told(next(unknown, mistakes[0]))}") from None
+        raise BadInput(f"{path}: {_describe(next(unknown, mistakes[0]))}") from None
 
 
 _REMOVED = {"sampling.ocr": "text in the picture is no longer read"}
@@ -152,7 +147,7 @@ _WANTED = {
 }
 
 
-def _told(mistake: ErrorDetails) -> str:
+def _describe(mistake: ErrorDetails) -> str:
     """Return where a mistake is and what would be right; never the value itself."""
     place, kind = [str(part) for part in mistake["loc"]], mistake["type"]
     if kind == "extra_forbidden":
@@ -162,7 +157,7 @@ def _told(mistake: ErrorDetails) -> str:
     if kind == "missing":
         return f"{'.'.join(place)} is missing; add it"
     if len(place) > 2 and not _known(place[:-1]):
-        # The last part tells which member of a union was tried, or which of a list.
+        # The last part says which member of a union was tried, or which of a list.
         place.pop()
     wanted = _WANTED.get(kind.partition("_")[0]) if kind.endswith(("_type", "_parsing")) else None
     said = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be")

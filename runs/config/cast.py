@@ -20,8 +20,6 @@ OFFLINE_CAST = tuple(
     f"offline:{kind}" for kind in ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag")
 )
 OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
-
-
 _SHARED = (
     *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
     *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
@@ -72,11 +70,7 @@ class CastEntry(Record):
 
 
 def officials(
-    examiner: str | None,
-    judges: tuple[str, ...],
-    *,
-    file: ArenaFile,
-    cast: Mapping[str, CastEntry],
+    examiner: str | None, judges: tuple[str, ...], *, file: ArenaFile, cast: Mapping[str, CastEntry]
 ) -> tuple[str, tuple[str, ...]]:
     """Return who examines and who judges; the offline ones only for an offline cast.
 
@@ -156,11 +150,7 @@ def check_stand_ins(examiner: str, judges: Iterable[str], *, cast: Mapping[str, 
 
 
 def is_self_judging(
-    roster: Iterable[str],
-    officials: Iterable[str],
-    *,
-    cast: Mapping[str, CastEntry],
-    allowed: bool,
+    roster: Iterable[str], officials: Iterable[str], *, cast: Mapping[str, CastEntry], allowed: bool
 ) -> bool:
     """Return whether a judge or the examiner also competes, under whatever name."""
     competing = {cast[name].model for name in roster}
@@ -174,11 +164,7 @@ def is_self_judging(
 
 
 def is_offline_judge(
-    roster: Iterable[str],
-    judges: Iterable[str],
-    *,
-    cast: Mapping[str, CastEntry],
-    allowed: bool,
+    roster: Iterable[str], judges: Iterable[str], *, cast: Mapping[str, CastEntry], allowed: bool
 ) -> bool:
     """Return whether a stand-in rates real models, which has to be asked for."""
     stand_ins = [name for name in judges if cast[name].is_offline]

@@ -39,8 +39,8 @@ def remote_notice(
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
     frames = {alias: most_frames(config, alias) for alias in config.cast}
     yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
-    if open_slots and is_traced():
-        yield _TRACED.format(trace_host())
+    if open_slots:
+        yield from tracing_lines()
 
 
 def judges_notice(
@@ -61,11 +61,14 @@ def judges_notice(
         for alias in calls
     }
     yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
-    if calls and is_traced():
-        yield _TRACED.format(trace_host())
+    if calls:
+        yield from tracing_lines()
 
 
-_TRACED = "LangSmith tracing is on: all requests and replies also go to {}"
+def tracing_lines() -> Iterable[str]:
+    """Yield where LangSmith sends all requests and replies; nothing where it is off."""
+    if is_traced():
+        yield f"LangSmith tracing is on: all requests and replies also go to {trace_host()}"
 
 
 def _host_lines(

@@ -17,18 +17,9 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import CONTRACTS
 from videoautoarena.memory.records.errors import StoreError, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
+from videoautoarena.runs.config import cast as casting
 from videoautoarena.runs.config.arena_file import ArenaFile, Pairing, read_arena_file
-from videoautoarena.runs.config.cast import (
-    OFFLINE_CAST,
-    CastEntry,
-    as_in_paper,
-    check_roster,
-    check_stand_ins,
-    entry_of,
-    is_offline_judge,
-    is_self_judging,
-    officials,
-)
+from videoautoarena.runs.config.cast import OFFLINE_CAST, CastEntry, entry_of
 from videoautoarena.runs.config.sampling import choose_sampling, refuse_text_read
 from videoautoarena.runs.config.stopping_rule import parse_rule
 
@@ -196,37 +187,31 @@ def resolve(flags: Flags) -> Settings:
     file = arena_file(flags.config)
     run = _layered(flags, file)
     roster = flags.models or file.roles.models
-    assumed = not roster
+    is_assumed, is_paper = not roster, run["config"]["preset"] == "paper"
     roster = tuple(roster or OFFLINE_CAST)
     cast = {name: entry_of(name, file) for name in roster}
-    if run["config"]["preset"] == "paper":
-        cast = {name: as_in_paper(entry) for name, entry in cast.items()}
-    check_roster(roster, cast)
-    examiner, judges = officials(flags.examiner, flags.judge, file=file, cast=cast)
+    if is_paper:
+        cast = {name: casting.as_in_paper(entry) for name, entry in cast.items()}
+    casting.check_roster(roster, cast)
+    examiner, judges = casting.officials(flags.examiner, flags.judge, file=file, cast=cast)
     cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
-    check_stand_ins(examiner, judges, cast=cast)
+    casting.check_stand_ins(examiner, judges, cast=cast)
     config = RunConfig(
         models=roster,
         examiner=examiner,
         judges=judges,
         cast=cast,
         offline=all(entry.is_offline for entry in cast.values()),
-        self_judging=is_self_judging(
+        self_judging=casting.is_self_judging(
             roster, (examiner, *judges), cast=cast, allowed=flags.allow_self_judging
         ),
-        offline_judge_on_real=is_offline_judge(
+        offline_judge_on_real=casting.is_offline_judge(
             roster, judges, cast=cast, allowed=flags.allow_offline_judge
         ),
-        sampling=choose_sampling(
-            vars(flags), file.sampling, is_paper=run["config"]["preset"] == "paper"
-        ),
+        sampling=choose_sampling(vars(flags), file.sampling, is_paper=is_paper),
         **run["config"],
     )
-    return Settings(
-        config=config,
-        assumed_cast=assumed,
-        **run["process"],
-    )
+    return Settings(config=config, assumed_cast=is_assumed, **run["process"])
 
 
 def arena_file(config: Path | None) -> ArenaFile:
@@ -235,10 +220,8 @@ def arena_file(config: Path | None) -> ArenaFile:
     Raises:
         BadInput: as `read_arena_file` does.
     """
-    if config is not None:
-        return read_arena_file(config)
-    found = Path("arena.toml")
-    return read_arena_file(found) if found.is_file() else ArenaFile()
+    file = config or Path("arena.toml")
+    return read_arena_file(file) if config is not None or file.is_file() else ArenaFile()
 
 
 def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:
@@ -256,7 +239,9 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         layers = (getattr(flags, name), named, getattr(file.run, name))
         return next((value for value in layers if value is not None), default)
 
-    prompts = flags.prompts or (Path(file.run.prompts) if file.run.prompts else None)
+    until = pick("until", None)
+    if until is not None:
+        parse_rule(until)
     config = {
         "seed": pick("seed", 0),
         "rounds": _at_least(1, pick("rounds", 3), "--rounds"),
@@ -269,7 +254,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "subtitles": pick("subtitles", True),
     }
     process = {
-        "prompts": prompts,
+        "prompts": flags.prompts or (Path(file.run.prompts) if file.run.prompts else None),
         "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
         "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
         "patience_s": 60 * pick("patience", PATIENCE_S / 60),
@@ -277,15 +262,9 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "max_tokens": pick("max_tokens", None),
         "assumed_rounds": pick("rounds", None) is None,
         "assumed_pairing": pick("pairing", None) is None,
-        "until": _rule(pick("until", None)),
+        "until": until,
     }
     return {"config": config, "process": process}
-
-
-def _rule(text: str | None) -> str | None:
-    if text is not None:
-        parse_rule(text)
-    return text
 
 
 def _at_least(least: int, value: int | None, flag: str) -> int | None:

@@ -45,7 +45,7 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
     """
     typed = _said(flags.__getitem__)
     chosen = {**(PAPER_SAMPLING if is_paper else {}), **typed}
-    said = {**_said(lambda name: getattr(file, name)), **chosen}
+    said = {**_said(lambda name: getattr(file, FLAG_OF.get(name, name))), **chosen}
     policy = said.get("policy", "uniform")
     if policy == "fps":
         said.setdefault("fps", FPS)
@@ -56,15 +56,11 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
         return Sampling.model_validate(said)
     except ValidationError as wrong:
         is_typed = wrong.errors()[0]["loc"][0] in typed
-        raise (WrongArgument if is_typed else BadInput)(_told(wrong)) from None
+        raise (WrongArgument if is_typed else BadInput)(_describe(wrong)) from None
 
 
 def refuse_missing(sampling: Sampling) -> None:
-    """Return if this machine has all it takes to look at videos so.
-
-    Raises:
-        BadInput: a library is not installed; the message says which and how to get it.
-    """
+    """Raise BadInput where the decoder is not installed; the message says how to get it."""
     if sampling.decoder != "av":
         from videoautoarena.video.decode.decoders import decoder_named
 
@@ -72,14 +68,9 @@ def refuse_missing(sampling: Sampling) -> None:
 
 
 def refuse_text_read(sampling: Sampling, instead: str) -> None:
-    """Return unless the stand-ins of a run were sent text that was read from the picture.
+    """Raise ForeignRun where a run's stand-ins were sent text that was read from the picture.
 
-    Args:
-        sampling: the run's.
-        instead: what can be done but to use an older version.
-
-    Raises:
-        ForeignRun: they were, and new calls of theirs would come without.
+    `instead` says what can be done but to use an older version.
     """
     if sampling.ocr:
         raise ForeignRun(
@@ -101,7 +92,7 @@ def _said(value_of: Callable[[str], Any]) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _told(wrong: ValidationError) -> str:
+def _describe(wrong: ValidationError) -> str:
     mistake = wrong.errors()[0]
     name = str(mistake["loc"][0])
     said = mistake["msg"].replace("Input should be", "give a number")

@@ -76,17 +76,16 @@ class Reading(NamedTuple):
     @property
     def where(self) -> str:
         """How near the rule is, and when that was seen."""
-        return f"{self.told}, after wave {self.wave}"
+        return f"{self.how_near}, after wave {self.wave}"
 
     @property
-    def told(self) -> str:
+    def how_near(self) -> str:
         """How near the rule is, for a person."""
         if self.rule.kind == "battles":
             return f"{self.battles} battles decided, {self.rule.size:g} required"
         if self.rule.kind == "ci":
-            width = (
-                "not yet known for all" if self.width is None else f"{self.width:.1f} points wide"
-            )
+            is_known = self.width is not None
+            width = f"{self.width:.1f} points wide" if is_known else "not yet known for all"
             return f"intervals {width}, {self.rule.size:g} required"
         if self.pair is None or self.ratio is None or self.bound is None:
             return "smallest gap not yet known, because some models cannot be compared"

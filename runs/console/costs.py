@@ -39,11 +39,10 @@ class CacheShare(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `cache` in `arena status --json`."""
-        share = None if self.share is None else round(self.share, 4)
         return {
             "could_read_tokens": self.could,
             "read_tokens": self.read,
-            "share": share,
+            "share": None if self.share is None else round(self.share, 4),
             "unknown_calls": self.unknown,
         }
 
@@ -65,7 +64,7 @@ class CacheCount:
 
     def __init__(self) -> None:
         self._seen: set[Group] = set()
-        self._could = self._read = self._told = self._unknown = 0
+        self._could = self._read = self._reported = self._unknown = 0
 
     def add(self, row: CallRow) -> None:
         """Count one more call."""
@@ -80,11 +79,11 @@ class CacheCount:
             self._could += max(usage.input_tokens - row.text_chars // CHARACTERS, 0)
         self._seen.add(group)
         self._read += usage.cached_tokens
-        self._told += 1
+        self._reported += 1
 
     def total(self) -> CacheShare:
         """Return what all of them came to."""
-        return CacheShare(self._could, self._read if self._told else None, self._unknown)
+        return CacheShare(self._could, self._read if self._reported else None, self._unknown)
 
 
 TRIAL = "trial"
@@ -114,26 +113,19 @@ class Calls:
         self.failures += row.reply is None
         self.untold_tokens += row.usage.total is None
         self.unknown_cost += row.cost_usd is None
-        for told in row.tries:
-            self.input_tokens += told.usage.input_tokens or 0
-            self.output_tokens += told.usage.output_tokens or 0
-            self.cost_usd += told.cost_usd or 0.0
+        for attempt in row.tries:
+            self.input_tokens += attempt.usage.input_tokens or 0
+            self.output_tokens += attempt.usage.output_tokens or 0
+            self.cost_usd += attempt.cost_usd or 0.0
 
     def as_line(self, name: str) -> str:
         """Return it as a line for a person."""
         tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
-        untold = (
-            f" ({counted(self.untold_tokens, 'call')} not counted)" if self.untold_tokens else ""
-        )
+        if self.untold_tokens:
+            tokens += f" ({counted(self.untold_tokens, 'call')} not counted)"
         calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
-        return (
-            f"{safe(name)}: {calls}, {self.failures:,} failed; {tokens}{untold}; cost {self.cost}"
-        )
-
-    @property
-    def cost(self) -> str:
-        """What they cost, in words."""
-        return cost_words(self.cost_usd, unknown=self.unknown_cost, calls=self.calls)
+        cost = cost_words(self.cost_usd, unknown=self.unknown_cost, calls=self.calls)
+        return f"{safe(name)}: {calls}, {self.failures:,} failed; {tokens}; cost {cost}"
 
 
 @dataclass
@@ -148,12 +140,9 @@ class Costs:
     def add(self, row: CallRow) -> None:
         """Count one more call; they come in the order in which they were recorded."""
         role = TRIAL if row.nonce.scope.startswith(TRIAL_SCOPE) else row.nonce.role
-        for calls in (
-            self.total,
-            self.by_role.setdefault(role, Calls()),
-            self.by_model.setdefault(row.alias, Calls()),
-        ):
-            calls.add(row)
+        self.total.add(row)
+        self.by_role.setdefault(role, Calls()).add(row)
+        self.by_model.setdefault(row.alias, Calls()).add(row)
         self.cache.add(row)
 
     @property
@@ -162,16 +151,13 @@ class Costs:
         return self.by_role.get(TRIAL, Calls())
 
     def usd_a_battle(self, settled: int) -> float | None:
-        """Return the mean cost of a settled battle, its share of the videos' own calls included.
-
-        None means unknown.
-        """
+        """Return the mean cost of a settled battle, in dollars; None where it is unknown."""
         if not settled or self.total.unknown_cost > self.trials.unknown_cost:
             return None
         return (self.total.cost_usd - self.trials.cost_usd) / settled
 
     def to_json(self, settled: int) -> dict[str, Any]:
-        """Return the part of `arena status --json` that tells of calls."""
+        """Return the part of `arena status --json` about calls."""
         each = self.usd_a_battle(settled)
         return {
             "calls": {role: vars(calls) for role, calls in sorted(self.by_role.items())},

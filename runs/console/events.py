@@ -1,7 +1,7 @@
 """What happens in a run while it goes on, who listens, and what is said at once.
 
-Calls are told by `agents.calls.ask.Event`, everything else by the records below. Whoever listens is
-called in the event loop, at once and in order, and must be quick.
+A call is an `agents.calls.ask.Event`; everything else has a record below. Listeners are called in
+the event loop, at once and in order, and must be quick.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Begun:
     slots: Sequence[Slot]
     """Those that count, in stored order."""
     battles: Collection[Battle]
-    """Those that were settled before; to be counted or gone through when this is told, not kept."""
+    """Those that were settled before; to be counted or gone through on hearing this, not kept."""
     played_s: float = 0.0
-    """How long its process has been at it when this is told; none but a follower comes late."""
+    """For how long its process has been at it already; above 0 only for a follower."""
     caps: Caps = NO_CAPS
     spent: Spent = NOTHING_SPENT
     """What its calls came to before, in all its processes."""
@@ -95,7 +95,7 @@ class Ended:
     is_capped: bool = False
     """Since a cap was reached."""
     spent: Spent | None = None
-    """What the run's file tells that its calls came to; None where nobody asked it."""
+    """What its calls came to by the run's file; None where nobody read it."""
     gone: str = ""
     """The address of an endpoint that was waited for in vain."""
 
@@ -106,7 +106,7 @@ Hear = Callable[[Happening], None]
 
 @dataclass(frozen=True)
 class Listeners:
-    """Who is told of a run: `say` takes lines for a person, `hear` every event."""
+    """Who listens to a run: `say` takes lines for a person, `hear` every event."""
 
     say: Say
     hear: Hear
@@ -158,19 +158,18 @@ class Alarm:
         """Say what failed, what becomes of the run, and what to do; or what was learnt."""
         if isinstance(event, Settled):
             self._settle(event.battle)
-        if line := what_was_learnt(event):
+        if line := _what_was_learnt(event):
             self._say(line)
         if not isinstance(event, Event) or event.alias in self._named:
             return
         if why := why_hopeless(event):
             self._named.add(event.alias)
-            self._say(
-                safe(
-                    f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run "
-                    "continues, and battles that need it end void or forfeit; Ctrl-C stops; later, "
-                    f"arena resume {self._out} --retry-failed repeats them and reuses paid calls"
-                )
+            line = (
+                f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run "
+                "continues, and battles that need it end void or forfeit; Ctrl-C stops; later, "
+                f"arena resume {self._out} --retry-failed repeats them and reuses paid calls"
             )
+            self._say(safe(line))
 
     def _settle(self, battle: Battle) -> None:
         is_forfeit = battle.verdict in ("forfeit_a", "forfeit_b")
@@ -186,7 +185,7 @@ class Alarm:
             if faulty.model not in self._named:
                 self._named.add(faulty.model)
                 self._say(
-                    f"{faulty.told(self._accepted)} - the run continues; later, arena resume "
+                    f"{faulty.sentence(self._accepted)} - the run continues; later, arena resume "
                     f"{safe(self._out)} --retry-failed repeats them"
                 )
 
@@ -200,13 +199,12 @@ def why_hopeless(event: Happening) -> str | None:
 
 
 def pass_on(event: Happening, listeners: Listeners) -> str | None:
-    """Tell of an event, and say what it teaches; return why its model can do no more, if so."""
+    """Pass an event on, and say what it teaches; return why its model can do no more, if so."""
     listeners.hear(event)
-    if line := what_was_learnt(event):
+    if line := _what_was_learnt(event):
         listeners.say(line)
     return why_hopeless(event)
 
 
-def what_was_learnt(event: Happening) -> str | None:
-    """Return a line about what a server turned out to take; None where nothing was learnt."""
+def _what_was_learnt(event: Happening) -> str | None:
     return safe(event.text) if isinstance(event, Event) and event.kind == "learnt" else None

@@ -1,4 +1,4 @@
-"""Watching a run of another process: its file is read once a second, and told as if it were here.
+"""Watching a run of another process: its file is read once a second and heard as if it were here.
 
 Nothing is written. Which calls are under way over there is in no file, so a lineage shows who spoke
 last in it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -31,20 +32,20 @@ EVERY_S = 1.0
 
 
 class Follower:
-    """Tells what is new in a run's file."""
+    """Passes on to listeners what is new in a run's file."""
 
     def __init__(self, folder: Path, listeners: Listeners) -> None:
         self._folder = folder
-        self._told = listeners
+        self._listeners = listeners
         self._place = 0
         self._lineup = Lineup(())
         self._is_settled = np.zeros(0, dtype=np.bool_)
-        """Of the slots that count, which have been told or were there before."""
+        """Of the slots that count, which have been passed on or were settled before."""
         self._latest = 0
         self._slots = -1
         self._drawn: set[str] = set()
         self._limits: set[str] = set()
-        """What was told of servers."""
+        """Lines about servers that were said."""
         self._waves: Waves | None = None
         self._watch: Watch | None = None
         self.total = 0
@@ -52,11 +53,11 @@ class Follower:
 
     @property
     def settled(self) -> int:
-        """How many battles have been told or were there before."""
+        """How many battles are settled, as far as the file was read."""
         return int(self._is_settled.sum())
 
     def look(self) -> None:
-        """Tell what is new since the last look."""
+        """Pass on what is new since the last look."""
         with open_run(self._folder) as run:
             # Slots are only ever added.
             if run.store.count_slots() != self._slots:
@@ -67,7 +68,7 @@ class Follower:
             for line in limit_lines(kept_limits(run.store)):
                 if line not in self._limits:
                     self._limits.add(line)
-                    self._told.say(line)
+                    self._listeners.say(line)
             self._latest, new = run.store.settled_after(self._latest)
             for id_ in sorted(new):
                 self._settle(run, id_)
@@ -75,13 +76,13 @@ class Follower:
 
     def _begin(self, run: Run) -> None:
         manifest = run.manifest
-        # First: what is settled from here on may be told with the beginning, and is passed over.
+        # First: what is settled from here on may be part of `Begun`, and is then passed over.
         self._latest = run.store.last_settled()
         self.has_begun, self.total = True, len(run.slots)
         self._lineup, self._slots = run.lineup, len(run.store.slots())
         self._is_settled = run.slots.among(run.settled)
         self._watch = self._waves = None
-        self._told.hear(
+        self._listeners.hear(
             Begun(
                 out=self._folder,
                 seed=manifest["seed"],
@@ -104,12 +105,12 @@ class Follower:
             return
         self._is_settled[row] = True
         self._drawn.discard(id_)
-        self._told.hear(Settled(battle))
+        self._listeners.hear(Settled(battle))
         if self._waves is not None:
             self._waves.note(ending_of(battle))
 
     def _look_for_rule(self, run: Run) -> None:
-        """Tell what the rule that may stop the run sees by now."""
+        """Pass on what the rule that may stop the run sees by now."""
         rule = kept_rule(run.store).rule
         if rule is None:
             self._watch = self._waves = None
@@ -117,7 +118,9 @@ class Follower:
         if self._watch is None or self._watch.rule != rule or self._waves is None:
             config = RunConfig.of_manifest(run.manifest)
             self._waves = Waves.of(run.store, config.models)
-            self._watch = Watch(rule, config, self._waves, lambda r: self._told.hear(Looked(r)))
+            self._watch = Watch(
+                rule, config, self._waves, lambda r: self._listeners.hear(Looked(r))
+            )
         self._watch.look()
 
     def _call(self, run: Run, row: CallRow) -> None:
@@ -126,20 +129,18 @@ class Follower:
             self._drawn.add(slot)
             draw = run.store.draw(slot)
             if draw is not None:
-                self._told.hear(Drawn(draw))
-        text = row.reply or row.failure or ""
-        fault, took_s, usage = row.failure_kind, row.latency_s, row.usage
-        self._told.hear(
+                self._listeners.hear(Drawn(draw))
+        self._listeners.hear(
             Event(
                 "finished",
                 row.alias,
                 row.nonce,
-                fault=fault,
-                seconds=took_s,
-                usage=usage,
+                fault=row.failure_kind,
+                seconds=row.latency_s,
+                usage=row.usage,
                 cost_usd=row.cost_usd,
                 attempts=row.attempts,
-                text=text,
+                text=row.reply or row.failure or "",
             )
         )
 
@@ -149,7 +150,7 @@ class Follower:
 
 
 async def follow(folder: Path, listeners: Listeners) -> str:
-    """Tell a run until its process ends or somebody interrupts; return how it stands then."""
+    """Follow a run until its process ends or somebody interrupts; return how it stands then."""
     lock = lock_file(folder)
     follower = Follower(folder, listeners)
     left = asyncio.Event()
@@ -162,8 +163,12 @@ async def follow(folder: Path, listeners: Listeners) -> str:
                 left.set()
             if process is None or left.is_set():
                 break
-            await _pause(left)
-    is_whole = follower.settled >= follower.total or _is_stopped(folder)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(left.wait(), EVERY_S)
+    is_whole = follower.settled >= follower.total
+    if not is_whole:
+        with open_run(folder) as run:
+            is_whole = look_ahead(run.store).is_stopped
     listeners.hear(Ended(interrupted=not is_whole))
     counts = f"{follower.settled} of {follower.total} battles settled"
     if left.is_set() and process is not None:
@@ -171,19 +176,6 @@ async def follow(folder: Path, listeners: Listeners) -> str:
     return f"{'finished' if is_whole else 'stopped, no process is running it'}: {counts}"
 
 
-def _is_stopped(folder: Path) -> bool:
-    """Return whether a rule of the run ended it."""
-    with open_run(folder) as run:
-        return look_ahead(run.store).is_stopped
-
-
 def _played_s(lock: Path) -> float:
     """Return how long ago a process wrote its id into the lock; 0 where none holds it."""
     return max(time.time() - lock.stat().st_mtime, 0.0) if holder(lock) else 0.0
-
-
-async def _pause(left: asyncio.Event) -> None:
-    try:
-        await asyncio.wait_for(left.wait(), EVERY_S)
-    except TimeoutError:
-        return

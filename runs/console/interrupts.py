@@ -23,8 +23,7 @@ async def until_done(asker: Asker, work: Coroutine[Any, Any, None], listeners: L
     that is reached, an endpoint that was waited for in vain and a terminal that hangs up do what
     the first one does.
     """
-    _announce_the_cap(asker, listeners)
-    _announce_outages(asker, listeners)
+    _announce(asker, listeners)
     main = asyncio.ensure_future(work)
     drained = asyncio.ensure_future(asker.drained.wait())
     with _interrupts(asker, main, listeners):
@@ -39,34 +38,27 @@ async def until_done(asker: Asker, work: Coroutine[Any, Any, None], listeners: L
     return False
 
 
-def _announce_the_cap(asker: Asker, listeners: Listeners) -> None:
-    """See to it that everybody hears when a cap is reached."""
+def _announce(asker: Asker, listeners: Listeners) -> None:
+    """Let listeners hear when a cap is reached, and of endpoints that cannot be reached."""
 
-    def announce() -> None:
+    def announce_cap() -> None:
         calls = counted(asker.under_way, "call")
         listeners.say(f"budget cap reached: finishing {calls} in flight")
         listeners.hear(Draining(asker.under_way, is_capped=True))
 
-    if isinstance(asker.spend_cap, CappedBudget):
-        asker.spend_cap.on_empty = announce
-
-
-def _announce_outages(asker: Asker, listeners: Listeners) -> None:
-    """See to it that everybody hears of endpoints that cannot be reached."""
-
-    def announce(outage: Outage) -> None:
-        listeners.say(safe(told_outage(outage)))
+    def announce_outage(outage: Outage) -> None:
+        listeners.say(safe(_about_outage(outage)))
         listeners.hear(outage)
         if outage.state == "given-up":
-            calls = counted(asker.under_way, "call")
-            listeners.say(f"finishing {calls} in flight")
+            listeners.say(f"finishing {counted(asker.under_way, 'call')} in flight")
             listeners.hear(Draining(asker.under_way, gone=outage.address))
 
-    asker.on_outage = announce
+    if isinstance(asker.spend_cap, CappedBudget):
+        asker.spend_cap.on_empty = announce_cap
+    asker.on_outage = announce_outage
 
 
-def told_outage(outage: Outage) -> str:
-    """Return what became of an endpoint, in a line."""
+def _about_outage(outage: Outage) -> str:
     time = spent(outage.seconds)
     if outage.state == "over":
         return f"{outage.address} is back after {time}"

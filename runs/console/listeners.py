@@ -31,7 +31,7 @@ class Display:
 
 @contextmanager
 def audience(display: Display) -> Iterator[Listeners]:
-    """Give who is told of a run, and let go of terminal and file at the end.
+    """Give who listens to a run, and let go of terminal and file at the end.
 
     Raises:
         BadInput: the trace file cannot be written.
@@ -79,7 +79,7 @@ def is_live() -> bool:
 OnProgress = Callable[[int, int, str], None]
 """Takes how many pieces are done, of how many, and how they went in a few words."""
 LINES = 10
-"""About so many lines tell of all of it in a pipe."""
+"""About so many lines are printed into a pipe for all of the work."""
 
 
 @contextmanager
@@ -88,44 +88,33 @@ def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
     if is_quiet:
         yield lambda _done, _total, _words: None
     elif is_live():
-        with _bar() as on_progress:
-            yield on_progress
+        with _bar() as bar:
+            yield bar
     else:
-        yield _lines(say)
 
+        def on_progress(done: int, total: int, words: str) -> None:
+            if done % max(1, total // LINES) == 0 or done == total:
+                say(f"[{done}/{total}] {words}")
 
-def _lines(say: Say) -> OnProgress:
-    def tell(done: int, total: int, words: str) -> None:
-        if done % max(1, total // LINES) == 0 or done == total:
-            say(f"[{done}/{total}] {words}")
-
-    return tell
+        yield on_progress
 
 
 @contextmanager
 def _bar() -> Iterator[OnProgress]:
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        TimeRemainingColumn(),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TextColumn("{task.description}"),
+        rich.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=None)
-
-        def tell(done: int, total: int, words: str) -> None:
-            progress.update(bar, total=total, completed=done, description=words)
-
-        yield tell
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        bar = shown.add_task("", total=None)
+        yield lambda done, total, words: shown.update(
+            bar, total=total, completed=done, description=words
+        )
 
 
 MANY = 100
@@ -135,12 +124,12 @@ MANY = 100
 def gather(folder: Path, say: Say) -> Findings:
     """Return what the folder holds, as `find_videos` does; many files are counted on the way."""
     with ExitStack() as shown:
-        tell: OnProgress | None = None
+        on_progress: OnProgress | None = None
 
         def count(done: int, total: int) -> None:
-            nonlocal tell
+            nonlocal on_progress
             if total >= MANY:
-                tell = tell or shown.enter_context(progress(say))
-                tell(done, total, "files read")
+                on_progress = on_progress or shown.enter_context(progress(say))
+                on_progress(done, total, "files read")
 
         return find_videos(folder, count)

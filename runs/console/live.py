@@ -2,8 +2,8 @@
 
 It is fed by events and never draws more than four times a second, and less often where drawing is
 dear: at most a fortieth of the time goes into pictures. As much goes into the running leaderboard,
-and more only while that is behind: it tells of all battles but a twentieth, or of all that had
-ended two seconds ago.
+and more only while that is behind: it holds all battles but a twentieth, or all that had ended two
+seconds ago.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Progress:
         self.total = total
         self.done = done
         self._say = say
-        self._columns = columns or _columns()
+        self._columns = columns or (
+            shutil.get_terminal_size().columns if sys.stderr.isatty() else PIPED
+        )
         self._began = time.monotonic()
         self._fresh = 0
 
@@ -56,13 +58,10 @@ class Progress:
         self._fresh += 1
         counted = f"[{self.done:>{len(str(self.total))}}/{self.total}{self._left()}]"
         line = f"{counted} {outcome(battle)}  {battle.id}"
-        self._say(f"{line}{self._question(battle, len(line))}")
-
-    def _question(self, battle: Battle, taken: int) -> str:
-        room = self._columns - taken - 2
-        if not battle.question or room < LEAST_QUESTION:
-            return ""
-        return f"  {one_line(battle.question, room)}"
+        room = self._columns - len(line) - 2
+        if battle.question and room >= LEAST_QUESTION:
+            line += f"  {one_line(battle.question, room)}"
+        self._say(line)
 
     def _left(self) -> str:
         """Return the time that is left, once ten battles say how long one takes."""
@@ -88,10 +87,6 @@ def plain_lines(say: Say) -> Hear:
                 say(f"until {reading.rule}: {mark}{reading.where}")
 
     return hear
-
-
-def _columns() -> int:
-    return shutil.get_terminal_size().columns if sys.stderr.isatty() else PIPED
 
 
 LEAST_GAP_S = 0.25
@@ -129,7 +124,9 @@ class LiveConsole:
             case Begun():
                 self._start()
             case Ended():
-                self._finish()
+                self._rate_now()
+                self._draw(again=False)
+                self.close()
             case _:
                 self._plan(self._picture_gap_s)
                 self._rate_soon()
@@ -165,11 +162,6 @@ class LiveConsole:
         self._hushed = _echo_keys(False)
         self._live.start(refresh=True)
         self._plan(IDLE_GAP_S)
-
-    def _finish(self) -> None:
-        self._rate_now()
-        self._draw(again=False)
-        self.close()
 
     @property
     def _picture_gap_s(self) -> float:
@@ -264,7 +256,7 @@ class LiveConsole:
         return build(battles, run.models if run else ())
 
 
-def _echo_keys(told: bool) -> bool:
+def _echo_keys(wanted: bool) -> bool:
     """Let the terminal write ^C where it is typed, or not; return whether that changed.
 
     Below a picture it would move the cursor, and the next picture would leave parts of this one.
@@ -277,7 +269,7 @@ def _echo_keys(told: bool) -> bool:
         return False  # in the background the kernel stops who sets the modes of a terminal
     try:
         modes = termios.tcgetattr(0)
-        if bool(modes[3] & termios.ECHOCTL) == told:
+        if bool(modes[3] & termios.ECHOCTL) == wanted:
             return False
         modes[3] ^= termios.ECHOCTL
         termios.tcsetattr(0, termios.TCSANOW, modes)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.battles.listing import result, short_names, why
 from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
@@ -17,7 +16,7 @@ from videoautoarena.runs.text.tables import Line, Marks, cells, fit, plain
 from videoautoarena.runs.text.words import dollars, short
 
 
-def is_told(standing: Standing) -> bool:
+def has_budget(standing: Standing) -> bool:
     """Return whether there is anything to say: a cost, known or not, or a cap."""
     return bool(standing.caps or standing.usd or standing.unknown)
 
@@ -133,25 +132,19 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
     assert run is not None
     dot = f" {size.marks.between} "
     line = Line(size.width, size.marks).add(plain(str(run.out)), "bold")
-    yield line.add(
-        f"{dot}seed {run.seed}{dot}{_many(len(run.videos), 'video')}{dot}"
-        f"{_many(run.rounds, 'round')}"
-    ).text
+    videos, rounds = counted(len(run.videos), "video"), counted(run.rounds, "round")
+    yield line.add(f"{dot}seed {run.seed}{dot}{videos}{dot}{rounds}").text
+    line = Line(size.width, size.marks).add(", ".join(plain(names[m]) for m in run.models))
     judges = ", ".join(run.judges)
-    yield (
-        Line(size.width, size.marks)
-        .add(", ".join(plain(names[model]) for model in run.models))
-        .add(plain(f"; examiner {run.examiner}, judge {judges}"), "dim")
-        .text
-    )
+    yield line.add(plain(f"; examiner {run.examiner}, judge {judges}"), "dim").text
     yield _progress(standing, size)
     yield _counts(standing, size, dot)
     if standing.reading:
         rule = standing.reading.rule
         mark = ", met" if standing.reading.is_met else ""
-        told = f"until {rule}{mark}: {plain(standing.reading.told)}"
-        yield Line(size.width, size.marks).add(told).text
-    if is_told(standing):
+        until = f"until {rule}{mark}: {plain(standing.reading.how_near)}"
+        yield Line(size.width, size.marks).add(until).text
+    if has_budget(standing):
         yield budget(standing, Line(size.width, size.marks))
     if size.height >= 24:
         yield Text()
@@ -159,32 +152,29 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
 
 def _progress(standing: Standing, size: Size) -> Text:
     done, total, marks = standing.done, standing.total, size.marks
-    share = done / total if total else 1.0
-    told = f"{done}/{total} battles, {clock(standing.elapsed_s)}"
+    figures = f"{done}/{total} battles, {clock(standing.elapsed_s)}"
     if standing.left_s is not None:
-        told += f", about {clock(standing.left_s)} left"
+        figures += f", about {clock(standing.left_s)} left"
     state = _state(standing)
-    bar = max(min(size.width - cells(told) - cells(state) - 3, 60), 0)
-    full = round(share * bar)
+    bar = max(min(size.width - cells(figures) - cells(state) - 3, 60), 0)
+    full = round((done / total if total else 1.0) * bar)
     line = Line(size.width, marks).add(marks.full * full, "green")
-    line.add(marks.rest * (bar - full), "dim").add(" " * bool(bar)).add(told)
+    line.add(marks.rest * (bar - full), "dim").add(" " * bool(bar)).add(figures)
     return line.add(f"  {state}" * bool(state), "bold yellow").text
 
 
 def _state(standing: Standing) -> str:
-    if standing.ended is not None and standing.is_capped:
-        return "stopped at the cap"
-    if standing.ended is not None and standing.gone:
-        return f"stopped: {plain(standing.gone)} is unreachable"
+    gone = f"{plain(standing.gone)} is unreachable" if standing.gone else ""
     if standing.ended is not None:
-        if standing.ended:
-            return "interrupted"
+        if standing.is_capped:
+            return "stopped at the cap"
+        if gone or standing.ended:
+            return f"stopped: {gone}" if gone else "interrupted"
         return "stopped by --until" if standing.done < standing.total else "done"
     if standing.draining is None:
         return _awaited(standing)
-    why_not = "cap reached" if standing.is_capped else "stopping"
-    why_not = f"{plain(standing.gone)} is unreachable" if standing.gone else why_not
-    return f"{why_not}: {_many(standing.speaking, 'call')} to finish"
+    why_not = gone or ("cap reached" if standing.is_capped else "stopping")
+    return f"{why_not}: {counted(standing.speaking, 'call')} to finish"
 
 
 def _awaited(standing: Standing) -> str:
@@ -206,8 +196,8 @@ def _counts(standing: Standing, size: Size, dot: str) -> Text:
         if number:
             line.add(f", {number:,} {thing}", "yellow" if thing == "failed" else "")
     # At 80 columns something is cut; it must not be what went wrong.
-    line.add(dot).add(_many(standing.voids, "void"), "yellow" if standing.voids else "").add(", ")
-    line.add(_many(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits))
+    line.add(dot).add(counted(standing.voids, "void"), "yellow" if standing.voids else "").add(", ")
+    line.add(counted(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits))
     tokens = f"{short(standing.tokens_in)} in, {short(standing.tokens_out)} out"
     return line.add(f"{dot}tokens {tokens}").text
 
@@ -226,8 +216,8 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
     rows = board.table.models
     shown = rows[: size.height - 1]
     videos = sum(board.table.settings.videos or ())
-    note = f"95 % intervals, {_many(videos, 'video')}" if videos else "no model rated yet"
-    note += f", as of {_many(board.battles, 'battle')}"
+    note = f"95 % intervals, {counted(videos, 'video')}" if videos else "no model rated yet"
+    note += f", as of {counted(board.battles, 'battle')}"
     more = len(rows) - len(shown)
     note += f", {more} more below" if more else ""
     yield _title("Leaderboard", note, size, right="won-lost-tied")
@@ -274,11 +264,11 @@ def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
     shown = flights[: size.height - 1]
     more = len(flights) - len(shown)
     lineages = sum(flight.persona > 0 for flight in flights)
-    parts = [_many(lineages, "lineage")] if lineages or not flights else []
+    parts = [counted(lineages, "lineage")] if lineages or not flights else []
     if opening := len(flights) - lineages:
-        parts.append(f"{_many(opening, 'video')} being read")
+        parts.append(f"{counted(opening, 'video')} being read")
     if standing.speaking:
-        parts.append(f"{_many(standing.speaking, 'call')} in flight")
+        parts.append(f"{counted(standing.speaking, 'call')} in flight")
     if more:
         parts.append(f"{more} not shown")
     yield _title("In flight", ", ".join(parts), size)
@@ -302,10 +292,9 @@ def _speech(line: Line, flight: Flight, names: dict[str, str], now: float) -> No
     role = voices[0].role
     who = " and ".join(dict.fromkeys(plain(names.get(v.alias, v.alias)) for v in voices))
     verb = SPEECH[role]
-    if len(voices) > 1 and " and " in who:
-        verb = {"answers": "answer"}.get(verb, verb)
-    told = f"{role} {verb}" if role not in ("contestant",) else f"{who} {verb}"
-    line.add(f"{told}  ", STYLES.get(role, "green"))
+    if verb == "answers" and len(voices) > 1 and " and " in who:
+        verb = "answer"
+    line.add(f"{who if role == 'contestant' else role} {verb}  ", STYLES.get(role, "green"))
     line.add(_waiting(voices, now), "dim")
 
 
@@ -323,19 +312,18 @@ def _battles(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
         return
     yield _title("Last battles", "newest first", size)
     shown = list(standing.latest)[::-1][: size.height - 1]
-    told = [[plain(part) for part in _words(battle, names)] for battle in shown]
-    widest = [max(map(cells, column)) for column in zip(*told, strict=True)] or [0, 0, 0]
+    rows = [
+        [plain(x) for x in (result(b, names), b.question or "no question", why(b, names))]
+        for b in shown
+    ]
+    widest = [max(map(cells, column)) for column in zip(*rows, strict=True)] or [0, 0, 0]
     column = min(widest[0], size.width * 2 // 5)
     room = size.width - column - 4
     asked = min(widest[1], max(room * 2 // 5, room - widest[2]))
-    for battle, (outcome, question, reason) in zip(shown, told, strict=True):
+    for battle, (outcome, question, reason) in zip(shown, rows, strict=True):
         lost = battle.verdict in ("void", "forfeit_a", "forfeit_b")
         line = Line(size.width, size.marks).add(outcome, "yellow" if lost else "", width=column)
         yield line.add("  ").add(question, "dim", width=asked).add("  ").add(reason).text
-
-
-def _words(battle: Battle, names: dict[str, str]) -> tuple[str, str, str]:
-    return result(battle, names), battle.question or "no question", why(battle, names)
 
 
 def clock(seconds: float) -> str:
@@ -346,7 +334,3 @@ def clock(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
-
-
-def _many(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,4 +1,4 @@
-"""How a run stands, as its events tell it: what is in flight, what was settled, what calls cost.
+"""How a run stands, by its events: what is in flight, what was settled, what calls cost.
 
 It holds no terminal and reads no file; the live console draws it.
 """
@@ -22,16 +22,7 @@ from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.config.stopping_rule import Reading
-from videoautoarena.runs.console.events import (
-    Begun,
-    Draining,
-    Drawn,
-    Ended,
-    Happening,
-    Looked,
-    Settled,
-    Watched,
-)
+from videoautoarena.runs.console import events
 from videoautoarena.runs.rundir.budget import NO_CAPS
 from videoautoarena.runs.rundir.slots import Lineup, lineages_of, newcomers_among
 
@@ -86,8 +77,8 @@ class Standing:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.began_s = self.heard_s = clock()
-        """When its process began, and when it was first told of here."""
-        self.run: Begun | None = None
+        """When its process began, and when it was first heard of here."""
+        self.run: events.Begun | None = None
         self.draining: int | None = None
         self.ended: bool | None = None
         """None while it runs; then whether it was interrupted."""
@@ -113,32 +104,31 @@ class Standing:
         self._endings = Endings(self._lineup.slots)
         self._open: Counter[str] = Counter()
 
-    def hear(self, event: Happening) -> None:
+    def hear(self, event: events.Happening) -> None:
         """Take an event in."""
         match event:
             case Event():
                 self._call(event)
-            case Begun():
+            case events.Begun():
                 self._begin(event)
-            case Watched(video):
+            case events.Watched(video):
                 self.flights.setdefault(video, Flight(video, since_s=self.clock()))
-            case Drawn(draw):
-                flight = self._flight(draw.slot)
-                if flight:
+            case events.Drawn(draw):
+                if flight := self._flight(draw.slot):
                     flight.pair = (draw.model_a, draw.model_b)
-            case Settled(battle):
+            case events.Settled(battle):
                 self.fresh += 1
                 self._settle(battle)
-            case Looked(reading):
+            case events.Looked(reading):
                 self.reading = reading
             case Outage(address, "waiting"):
                 self.awaited[address] = self.clock()
             case Outage(address):
                 self.awaited.pop(address, None)
                 self._stop_waiting()
-            case Draining(calls, is_capped, gone):
+            case events.Draining(calls, is_capped, gone):
                 self.draining, self.is_capped, self.gone = calls, is_capped, gone
-            case Ended(interrupted, is_capped, spent, gone):
+            case events.Ended(interrupted, is_capped, spent, gone):
                 self.ended, self.is_capped, self.gone = interrupted, is_capped, gone
                 if spent is not None:
                     self._take(spent)
@@ -205,14 +195,14 @@ class Standing:
         """Return how the settled battles ended, in stored order."""
         return list(self._endings)
 
-    def _begin(self, run: Begun) -> None:
+    def _begin(self, run: events.Begun) -> None:
         self.run = run
         self.heard_s = self.clock()
         self.began_s = self.heard_s - run.played_s
         self._lineup = Lineup(run.slots)
         if run.spent.calls:
             self._take(run.spent)
-        # Told again when the run has grown, or some of it is played again.
+        # Heard again when the run has grown, or some of it is played again.
         self._open = _lineages(self._lineup.slots)
         self._endings, self.verdicts = Endings(self._lineup.slots), Counter()
         self.latest.clear()
@@ -220,7 +210,7 @@ class Standing:
             self._settle(battle)
 
     def _take(self, spent: Spent) -> None:
-        """Believe the run's file, which has what was committed without anybody being told."""
+        """Take figures from the run's file, which also has what was committed unheard."""
         self.calls, self.usd, self.unknown = spent.calls, spent.usd, spent.unknown
         self.tokens_in, self.tokens_out = spent.input_tokens, spent.output_tokens
 
@@ -237,9 +227,8 @@ class Standing:
         if not self._open[lineage]:
             self.flights.pop(lineage, None)
         elif lineage in self.flights:
-            now = self.clock()
             self.flights[lineage] = Flight(
-                slot.video, slot.persona, slot.round + 1, after="judge", since_s=now
+                slot.video, slot.persona, slot.round + 1, after="judge", since_s=self.clock()
             )
         if slot.video in self.flights and not any(
             self._open[f"{slot.video}-p{p}"] for p in (1, 2, 3)
@@ -287,10 +276,10 @@ class Standing:
             return
         self.calls += 1
         tries: tuple[Event | Attempt, ...] = (*event.attempts, event)
-        for told in tries:
-            self.tokens_in += told.usage.input_tokens or 0
-            self.tokens_out += told.usage.output_tokens or 0
-            self.usd += told.cost_usd or 0.0
+        for attempt in tries:
+            self.tokens_in += attempt.usage.input_tokens or 0
+            self.tokens_out += attempt.usage.output_tokens or 0
+            self.usd += attempt.cost_usd or 0.0
         self.unknown += event.cost_usd is None
 
 
@@ -300,24 +289,24 @@ class Endings:
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
         self._names: dict[str | None, int] = {}
-        self._told = np.full((len(slots), 3), _OPEN, dtype=np.int32)
+        self._codes = np.full((len(slots), 3), _OPEN, dtype=np.int32)
 
     def has(self, row: int) -> bool:
         """Return whether the slot in a row is settled."""
-        return bool(self._told[row, 2] != _OPEN)
+        return bool(self._codes[row, 2] != _OPEN)
 
     def note(self, row: int, battle: Battle) -> bool:
         """Take note of the battle in a row, and return whether it is new."""
         if self.has(row):
             return False
-        told = (battle.model_a, battle.model_b, battle.verdict)
-        self._told[row] = [self._names.setdefault(name, len(self._names)) for name in told]
+        names = (battle.model_a, battle.model_b, battle.verdict)
+        self._codes[row] = [self._names.setdefault(name, len(self._names)) for name in names]
         return True
 
     def __iter__(self) -> Iterator[Result]:
         names, videos = list(self._names), self._slots.videos
-        for row in np.flatnonzero(self._told[:, 2] != _OPEN).tolist():
-            a, b, verdict = (names[name] for name in self._told[row])
+        for row in np.flatnonzero(self._codes[:, 2] != _OPEN).tolist():
+            a, b, verdict = (names[name] for name in self._codes[row])
             video = videos[self._slots.columns.video[row]]
             yield Result(self._slots.id(row), video, a, b, verdict or "")
 

@@ -26,16 +26,16 @@ RULE = "=" * 72
 
 
 class Stories:
-    """Tells each battle whole once it is settled: lineages do not talk across each other."""
+    """Says each battle whole once it is settled, so that lineages are not mixed."""
 
     def __init__(self, say: Say, columns: int | None = None) -> None:
         self._say = say
         self._columns = columns
-        self._told: set[tuple[str, int]] = set()
+        self._begun: set[tuple[str, int]] = set()
         self._paths: dict[str, str] = {}
 
     def hear(self, event: Happening) -> None:
-        """Tell what an examiner saw, and each battle."""
+        """Say what an examiner saw, and each battle."""
         match event:
             case Begun():
                 self._paths = dict(event.videos)
@@ -44,11 +44,10 @@ class Stories:
             case Settled(battle):
                 width = self._columns or shutil.get_terminal_size().columns
                 lineage = (battle.video, battle.persona)
-                is_first = lineage not in self._told
-                self._told.add(lineage)
+                is_first = lineage not in self._begun
+                self._begun.add(lineage)
                 path = safe(self._paths.get(battle.video, battle.video))
-                told = story(battle, width, is_first=is_first)
-                self._say(f"\n{RULE[:width]}\n{path}\n{told}")
+                self._say(f"\n{RULE[:width]}\n{path}\n{story(battle, width, is_first=is_first)}")
 
     def _examined(self, event: Event) -> None:
         path = self._paths.get(event.nonce.scope, event.nonce.scope)
@@ -66,10 +65,6 @@ def _account(reply: str) -> str:
     return "\n".join([f"{brief.account} ({brief.category})", *scenes])
 
 
-def _unheard(_line: str) -> None:
-    """Let a line pass."""
-
-
 class TraceFile:
     """Writes every event as one line of JSON behind what the file holds already.
 
@@ -77,7 +72,7 @@ class TraceFile:
     """
 
     def __init__(
-        self, path: Path, *, clock: Callable[[], float] = time.time, say: Say = _unheard
+        self, path: Path, *, clock: Callable[[], float] = time.time, say: Say = lambda _line: None
     ) -> None:
         self._path = path
         self._clock = clock
@@ -142,24 +137,23 @@ def as_json(event: Happening) -> dict[str, Any]:
             return {"event": "ended", **why}
         case Looked(reading):
             return {"event": "looked", "reading": reading.as_json()}
-    told = {
+    facts = {
         name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         for name in event.__dataclass_fields__
         for value in [getattr(event, name)]
     }
-    return {"event": type(event).__name__.lower(), **told}
+    return {"event": type(event).__name__.lower(), **facts}
 
 
 def _call(event: Event) -> dict[str, Any]:
     nonce = event.nonce
-    told = {"scope": nonce.scope, "role": nonce.role, "ordinal": nonce.ordinal}
-    told |= {"generation": nonce.generation, "model": event.alias, "fault": event.fault}
+    facts = {"scope": nonce.scope, "role": nonce.role, "ordinal": nonce.ordinal}
+    facts |= {"generation": nonce.generation, "model": event.alias, "fault": event.fault}
     if event.kind == "started":
-        return told
+        return facts
     if event.kind == "retry":
-        return told | {"pause_s": round(event.seconds, 4)}
-    if event.kind == "learnt":
-        return told | {"text": event.text}
-    took = {"seconds": round(event.seconds, 4), "usage": event.usage.model_dump()}
-    took["cost_usd"] = event.cost_usd
-    return told | took | {"text": event.text}
+        return facts | {"pause_s": round(event.seconds, 4)}
+    if event.kind != "learnt":
+        facts |= {"seconds": round(event.seconds, 4), "usage": event.usage.model_dump()}
+        facts |= {"cost_usd": event.cost_usd}
+    return facts | {"text": event.text}

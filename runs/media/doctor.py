@@ -8,13 +8,13 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.models.registry import Model, check_keys
+from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.providers import provider_keys
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
@@ -24,7 +24,7 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.config.disclosure import calls_at_most, most_frames, remote_notice
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import refuse_missing
-from videoautoarena.runs.media.live_check import PROXIES, hints
+from videoautoarena.runs.media.live_check import PROXIES, hints, lacking_key
 from videoautoarena.runs.text.terminal import out
 
 US = "videoautoarena"
@@ -151,14 +151,15 @@ class Checkup:
 def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = None) -> Checkup:
     """Return what a run with these flags over these videos would find.
 
-    `missing` names everything that keeps it from starting; keys are told by name alone. Nobody is
-    asked anything but by `visit`.
+    `missing` names everything that keeps it from starting; of keys only names are given. No model
+    is asked anything but by `visit`.
     """
     missing: list[str] = []
     config = _config(flags, missing)
     packages = _packages()
     missing += [f"the package {name} is not installed" for name in packages if not packages[name]]
     cache = _cache(missing)
+    host = trace_host() if is_traced() else None
     found = None if videos is None else _videos(videos, missing)
     models = [] if config is None else _models(config, missing)
     live = None if visit is None or config is None else _live(config, visit, missing)
@@ -170,7 +171,7 @@ def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = No
         cache=cache,
         free_bytes=shutil.disk_usage(Path.cwd()).free,
         terminal=_terminal(),
-        tracing=_tracing(),
+        tracing=Tracing(is_traced(), host, [name for name in NAMES if _is_set(name)]),
         proxies=[name for name in PROXIES if _is_set(name)],
         videos=found,
         models=models,
@@ -192,7 +193,7 @@ def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
 
 def _packages() -> dict[str, str | None]:
     """Return the version of each package that a run needs; None where it is not installed."""
-    needed = [line for line in requires(US) or () if "extra ==" not in line]
+    needed = (line for line in requires(US) or () if "extra ==" not in line)
     return {name: _version(name) for name in sorted(re.split(r"[^\w.-]", n)[0] for n in needed)}
 
 
@@ -262,25 +263,16 @@ def _terminal() -> Terminal:
     )
 
 
-def _tracing() -> Tracing:
-    return Tracing(
-        on=is_traced(),
-        host=trace_host() if is_traced() else None,
-        set=[name for name in NAMES if _is_set(name)],
-    )
-
-
 def _videos(folder: Path, missing: list[str]) -> Folder:
     from videoautoarena.video.folder.find import Findings, find_videos
 
     try:
         found = find_videos(folder)
+        if not found.videos:
+            missing.append(f"{os.fspath(folder)!a} contains no usable video; pass another folder")
     except ArenaError as wrong:
         missing.append(str(wrong))
         found = Findings([], [], [])
-    else:
-        if not found.videos:
-            missing.append(f"{os.fspath(folder)!a} contains no usable video; pass another folder")
     shown = ("path", "duration_s", "width_px", "height_px", "codec")
     return Folder(
         folder=str(folder),
@@ -292,7 +284,7 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
 
 def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
     models = [config.model_of(alias) for alias in config.cast]
-    missing += _missing_keys(models)
+    missing += filter(None, map(lacking_key, models))
     return [
         Cast(
             model=model.alias,
@@ -325,21 +317,13 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
     return found
 
 
-def _missing_keys(models: Iterable[Model]) -> Iterable[str]:
-    for model in models:
-        try:
-            check_keys([model])
-        except ArenaError as wrong:
-            yield str(wrong)
-
-
 def _roles(config: RunConfig, alias: str) -> list[str]:
-    played = {
-        "contestant": alias in config.models,
-        "examiner": alias == config.examiner,
-        "judge": alias in config.judges,
-    }
-    return [role for role, plays in played.items() if plays]
+    posts = (
+        ("contestant", config.models),
+        ("examiner", (config.examiner,)),
+        ("judge", config.judges),
+    )
+    return [role for role, names in posts if alias in names]
 
 
 def _calls(config: RunConfig, found: Folder | None) -> Calls:

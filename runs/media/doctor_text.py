@@ -61,16 +61,13 @@ def _place(report: Checkup) -> Iterator[tuple[str, str]]:
     yield "disk", f"{_bytes(report.free_bytes)} free here"
     kind = "a terminal" if terminal.is_terminal else "no terminal"
     no_color = "; NO_COLOR is set" if terminal.no_color else ""
-    yield (
-        "output",
-        f"{kind}, {terminal.columns} columns, colours: {terminal.colours or 'none'}, "
-        f"{terminal.encoding}{no_color}",
-    )
+    size = f"{kind}, {terminal.columns} columns, colours: {terminal.colours or 'none'}"
+    yield "output", f"{size}, {terminal.encoding}{no_color}"
     names = " and ".join(tracing.set)
-    told = f"off; {names} set" if names else "off"
+    state = f"off; {names} set" if names else "off"
     if tracing.on:
-        told = f"ON ({names}): all requests and replies also go to {tracing.host}"
-    yield "LangSmith", told
+        state = f"ON ({names}): all requests and replies also go to {tracing.host}"
+    yield "LangSmith", state
     proxies = ", ".join(report.proxies)
     yield "proxies", f"{proxies} set" if proxies else "none"
 
@@ -96,13 +93,11 @@ def _video_lines(found: Folder | None) -> Iterator[tuple[str, str]]:
 
 
 def _key_lines(report: Checkup) -> Iterator[tuple[str, str]]:
-    set_, not_set = (
-        [name for name, there in report.keys.items() if there is wanted] for wanted in (True, False)
-    )
-    told = [f"{', '.join(set_)} set"] * bool(set_) + [f"{', '.join(not_set)} not set"] * bool(
-        not_set
-    )
-    yield "keys", "; ".join(told)
+    parts = []
+    for wanted, state in ((True, "set"), (False, "not set")):
+        if names := [name for name, there in report.keys.items() if there is wanted]:
+            parts.append(f"{', '.join(names)} {state}")
+    yield "keys", "; ".join(parts)
 
 
 def _call_lines(report: Checkup) -> Iterator[tuple[str, str]]:
@@ -111,14 +106,11 @@ def _call_lines(report: Checkup) -> Iterator[tuple[str, str]]:
         return
     for k, model in enumerate(report.models):
         name = named(model.model, model.resolved)
-        most = calls.at_most[model.model]
-        yield (
-            "" if k else "models",
-            f"{name}: {' and '.join(model.roles)}, {model.host}, at most {most:,} calls",
-        )
+        most = f"at most {calls.at_most[model.model]:,} calls"
+        yield "" if k else "models", f"{name}: {' and '.join(model.roles)}, {model.host}, {most}"
     over = f"{counted(calls.videos, 'video')}, {counted(calls.rounds, 'round')}"
-    told = "" if report.videos else "; proportionally more for more videos"
-    yield "calls", f"as above for {over}, {calls.battles} battles{told}"
+    more = "" if report.videos else "; proportionally more for more videos"
+    yield "calls", f"as above for {over}, {calls.battles} battles{more}"
     for line in calls.notice:
         yield "", line
 

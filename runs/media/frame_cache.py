@@ -49,28 +49,23 @@ class Holdings(NamedTuple):
         return {
             "schema": SCHEMA,
             "folder": self.folder,
-            "entries": sum(cached.entries for cached in self.videos),
-            "bytes": sum(cached.size_bytes for cached in self.videos),
+            **_sums(self.videos),
             "most_bytes": self.most_bytes,
             "videos": [_as_json(cached) for cached in self.videos],
-            "spliced": {
-                "entries": sum(cached.entries for cached in self.spliced),
-                "bytes": sum(cached.size_bytes for cached in self.spliced),
-                "most_bytes": SPLICED_BYTES,
-            },
+            "spliced": {**_sums(self.spliced), "most_bytes": SPLICED_BYTES},
         }
 
     def as_lines(self, now: float) -> Iterator[str]:
         """Yield it for a person."""
-        held = sum(cached.size_bytes for cached in self.videos)
+        held = _sums(self.videos)["bytes"]
         yield f"frame cache: {safe(self.folder)}"
         yield (
             f"  {counted(len(self.videos), 'video')}, {bytes_text(held)} of at most "
             f"{bytes_text(self.most_bytes)} ({VARIABLE} sets it)"
         )
         if self.spliced:
-            size = sum(cached.size_bytes for cached in self.spliced)
-            yield f"  {counted(len(self.spliced), 'spliced clip')}, {bytes_text(size)}"
+            size = bytes_text(_sums(self.spliced)["bytes"])
+            yield f"  {counted(len(self.spliced), 'spliced clip')}, {size}"
         if self.videos:
             yield ""
             yield "  video         entries        size  last used"
@@ -180,6 +175,10 @@ def _by_video(entries: Sequence[Kept]) -> list[Cached]:
             max(known.used, entry.used),
         )
     return sorted(found.values(), key=lambda cached: (-cached.used, cached.video))
+
+
+def _sums(held: Sequence[Cached]) -> dict[str, int]:
+    return {"entries": sum(c.entries for c in held), "bytes": sum(c.size_bytes for c in held)}
 
 
 def _as_json(cached: Cached) -> dict[str, Any]:

@@ -145,10 +145,8 @@ async def _shown(run: Run, asked: Asked) -> View:
     if asked.model is not None:
         model = in_full(asked.model, config.models)
         if model not in config.models:
-            there = ", ".join(map(safe, config.models))
-            raise BadInput(
-                f"{asked.model} is not a contestant of {run.folder}; choose from {there}"
-            )
+            there = f"{run.folder}; choose from {', '.join(map(safe, config.models))}"
+            raise BadInput(f"{asked.model} is not a contestant of {there}")
         most, by = config.model_of(model).frame_limit("contestant"), safe(model)
     video, path = await asyncio.to_thread(_of_run, run, asked.video)
     frames = run.store.frames(video.id)
@@ -219,19 +217,17 @@ LONGEST_STEM = 60
 """Characters of a video's name in that of its sheet: 4 bytes each, and a name has 255 at most."""
 
 
-def write_sheet(view: View, to: Path, columns: int | None) -> int:
-    """Write the contact sheet and return its size in bytes.
+def write_sheet(view: View, to: Path, columns: int | None) -> None:
+    """Write the contact sheet; BadInput where it cannot be written."""
+    from matplotlib import get_data_path
 
-    Raises:
-        BadInput: it cannot be written.
-    """
-    png = draw_sheet(shots(view), heading(view), columns=columns, font=_font())
-    write_whole(to, png)
-    return len(png)
+    # Letters with accents, Greek and Cyrillic ones: those that matplotlib brings.
+    font = Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=font))
 
 
 def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:
-    """Return where a sheet of a video goes: a name in the current folder unless told otherwise.
+    """Return where a sheet of a video goes: `to`, or a name in the current folder.
 
     Raises:
         BadInput: it is no PNG, or there already and not to be replaced.
@@ -288,14 +284,14 @@ def about_frames(view: View) -> str:
 
 def warnings(view: View) -> list[str]:
     """Return what a person has to know who trusts these pictures."""
-    told = [safe(problem) for problem in view.video.problems]
+    found = [safe(problem) for problem in view.video.problems]
     if damaged := view.frames.damaged:
         of = f"{damaged} of {counted(view.total, 'frame')}"
-        told.append(f"{of} damaged; a frame that cannot be decoded is replaced by its neighbour")
+        found.append(f"{of} damaged; a frame that cannot be decoded is replaced by its neighbour")
     if approximate := view.frames.approximate:
         of = f"{approximate} of {counted(view.total, 'frame')}"
-        told.append(f"{of} may not match their times exactly")
-    return told
+        found.append(f"{of} may not match their times exactly")
+    return found
 
 
 def duration(seconds: float) -> str:
@@ -304,16 +300,11 @@ def duration(seconds: float) -> str:
 
 
 def _policy(view: View, sampling: Sampling) -> str:
-    match sampling.policy:
-        case "fps":
-            return f"{sampling.fps or 1:g} a second"
-        case "scenes":
-            found = f"{counted(len(view.scenes), 'scene')}" if view.scenes else "its scenes"
-            return f"over {found}"
-        case "keyframes":
-            return "key frames"
-        case _:
-            return "evenly in time"
+    if sampling.policy == "fps":
+        return f"{sampling.fps or 1:g} a second"
+    if sampling.policy == "scenes":
+        return f"over {counted(len(view.scenes), 'scene') if view.scenes else 'its scenes'}"
+    return "key frames" if sampling.policy == "keyframes" else "evenly in time"
 
 
 def _stem(video: str) -> str:
@@ -321,10 +312,3 @@ def _stem(video: str) -> str:
     stem = Path(video).stem
     shown = "".join(c if c.isalnum() or c in " ._-+()" else "_" for c in stem[:LONGEST_STEM])
     return shown.strip(" .-_") or "video"
-
-
-def _font() -> Path:
-    """Return letters with accents, Greek and Cyrillic ones: those that matplotlib brings."""
-    from matplotlib import get_data_path
-
-    return Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"

@@ -14,9 +14,10 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys
 from videoautoarena.agents.roles.answer import EyeTest, stripes_of
-from videoautoarena.agents.transport.redaction import is_traced, redacted, trace_host
+from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFailed
 from videoautoarena.memory.records.records import CallRow, Intent, Learnt
+from videoautoarena.runs.config.disclosure import tracing_lines
 from videoautoarena.runs.rundir.reader import counted, named, one_line
 
 AT_ONCE = 4
@@ -82,7 +83,7 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
     """
     hosts: dict[str, list[Model]] = {}
     for model in models:
-        if not model.is_offline and _lack(model) is None:
+        if not model.is_offline and lacking_key(model) is None:
             hosts.setdefault(model.endpoint, []).append(model)
     for host, asked_there in hosts.items():
         aliases = [model.alias for model in asked_there]
@@ -94,8 +95,8 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
             f"{asked} to {host} for {', '.join(aliases)}: {calls}, tried at most {MOST_TRIES} "
             f"times, {_cost_at_most(asked_there, frames)}"
         )
-    if hosts and is_traced():
-        yield f"LangSmith tracing is on: all requests and replies also go to {trace_host()}"
+    if hosts:
+        yield from tracing_lines()
 
 
 def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
@@ -180,8 +181,8 @@ def _spent(found: Report) -> Iterable[str]:
     yield "price unknown" if cost is None else f"${cost:.6f} ({found['cost_from']})"
 
 
-def _lack(model: Model) -> str | None:
-    """Return what keeps a model from being asked at all."""
+def lacking_key(model: Model) -> str | None:
+    """Return which key keeps a model from being asked; None where it has what it needs."""
     try:
         check_keys([model])
     except BadInput as wrong:
@@ -271,23 +272,15 @@ def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
 
 def _failed(model: Model, failure: str | None, reason: str | None) -> Report:
     """Return the report of a model that did not answer."""
+    asked = ("sees", "json", "frames_asked", "frames_taken", "frames_reason", "arena_toml")
+    who = {"model": model.alias, "resolved": model.resolved, "host": model.endpoint}
     return {
-        "model": model.alias,
-        "resolved": model.resolved,
-        "host": model.endpoint,
+        **who,
         "answered": False,
-        "sees": None,
-        "json": None,
-        "frames_asked": None,
-        "frames_taken": None,
-        "frames_reason": None,
-        "arena_toml": None,
+        **dict.fromkeys(asked),
         "failure": failure,
         "reason": reason,
         "latency_s": None,
         "tries": 0,
-        "usage": None,
-        "cost_usd": None,
-        "cost_from": None,
-        "served_by": None,
+        **dict.fromkeys(("usage", "cost_usd", "cost_from", "served_by")),
     }

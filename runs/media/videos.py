@@ -174,14 +174,14 @@ async def _with_each(
     with progress(say) as on_progress:
         async with Decoders(FrameCache()) as decoders:
 
-            async def look_and_tell(row: Row) -> Row:
+            async def look_and_count(row: Row) -> Row:
                 nonlocal done
                 looked = await look(decoders, row)
                 done += 1
                 on_progress(done, len(library.rows), words)
                 return looked
 
-            rows = await asyncio.gather(*map(look_and_tell, library.rows))
+            rows = await asyncio.gather(*map(look_and_count, library.rows))
     return replace(library, rows=tuple(rows))
 
 
@@ -206,9 +206,9 @@ def render_library(library: Library) -> RenderableType:
         grid.add_column(title, justify="right", no_wrap=True)
     for row in library.rows:
         mark = " !" if row.problems else ""
-        cells = (Text(tell(row)) for _, tell in columns)
+        cells = (Text(text_of(row)) for _, text_of in columns)
         grid.add_row(Text(f"{safe(row.video.path)}{mark}"), *cells)
-    # Nothing more may be said: no decoder tells of all the damage there is.
+    # Nothing more may be said: no decoder reports all the damage there is.
     is_unmarked = all(row.damaged == 0 and not row.problems for row in library.rows)
     marked = ["no damage reported"] if is_unmarked else _problems(library.rows)
     below = [*marked, *_left_out(library)]
@@ -239,11 +239,11 @@ def _left_out(library: Library) -> Iterator[str]:
 
 def _totals(library: Library) -> str:
     buckets = ", ".join(f"{count} of {name}" for name, count in library.buckets.items())
-    told = [
+    totals = [
         counted(len(library.rows), "video"),
         spent(library.duration_s),
         f"{library.size_bytes / 1e6:.1f} MB",
         *[f"{len(library.skipped)} skipped"] * bool(library.skipped),
         *[counted(len(library.duplicates), "duplicate")] * bool(library.duplicates),
     ]
-    return folded(f"{', '.join(told)}; {buckets}", NARROW)
+    return folded(f"{', '.join(totals)}; {buckets}", NARROW)

@@ -1,4 +1,4 @@
-"""What a run may spend, and what it has spent: over all its processes, told by its journal."""
+"""What a run may spend, and what it has spent: over all its processes, by its journal."""
 
 from __future__ import annotations
 
@@ -38,17 +38,11 @@ from videoautoarena.runs.rundir.server_limits import limits_of
 
 CAPS_FILE = "local/caps"
 """The caps that were given last; no part of the run."""
-
-
 NO_CAPS = Caps()
 
 
 def priced(config: RunConfig) -> RunConfig:
-    """Return a run's settings with the prices that hold now; they are no part of what it is.
-
-    Raises:
-        BadInput: a provider of it is not there.
-    """
+    """Return a run's settings with the prices that hold now, or BadInput if a provider lacks."""
     cast = {}
     for alias, entry in config.cast.items():
         known = None if entry.is_offline else price_of(config.model_of(alias))
@@ -62,30 +56,26 @@ def unpriced(config: RunConfig) -> list[str]:
 
 
 def check_caps(config: RunConfig, caps: Caps) -> None:
-    """Return if the caps can be kept.
-
-    Raises:
-        BadInput: dollars are to be counted of a model whose price nobody knows, or which is asked
-            for at another than the price table has.
-    """
-    unknown = unpriced(config) if caps.usd is not None else []
-    if unknown:
+    """Raise BadInput for a cap in dollars where a model or its service tier has no price."""
+    if caps.usd is None:
+        return
+    if unknown := unpriced(config):
         raise BadInput(
             f"--max-usd cannot be kept, since no price is known for {', '.join(unknown)}; "
             f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
             "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
         )
-    tiered = [alias for alias in config.cast if _is_tiered(config.model_of(alias))]
-    if caps.usd is not None and tiered:
+    models = {alias: config.model_of(alias) for alias in config.cast}
+    tiered = [
+        alias
+        for alias, model in models.items()
+        if "service_tier" in extra_body(model.parameters) and not is_own(model.price)
+    ]
+    if tiered:
         raise BadInput(
             f"--max-usd cannot be kept, since the service_tier of {', '.join(tiered)} has its own "
             f"price; write it as price under [models.{_quoted(tiered[0])}] in arena.toml"
         )
-
-
-def _is_tiered(model: Model) -> bool:
-    """Return whether a model costs something else than the table says, and nobody says what."""
-    return "service_tier" in extra_body(model.parameters) and not is_own(model.price)
 
 
 @dataclass(frozen=True)
@@ -104,16 +94,12 @@ class Budget:
 
         `spend_order` is asked, where something is capped, which battles come first.
         """
-        caps = kept_caps(store)
-        seen = store.journal.frame_tokens(SEEN_FRAMES)
+        caps, seen = kept_caps(store), store.journal.frame_tokens(SEEN_FRAMES)
         estimates = Estimates(seen, limits=limits_of(store))
         if not caps:
             return cls(caps, estimates=estimates)
-        spent = spent_so_far(config, store.journal)
-        spend_cap = CappedBudget(
-            caps, estimates, spent=spent, spend_order=spend_order() if spend_order else None
-        )
-        return cls(caps, spend_cap, estimates)
+        spent, order = spent_so_far(config, store.journal), spend_order() if spend_order else None
+        return cls(caps, CappedBudget(caps, estimates, spent=spent, spend_order=order), estimates)
 
 
 def kept_caps(store: Store) -> Caps:
@@ -143,32 +129,30 @@ def keep_caps(store: Store, caps: Caps) -> None:
 
 def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
     """Return what counts against a cap: what calls cost, or may have where nobody says."""
-    told = journal.spent(besides="offline:*")
-    total = summed(told.usd, told.input_tokens + told.output_tokens)
-    total = total.plus(summed(told.lost.usd, told.lost.tokens))
+    known = journal.spent(besides="offline:*")
+    total = summed(known.usd, known.input_tokens + known.output_tokens)
+    total = total.plus(summed(known.lost.usd, known.lost.tokens))
     for row in journal.loose():
-        if not row.model.startswith("offline:"):
-            total = total.plus(_untold(row, _model_of(config, row)))
+        if row.model.startswith("offline:"):
+            continue
+        entry = config.cast.get(row.alias)
+        same = entry is not None and entry.model == row.model
+        model = config.model_of(row.alias) if same else None
+        tries: list[CallRow | Attempt] = [] if row.cost_from == REFUSED else [row]
+        tries += [attempt for attempt in row.attempts if may_be_charged(attempt.kind)]
+        most = _most(row, model)
+        for one in tries:
+            total = total.plus(_unreported_of(one, model, most))
     return total
 
 
-def _untold(row: CallRow, model: Model | None) -> Sum:
-    """Return what a call and its tries may have come to beyond what its row says."""
-    most = _most(row, model)
-    spare = Sum() if row.cost_from == REFUSED else _unreported_of(row, model, most)
-    for attempt in row.attempts:
-        if may_be_charged(attempt.kind):
-            spare = spare.plus(_unreported_of(attempt, model, most))
-    return spare
-
-
-def _unreported_of(told: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
-    """Return what one try may have come to beyond the cost and the tokens that it tells."""
-    tokens = most.tokens if told.usage.total is None else 0
-    if told.cost_usd is not None:
+def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
+    """Return what one try may have come to beyond the cost and the tokens that it reports."""
+    tokens = most.tokens if one.usage.total is None else 0
+    if one.cost_usd is not None:
         return Sum(0, tokens)
-    counted = cost_of(model, told.usage).usd if model else None
-    known = (usd for usd in (counted, told.may_have_cost_usd, most.usd) if usd is not None)
+    counted = cost_of(model, one.usage).usd if model else None
+    known = (usd for usd in (counted, one.may_have_cost_usd, most.usd) if usd is not None)
     return summed(next(known, None), tokens)
 
 
@@ -187,12 +171,6 @@ def _most(row: CallRow, model: Model | None) -> _Most:
     output = output_limit(model, row.nonce.role)
     usd = most_usd(model, input_tokens=tokens, output_tokens=output)
     return _Most(usd, tokens + output)
-
-
-def _model_of(config: RunConfig, row: CallRow) -> Model | None:
-    entry = config.cast.get(row.alias)
-    same = entry is not None and entry.model == row.model
-    return config.model_of(row.alias) if same else None
 
 
 def _quoted(alias: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.calls.clients import Load
@@ -50,6 +51,37 @@ class EarlyEnd:
         self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
 
 
+T = TypeVar("T")
+
+
+async def work_off(
+    jobs: Iterable[T], work: Callable[[T], Awaitable[None]], *, workers: int
+) -> None:
+    """Do jobs in order, so many at a time; after an exception only those begun end."""
+    left = iter(jobs)
+
+    async def go_on() -> None:
+        nonlocal left
+        try:
+            while (job := next(left, None)) is not None:
+                await work(job)
+        except BaseException:
+            left = iter(())
+            raise
+
+    await all_done(go_on() for _ in range(workers))
+
+
+async def all_done(works: Iterable[Awaitable[T]]) -> list[T]:
+    """Return what works come to; where some raise, the first of those is raised after all ended."""
+    found = list[T]()
+    for outcome in await asyncio.gather(*works, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
+        found.append(outcome)
+    return found
+
+
 class Calling(NamedTuple):
     """What calls are made for."""
 
@@ -90,7 +122,8 @@ def draining_asker(
             ending.hopeless = f"{event.alias}: {why}: {event.text}"
             asker.drain()
 
-    asker = asker_of(calling, Budget.of(calling.store, calling.config), pace=pace, hear=listen)
+    budget = Budget.of(calling.store, calling.config)
+    asker = asker_of(calling, budget, pace=pace, hear=listen)
     return asker
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.digests import canonical_json
-from videoautoarena.memory.records.records import DECIDED, Battle, Slot
+from videoautoarena.memory.records.records import DECIDED, Slot
 from videoautoarena.memory.records.slots import Ids
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import counted, one_line
@@ -38,13 +38,7 @@ class Quarantined(NamedTuple):
 
 
 def verdict_on(store: Store, video: str, generation: int | None = None) -> str | None:
-    """Return why a video gives no frames, or None where it may.
-
-    Args:
-        store: the run.
-        video: its id.
-        generation: as it stood in this one; None for now.
-    """
+    """Return why a video gives no frames, now or as it stood in a generation; None if it may."""
     if generation is not None:
         lifted = sorted((int(since), why) for since, why in _lifted(store, video).items())
         if bound := [why for since, why in lifted if generation < since]:
@@ -77,14 +71,11 @@ def quarantine(store: Store) -> list[Quarantined]:
     """Return the files that are not used: those refused when found, then those without frames."""
     videos = store.videos()
     used = {video.path for video in videos}
-    refused = [
-        Quarantined(one.path, None, "found", one.reason)
-        for one in store.skipped()
-        if one.path not in used
-    ]
+    refused = (one for one in store.skipped() if one.path not in used)
     verdicts = ((video, verdict_on(store, video.id)) for video in videos)
-    return refused + [
-        Quarantined(video.path, video.id, "decoded", why) for video, why in verdicts if why
+    return [
+        *(Quarantined(one.path, None, "found", one.reason) for one in refused),
+        *(Quarantined(video.path, video.id, "decoded", why) for video, why in verdicts if why),
     ]
 
 
@@ -106,15 +97,17 @@ def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
     has_frames = {b.video: False for b in battles if b}
     for video in has_frames:
         has_frames[video] = video in at_hand or store.frames(video) is not None
-    return {b.id for b in battles if b and has_frames[b.video] and _failed_by_a_call(b)}
-
-
-def _failed_by_a_call(battle: Battle) -> bool:
-    return not battle.verdicts or any(one.verdict == "failed" for one in battle.verdicts)
+    return {
+        b.id
+        for b in battles
+        if b
+        and has_frames[b.video]
+        and (not b.verdicts or any(one.verdict == "failed" for one in b.verdicts))
+    }
 
 
 def supersede(store: Store, failed: Collection[str]) -> str:
-    """Add a slot in place of each failed one and of all after it; return what was done, told.
+    """Add a slot in place of each failed one and of all after it; return in words what was done.
 
     All of them are added or none; videos among them that gave no frames may be tried again.
     """
@@ -126,8 +119,15 @@ def supersede(store: Store, failed: Collection[str]) -> str:
     # First: with a kill in between, what is played stands, and the next time is as this one.
     pardoned = pardon(store, slots.videos_of(), slots[0].generation)
     store.add_slots(slots)
-    played = sum(lineup.current(base_of(id_)) in settled for id_ in slots.ids)
-    return _retry_note(len(failed), played - len(failed), videos=len(pardoned))
+    later = sum(lineup.current(base_of(id_)) in settled for id_ in slots.ids) - len(failed)
+    after = f", with {counted(later, 'round')} after them," if later else ""
+    one = len(failed) == 1
+    are = "battle that failed for a call is" if one else "battles that failed for a call are"
+    note = f"{len(failed)} {are}{after} played again"
+    if pardoned:
+        be = "is" if len(pardoned) == 1 else "are"
+        note += f"; {counted(len(pardoned), 'video')} without frames {be} tried again"
+    return note
 
 
 def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: Ids) -> Ids:
@@ -141,19 +141,6 @@ def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: I
     videos = np.unique(standing.columns.video[has_failed & ~of_newcomer])
     unsettled = np.isin(standing.columns.video, videos) & ~standing.among(settled) & ~of_newcomer
     return standing.where(has_failed | unsettled).ids
-
-
-def _retry_note(failed: int, later: int, *, videos: int) -> str:
-    after = f", with {counted(later, 'round')} after them," if later else ""
-    are = (
-        "battle that failed for a call is" if failed == 1 else "battles that failed for a call are"
-    )
-    tried = f"; {counted(videos, 'video')} without frames {_is(videos)} tried again"
-    return f"{failed} {are}{after} played again{tried if videos else ''}"
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 MANY = 3
@@ -171,7 +158,7 @@ class Faulty(NamedTuple):
     reason: str
     """The most frequent one; may hold a provider's words."""
 
-    def told(self, accepted: float, *, to: str = "battles") -> str:
+    def sentence(self, accepted: float, *, to: str = "battles") -> str:
         """Return it in a sentence; `to` says what it is drawn for or asked."""
         return (
             f"{one_line(self.model, 80)} gave no answer in {self.forfeits} of its {self.battles} "
@@ -195,7 +182,9 @@ class Forfeits:
         found = cls()
         for id_, a, b, verdict in store.each_ending():
             if id_ not in superseded and verdict is not None:
-                found.note(a, b, verdict, reason=_reason_of(store, id_, verdict))
+                # Battles that are no forfeit are not read.
+                battle = store.battle(id_) if verdict.startswith("forfeit") else None
+                found.note(a, b, verdict, reason=battle.reason if battle else None)
         return found
 
     def note(self, a: str | None, b: str | None, verdict: str, *, reason: str | None) -> None:
@@ -233,9 +222,3 @@ class Forfeits:
             for name in self.counts
             for reason, count in self.reasons[name].most_common()
         ]
-
-
-def _reason_of(store: Store, id_: str, verdict: str) -> str | None:
-    """Return why a battle was forfeit; the others are not read."""
-    battle = store.battle(id_) if verdict.startswith("forfeit") else None
-    return battle.reason if battle else None

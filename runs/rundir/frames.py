@@ -13,9 +13,10 @@ from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Subtitles, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.failures import condemn, verdict_on
+from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings
-from videoautoarena.video.folder.subtitles import Beside, Shelf, Track
+from videoautoarena.video.folder.subtitles import Beside, Shelf
 from videoautoarena.video.workers.decoders import Decoders
 
 SUBTITLES = "subtitles/"
@@ -33,12 +34,15 @@ def keep_subtitles(
         yield from _subtitle_lines(video, beside)
         if beside.track is not None:
             count += 1
-            kept = _sealed(video.id, beside.track, seed)
+            track = beside.track
+            texts = {f"{place}": cue.text for place, cue in enumerate(track.cues)}
+            code = fence_code(seed, video.id, "subtitles", texts)
+            kept = Subtitles(path=track.path, sha256=track.sha256, code=code, cues=track.cues)
             store.put_file(f"{SUBTITLES}{video.id}", write_body(kept))
     if count:
         yield (
-            f"subtitles beside {count} of {len(videos)} video{'s' if len(videos) != 1 else ''} "
-            "are sent with the frames (--no-subtitles leaves them out)"
+            f"subtitles beside {count} of {counted(len(videos), 'video')} are sent with the frames "
+            "(--no-subtitles leaves them out)"
         )
 
 
@@ -56,21 +60,10 @@ def has_subtitles(store: Store) -> bool:
 def changed_subtitles(
     store: Store, videos: Container[str], *, found: Findings, folder: Path
 ) -> Iterator[str]:
-    """Yield one line if files beside the run's videos are no longer those that it has kept.
-
-    Args:
-        store: the run.
-        videos: ids of the videos it had when it was last at work.
-        found: what the folder holds now.
-        folder: where it is.
-    """
+    """Yield one line if subtitles beside the run's `videos` are not those that it has kept."""
     shelf, copies = Shelf(folder), _copies(found)
-    changed = [
-        video
-        for video in found.videos
-        if video.id in videos and _is_changed(store, shelf, video, copies.get(video.path, []))
-    ]
-    if changed:
+    known = (video for video in found.videos if video.id in videos)
+    if changed := [v for v in known if _is_changed(store, shelf, v, copies.get(v.path, []))]:
         of = safe(changed[0].path) if len(changed) == 1 else f"{len(changed)} videos"
         yield f"the subtitles of {of} are not those this run began with; it goes on with its own"
 
@@ -89,12 +82,6 @@ def _copies(found: Findings) -> dict[str, list[str]]:
     for path, same in found.duplicates:
         copies.setdefault(same, []).append(path)
     return copies
-
-
-def _sealed(video: str, track: Track, seed: int) -> Subtitles:
-    texts = {f"{place}": cue.text for place, cue in enumerate(track.cues)}
-    code = fence_code(seed, video, "subtitles", texts)
-    return Subtitles(path=track.path, sha256=track.sha256, code=code, cues=track.cues)
 
 
 def _subtitle_lines(video: Video, beside: Beside) -> Iterator[str]:
@@ -118,7 +105,7 @@ class RunFrames:
     """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
 
     `files` says where each video lies now, which need not be where the run found it. With a
-    `generation`, what gave no frames is told as it stood in that one.
+    `generation`, what gives no frames is as it stood in that one.
     """
 
     def __init__(
@@ -142,12 +129,9 @@ class RunFrames:
         self._foreseen: dict[str, UnusableVideo] = {}
 
     async def frames(self, video: str) -> Frames:
-        """Return times and digests of a video's frames; the first time decides them for the run.
+        """Return times and digests of a video's frames, with its subtitles; or UnusableVideo.
 
-        The subtitles that were kept when the run began stand with them.
-
-        Raises:
-            UnusableVideo: no frame could be decoded.
+        The first time decides them for the run.
         """
         if video in self._kept:
             self._kept.move_to_end(video)
@@ -155,7 +139,8 @@ class RunFrames:
         async with self._locks.setdefault(video, asyncio.Lock()):
             frames = self._kept.get(video)
             if frames is None:
-                self._refuse_quarantined(video)
+                if (why := verdict_on(self._store, video, self._generation)) is not None:
+                    raise UnusableVideo(why)
                 frames = self._store.frames(video) or await self._first(video)
                 spoken = stored_subtitles(self._store, video)
                 frames = frames.model_copy(update={"subtitles": spoken})
@@ -167,10 +152,7 @@ class RunFrames:
             return frames
 
     async def foresee(self, video: str) -> None:
-        """Bring a video's frames into the cache; the run knows nothing of them until its turn.
-
-        What is wrong with the video is kept for then.
-        """
+        """Bring a video's frames into the cache; what is wrong with it is kept until its turn."""
         if self._decoders is None or video not in self._files or self.is_quarantined(video):
             return
         file, known = self._files[video], self._videos[video]
@@ -202,17 +184,8 @@ class RunFrames:
         """Return whether a video has given no frames, and is not tried again."""
         return verdict_on(self._store, video, self._generation) is not None
 
-    def _refuse_quarantined(self, video: str) -> None:
-        if (why := verdict_on(self._store, video, self._generation)) is not None:
-            raise UnusableVideo(why)
-
     async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
-        """Return the JPEG bytes of a video's frames.
-
-        Raises:
-            FramesChanged: the file now gives other frames than this run has seen.
-            UnusableVideo: the file is gone or broken.
-        """
+        """Return the JPEG bytes of a video's frames; or FramesChanged, or UnusableVideo."""
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("its file is not at hand")
         return await self._decoders.jpegs(

@@ -22,7 +22,7 @@ from videoautoarena.runs.config.stopping_rule import keep_rule
 from videoautoarena.runs.rundir.budget import keep_caps, priced
 from videoautoarena.runs.rundir.failures import failed_slots, supersede
 from videoautoarena.runs.rundir.frames import changed_subtitles, keep_subtitles
-from videoautoarena.runs.rundir.reader import RUN_FILE, Run, contracts_of, run_file
+from videoautoarena.runs.rundir.reader import RUN_FILE, Run, contracts_of, counted, run_file
 from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, next_generation
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
@@ -30,10 +30,7 @@ from videoautoarena.video.folder.find import Findings
 
 PROMPT_FILE = "prompts/"
 FOLDER_FILE = "local/videos"
-"""Where the videos lay last; a convenience for `arena resume`, no part of the run.
-
-Not there where the path is no UTF-8, which the file cannot hold.
-"""
+"""Where the videos lay last, unless that is no UTF-8; for `arena resume`, no part of the run."""
 
 
 @dataclass(frozen=True)
@@ -69,20 +66,14 @@ class Opened:
 
 
 def holds_run(out: Path) -> bool:
-    """Return whether `out` holds a run.
-
-    Raises:
-        BadInput: it is a file, or a folder with other things in it.
-    """
+    """Return whether `out` holds a run; BadInput where it is a file or holds other things."""
     if (out / RUN_FILE).is_file():
         return True
     if out.exists() and not out.is_dir():
         raise BadInput(f"{out} is a file; pass a folder with --out")
-    foreign = (
-        [p.name for p in out.iterdir() if not p.name.startswith(RUN_FILE)] if out.is_dir() else []
-    )
-    if foreign:
-        raise BadInput(f"{out} holds other things ({sorted(foreign)[0]}); pass a new --out")
+    names = (path.name for path in out.iterdir()) if out.is_dir() else ()
+    if foreign := sorted(name for name in names if not name.startswith(RUN_FILE)):
+        raise BadInput(f"{out} holds other things ({foreign[0]}); pass a new --out")
     return False
 
 
@@ -119,18 +110,12 @@ def go_on(
     folder: Path,
     care: Care = NO_CARE,
 ) -> Opened:
-    """Continue a run; its own configuration and prompts bind.
+    """Continue a run that is open for writing; its own configuration and prompts bind.
 
-    Only what is no part of the run's identity follows what was asked for now: where models are
-    served, which variables hold their keys, time-outs, and more rounds.
-
-    Args:
-        run: one that is open for writing, and stays open whatever is raised.
-        asked: what was asked for now; None takes the run as it is.
-        prompts: the prompts as they stand on disk now, for a warning where they differ.
-        found: the videos as they are now; new ones are appended.
-        folder: where they are.
-        care: how it is opened.
+    Only what is no part of the run's identity follows what was `asked` for now, if anything
+    was: where models are served, which variables hold their keys, time-outs, and more rounds.
+    `prompts` are those on disk now, for a warning where they differ. It stays open whatever is
+    raised.
 
     Raises:
         ForeignRun: it holds a run with other settings.
@@ -147,14 +132,24 @@ def go_on(
     _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
     _refuse_idle(store, begun, kept, found)
     _bound(store, care)
-    now = {**manifest, **kept.model_dump(mode="json")}
-    if now != manifest:
-        store.put_manifest(now)
+    keep_config(store, kept)
     # Before rounds are added: those come after what is played again, and are no part of it.
     repaired = [supersede(store, failed)] if care.retry_failed else []
     opened = _filled(store, kept, prompts=own, found=found, folder=folder)
-    notes = (*repaired, *_joining(begun, kept), *opened.notes, *_changed(own, prompts))
-    return replace(opened, notes=notes)
+    joining = (
+        f"{safe(model)} joins, and plays in battles that are added; all others stay as drawn"
+        for model in kept.models[len(begun.models) :]
+    )
+    changed = _changed(own, prompts) if prompts else ()
+    return replace(opened, notes=(*repaired, *joining, *opened.notes, *changed))
+
+
+def keep_config(store: Store, config: RunConfig) -> None:
+    """Write down a run's settings where they changed."""
+    manifest = store.manifest()
+    now = {**manifest, **config.model_dump(mode="json")}
+    if now != manifest:
+        store.put_manifest(now)
 
 
 def _bound(store: Store, care: Care) -> None:
@@ -184,27 +179,19 @@ def _filled(
     store.add_skipped(found.skipped)
     slots = _missing(config, store, store.videos())
     store.add_slots(slots)
-    is_new = (
-        "1 video is new and was" if len(added) == 1 else f"{len(added)} videos are new and were"
-    )
-    notes += [f"{is_new} appended"] if before and added else []
+    if before and added:
+        are = "is new and was" if len(added) == 1 else "are new and were"
+        notes.append(f"{counted(len(added), 'video')} {are} appended")
     files = {video.id: folder / video.path for video in found.videos}
     return Opened(store, config, prompts, tuple(notes), files)
 
 
 def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptSet:
-    """Return the prompts that were copied into the run, with the contracts it was begun with.
-
-    Args:
-        store: the run.
-        missing: stands in for those that a kill in the run's first moments left out.
-    """
-    texts = {
-        file.name.removeprefix(PROMPT_FILE): file.text
-        for file in store.files()
-        if file.name.startswith(PROMPT_FILE)
-    }
-    texts = {**(missing.texts if missing else {}), **texts}
+    """Return the run's own prompts and contracts; `missing` fills in what a kill left out."""
+    texts = dict(missing.texts) if missing else {}
+    for file in store.files():
+        if file.name.startswith(PROMPT_FILE):
+            texts[file.name.removeprefix(PROMPT_FILE)] = file.text
     return PromptSet.from_texts(texts, contracts=contracts_of(store.manifest()))
 
 
@@ -219,14 +206,13 @@ def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]
         )
 
 
-def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
-    if now and own.contracts != now.contracts:
+def _changed(own: PromptSet, now: PromptSet) -> Iterable[str]:
+    if own.contracts != now.contracts:
         yield (
             "replies are asked for in the form that this run began with (contracts "
             f"{own.contracts}; the newest are {now.contracts})"
         )
-    changed = [r for r, d in own.digests.items() if now and now.digests.get(r) != d]
-    if changed:
+    if changed := [role for role, d in own.digests.items() if now.digests.get(role) != d]:
         yield (
             f"prompts changed on disk since this run began ({', '.join(sorted(changed))}); "
             "the run goes on with its own"
@@ -260,10 +246,7 @@ def named_in_full(out: Path, flags: Flags) -> Flags:
 
 
 def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:
-    """Return the run's configuration with what may change as it was asked for now.
-
-    `generation` is the first one in which models play that join now.
-    """
+    """Return the run's configuration with what may change; `generation` is who joins now's."""
     if asked is None:
         return kept
     now = asked.config
@@ -273,7 +256,12 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
         now = _with_newcomers(now, kept)
     newcomers = [model for model in now.models if model not in kept.models]
     joins = bool(newcomers) and set(kept.models) <= set(now.models)
-    _refuse_other(out, kept, _before_joining(now, kept) if joins else now)
+    same = now
+    if joins:
+        cast = {name: entry for name, entry in now.cast.items() if name in kept.cast}
+        as_before = {name: getattr(kept, name) for name in ("models", *_OF_THE_CAST)}
+        same = now.model_copy(update={"cast": cast, **as_before})
+    _refuse_other(out, kept, same)
     rounds = kept.rounds if asked.assumed_rounds else now.rounds
     if rounds < kept.rounds:
         raise BadInput(f"this run has {kept.rounds} rounds; --rounds can only grow")
@@ -305,13 +293,6 @@ def _with_newcomers(asked: RunConfig, kept: RunConfig) -> RunConfig:
     return asked.model_copy(update=update)
 
 
-def _before_joining(asked: RunConfig, kept: RunConfig) -> RunConfig:
-    """Return what was asked for as it would be if nobody joined."""
-    cast = {name: entry for name, entry in asked.cast.items() if name in kept.cast}
-    before = {name: getattr(kept, name) for name in _OF_THE_CAST}
-    return asked.model_copy(update={"models": kept.models, "cast": cast, **before})
-
-
 def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Findings) -> None:
     """Refuse a newcomer for whom no slot would be added."""
     newcomers = [model for model in now.models if model not in before.models]
@@ -328,16 +309,10 @@ def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Finding
         )
 
 
-def _joining(before: RunConfig, now: RunConfig) -> Iterable[str]:
-    for model in now.models[len(before.models) :]:
-        yield f"{safe(model)} joins, and plays in battles that are added; all others stay as drawn"
-
-
 def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
     mine, theirs = kept.identity(), asked.identity()
-    different = [key for key in mine if mine[key] != theirs[key]]
-    if different:
-        key = different[0]
+    key = next((key for key in mine if mine[key] != theirs[key]), None)
+    if key is not None:
         here, there = mine[key], theirs[key]
         if key == "sampling":
             key = next(name for name in here if here[name] != there[name])

@@ -46,10 +46,10 @@ class Work(NamedTuple):
 
     def as_line(self) -> str:
         """Return it as a line for a person."""
-        pace = (
-            "" if self.calls_per_minute is None else f", {self.calls_per_minute:,g} calls a minute"
-        )
-        return f"worked on for {spent(self.seconds)} by {_processes(self.processes)}{pace}"
+        rate = self.calls_per_minute
+        pace = "" if rate is None else f", {rate:,g} calls a minute"
+        by = "1 process" if self.processes == 1 else f"{self.processes} processes"
+        return f"worked on for {spent(self.seconds)} by {by}{pace}"
 
 
 NO_WORK = Work(0.0, 0, 0)
@@ -68,10 +68,6 @@ def spent(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes % 60} min"
     return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
-
-
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
 
 
 RUN_FILE = "run.sqlite"
@@ -154,11 +150,7 @@ class BattlesOf(Collection[Battle]):
 
 @contextmanager
 def open_run(folder: Path) -> Iterator[Run]:
-    """Open the run in `folder`; nothing is written or made.
-
-    Raises:
-        BadInput: there is no such folder, or no run in it.
-    """
+    """Open the run in `folder`, or raise BadInput where none is; nothing is written or made."""
     store = Store.open(run_file(folder), write=False)
     try:
         yield Run(folder, store)
@@ -182,44 +174,31 @@ def lock_file(folder: Path) -> Path:
 
 def outcome(battle: Battle) -> str:
     """Return who beat whom, or why nobody did, in a few words."""
-    a, b = safe(battle.model_a or "?"), safe(battle.model_b or "?")
-    match battle.verdict:
-        case "a":
-            return f"{a} beat {b}"
-        case "b":
-            return f"{b} beat {a}"
-        case "forfeit_a":
-            return f"{a} forfeits to {b}: {_reason(battle)}"
-        case "forfeit_b":
-            return f"{b} forfeits to {a}: {_reason(battle)}"
-        case "void":
-            return f"void: {_reason(battle)}"
-        case tie:
-            return f"{a} and {b} {_TIES[tie]}"
+    return _OUTCOMES[battle.verdict].format(
+        a=safe(battle.model_a or "?"),
+        b=safe(battle.model_b or "?"),
+        why=one_line(readable_reason(battle.reason or "no reason recorded"), 100),
+    )
 
 
-_TIES = {
-    "tie": "tie",
-    "tie_good": "tie, both good",
-    "tie_bad": "tie, both bad",
-    "split": "split: the seatings disagree",
+_OUTCOMES = {
+    "a": "{a} beat {b}",
+    "b": "{b} beat {a}",
+    "forfeit_a": "{a} forfeits to {b}: {why}",
+    "forfeit_b": "{b} forfeits to {a}: {why}",
+    "void": "void: {why}",
+    "tie": "{a} and {b} tie",
+    "tie_good": "{a} and {b} tie, both good",
+    "tie_bad": "{a} and {b} tie, both bad",
+    "split": "{a} and {b} split: the seatings disagree",
 }
-
-
 _DECIDED = re.compile(r" \((ab|ba)\): None(?=;|$)")
-"""How the reason of a void battle tells of a judging that had nothing to excuse.
-
-It stands in runs so, and they replay to the same bytes.
-"""
+"""How the reason of a void battle names a judging that had nothing to excuse; runs have it so."""
 
 
 def readable_reason(reason: str) -> str:
     """Return why a battle is void, with a second seating that decided called what it is."""
     return _DECIDED.sub(r" (\1) decided, which only audits", reason)
-
-
-def _reason(battle: Battle) -> str:
-    return one_line(readable_reason(battle.reason or "no reason recorded"), 100)
 
 
 def about_video(video: Video) -> str:
@@ -273,15 +252,13 @@ def marks(manifest: dict[str, Any]) -> tuple[str, ...]:
 def damage(store: Store) -> list[str]:
     """Return a line for each video whose frames are not all what was asked for."""
     paths = {video.id: safe(video.path) for video in store.videos()}
+    kinds = {
+        "damaged; a frame that cannot be decoded is replaced by its neighbour": store.damaged(),
+        "may not be the very ones of their times": store.approximate(),
+    }
     return [
         f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"
-        for what, found in (
-            (
-                "damaged; a frame that cannot be decoded is replaced by its neighbour",
-                store.damaged(),
-            ),
-            ("may not be the very ones of their times", store.approximate()),
-        )
+        for what, found in kinds.items()
         for video, frames in sorted(found.items())
     ]
 
@@ -306,11 +283,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def contracts_of(manifest: Mapping[str, Any]) -> int:
-    """Return the number of the contracts that the roles of a run or a bench are held to.
-
-    Raises:
-        StoreError: what stands there is no whole number from 1.
-    """
+    """Return the number of the contracts of a run or a bench; StoreError if it is none from 1."""
     number = manifest.get("contracts", 1)
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise StoreError("the run's settings cannot be read (contracts)")

@@ -48,10 +48,8 @@ class Shortfall(NamedTuple):
     @property
     def line(self) -> str:
         """Return it as a line for a person."""
-        often = (
-            "in all its calls" if self.calls == self.of else f"in {self.calls} of {self.of} calls"
-        )
-        return f"{safe(self.model)} ({self.role}) {self.saw} {often}"
+        of = "all its" if self.calls == self.of else f"{self.calls} of {self.of}"
+        return f"{safe(self.model)} ({self.role}) {self.saw} in {of} calls"
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `frames_short` in `arena status --json`."""
@@ -59,11 +57,7 @@ class Shortfall(NamedTuple):
 
 
 def kept_limits(store: Store) -> tuple[Learnt, ...]:
-    """Return what was learnt of servers in this run, in all its processes.
-
-    Raises:
-        StoreError: what stands there is nothing that was written.
-    """
+    """Return what was learnt of servers in all processes of a run; StoreError if it is damaged."""
     file = store.file(LIMITS_FILE)
     try:
         return _FORM.validate_json(file.text) if file else ()
@@ -75,8 +69,8 @@ def limits_of(store: Store) -> ServerLimits:
     """Return the limits that a run goes on with, and which it keeps whenever one is learnt."""
 
     def keep(learnt: Iterable[Learnt]) -> None:
-        told = [one.model_dump(mode="json") for one in learnt]
-        store.put_file(LIMITS_FILE, canonical_json(told), replace=True)
+        every = [one.model_dump(mode="json") for one in learnt]
+        store.put_file(LIMITS_FILE, canonical_json(every), replace=True)
 
     return ServerLimits.of(kept_limits(store), keep)
 
@@ -87,7 +81,8 @@ def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
         who = safe(f"{one.model} at {one.endpoint}")
         if one.images is not None:
             refused = f"; {one.refused_images} were refused" if one.refused_images else ""
-            yield f"{who} takes {_images(one.images)} a request{refused}"
+            images = "1 image" if one.images == 1 else f"{one.images} images"
+            yield f"{who} takes {images} a request{refused}"
         if one.token_limit_field is not None:
             yield f"{who} is told the limit of a reply as {one.token_limit_field}"
         if one.output_tokens is not None:
@@ -114,32 +109,22 @@ def shortfalls(store: Store) -> list[Shortfall]:
         wanted = min(there[sent.video], usual_frames(entry.get("max_frames"), sent.role))
         if sent.frames < wanted:
             seen = Shortfall(*key, sent.frames, sent.frames, wanted, sent.calls, 0)
-            short[key] = _joined(short.get(key, seen._replace(calls=0)), seen)
+            before = short.get(key, seen._replace(calls=0))
+            short[key] = seen._replace(
+                least=min(before.least, seen.least),
+                most=max(before.most, seen.most),
+                wanted=max(before.wanted, wanted),
+                calls=before.calls + seen.calls,
+            )
     return [short[key]._replace(of=answered[key]) for key in sorted(short)]
 
 
 def declared_lines(config: RunConfig) -> Iterator[str]:
     """Yield who is sent fewer frames than it would be, since its server's limit says so."""
     for alias in config.cast:
-        model, role = config.model_of(alias), _role(config, alias)
+        model = config.model_of(alias)
+        role: Role = "contestant" if alias in config.models else "judge"
         wanted = min(config.sampling.frames, usual_frames(model.max_frames, role))
         sent = min(wanted, model.frame_limit(role))
         if sent < wanted:
             yield f"{safe(alias)} is sent {sent} of {wanted} frames (limits.images_per_request)"
-
-
-def _role(config: RunConfig, alias: str) -> Role:
-    return "contestant" if alias in config.models else "judge"
-
-
-def _joined(one: Shortfall, other: Shortfall) -> Shortfall:
-    return one._replace(
-        least=min(one.least, other.least),
-        most=max(one.most, other.most),
-        wanted=max(one.wanted, other.wanted),
-        calls=one.calls + other.calls,
-    )
-
-
-def _images(count: int) -> str:
-    return "1 image" if count == 1 else f"{count} images"

@@ -37,22 +37,18 @@ class Lineup:
 
     def __init__(self, slots: Iterable[Slot]) -> None:
         self._all = Slots.of(slots)
-        self.slots = _by_ordinal(_latest(self._all))
+        latest = _latest(self._all)
+        ordinal = latest.columns.ordinal
+        is_sorted = bool(np.all(ordinal[1:] >= ordinal[:-1]))
+        self.slots = latest if is_sorted else latest.where(np.argsort(ordinal, kind="stable"))
         self.ids = self.slots.ids
 
     def current(self, base: str, *, before: int | None = None) -> str:
-        """Return the id of the slot that counts in the place of `base`, known or not.
-
-        With `before`, of those of earlier generations.
-        """
+        """Return the id of the slot that counts in a place, known or not; `before` a generation."""
         if not self._again:
             return base
-        found = [
-            (generation, id_)
-            for id_, generation in self._in_place(base)
-            if before is None or generation < before
-        ]
-        return max(found)[1] if found else base
+        each = ((generation, id_) for id_, generation in self._in_place(base))
+        return max((one for one in each if before is None or one[0] < before), default=(0, base))[1]
 
     def find(self, base: str) -> int | None:
         """Return the row in `slots` of the one that counts in the place of `base`."""
@@ -94,7 +90,7 @@ class Lineup:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many slots count and are settled, told by a run's file without a table of them."""
+    """How many slots count and are settled, read from a run's file without a table of them."""
 
     superseded: Set[str]
     """Ids of slots that do not count, since another is played in their place."""
@@ -128,12 +124,6 @@ def _latest(slots: Slots) -> Slots:
     order = np.lexsort((-np.arange(len(slots)), slots.generations, place))
     is_last = np.append(place[order][1:] != place[order][:-1], True)
     return slots.where(np.sort(order[is_last]))
-
-
-def _by_ordinal(slots: Slots) -> Slots:
-    ordinal = slots.columns.ordinal
-    is_sorted = bool(np.all(ordinal[1:] >= ordinal[:-1]))
-    return slots if is_sorted else slots.where(np.argsort(ordinal, kind="stable"))
 
 
 def places_of(slots: Slots) -> Longs:
@@ -174,13 +164,8 @@ def new_slots(
 ) -> Slots:
     """Return the slots still missing, as a generation after all that exist.
 
-    Args:
-        videos: in stored order; those of earlier generations first.
-        rounds: battles in each lineage.
-        block: about how many videos are admitted together.
-        existing: every slot the run has.
-
-    Slots stand by block, then round, then video and persona.
+    They stand by block, then round, then video and persona. `block` is about how many videos
+    are admitted together; videos stand in stored order.
     """
     existing = Slots.of(existing)
     missing = ~_known([video.id for video in videos], rounds, existing)
@@ -234,11 +219,7 @@ def _blocks(videos: Sequence[Video], block: int, existing: Slots) -> list[int]:
 
 
 def superseding_slots(failed: Collection[str], *, existing: Iterable[Slot]) -> Slots:
-    """Return what is played in place of failed slots and of all that came after them.
-
-    Args:
-        failed: ids of slots that count.
-        existing: every slot the run has.
+    """Return what is played in place of failed slots, which count, and of all that came after them.
 
     They are one generation after all that exist, in the order and the blocks of the slots they
     supersede. Later rounds of a lineage were asked in view of the one that failed: they go with it.

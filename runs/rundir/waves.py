@@ -1,12 +1,9 @@
 """Waves of slots played side by side, and the rule that may stop a run after one.
 
-A wave is a (generation, block, round); waves stand in that order, counted from 0. Whoever looks at
-results looks at whole waves only, so that nothing depends on which battle ended first. Of each
-battle no more is kept than who met and how it ended.
-
-A stopping rule looks at whole waves only, each in turn: a slot is played unless the rule was met
-by the waves up to two before it. So what is played follows from seed, videos and models, as
-everything else does.
+A wave is a (generation, block, round); waves stand in that order, counted from 0. Draws and rules
+look at whole waves only, so that nothing depends on which battle ended first: a slot is played
+unless the rule was met by the waves up to two before it. Of each battle no more is kept than who
+met and how it ended.
 """
 
 from __future__ import annotations
@@ -49,10 +46,10 @@ class Wave(NamedTuple):
 
 
 class Waves:
-    """The waves of a run and the results in them.
+    """The waves of a run and the results in them, within one event loop.
 
-    A slot is settled here when it has a battle, or when it never will: it was superseded before it
-    was played. Within one event loop.
+    A slot is settled here when it has a battle, or never will: it was superseded before it was
+    played.
     """
 
     def __init__(self, slots: Iterable[Slot], models: Sequence[str]) -> None:
@@ -89,17 +86,14 @@ class Waves:
         return self._settled
 
     def wave_of(self, slot: str) -> int:
-        """Return the wave in which a place was first to be played.
-
-        What is played again is drawn as it was, or would have been, the first time.
-        """
+        """Return the wave in which a place was first to be played: it is drawn by that one."""
         row = self._slots.find(base_of(slot))
         if row is None:
             raise KeyError(slot)
         return int(self._wave[row])
 
     def waves_of(self, slots: Slots) -> Numbers:
-        """Return the same for many, none of which is a guest's."""
+        """Return the same for many slots, none of which is a newcomer's."""
         return self._wave[self._slots.rows_like(slots, base_of)]
 
     def basis_of(self, slot: str) -> int | None:
@@ -134,11 +128,7 @@ class Waves:
         """Return the decided battles of the waves up to this one, clustered by video.
 
         Of each place the latest slot among them counts, played or not. Once the waves are settled
-        this is the same however the run came there.
-
-        Args:
-            wave: counted from 0.
-            models: how many of the roster count, the first ones.
+        this is the same however the run came there. The first `models` of the roster count.
         """
         rows = self._rows[: np.searchsorted(self._wave, wave, side="right")]
         # Among equals numpy finds the first, which is the latest from behind.
@@ -156,17 +146,15 @@ class Waves:
     def weights(self, basis: int, models: int) -> Ints:
         """Return how likely each pair is to be drawn by the waves up to `basis`, in millionths.
 
-        They are weighed as if battles were independent, as in the simulations of
-        `scoring/design/power.py` by which the rule was measured: the few videos of the first waves
-        tell no error.
+        They are weighed as if battles were independent, as where the rule was measured
+        (`scoring/design/power.py`): the few videos of the first waves give no error.
         """
-        known = self._weights.get((basis, models))
-        if known is None:
+        if (basis, models) not in self._weights:
             while len(self._weights) >= _REMEMBERED:
                 self._weights.pop(next(iter(self._weights)))
             cells = replace(self.cells(basis, models), parts=None)
-            known = self._weights[basis, models] = mix_weights(cells)
-        return known
+            self._weights[basis, models] = mix_weights(cells)
+        return self._weights[basis, models]
 
     def _go_on(self) -> None:
         while self._settled < len(self.order) and not self._left[self._settled]:
@@ -218,10 +206,8 @@ class Watch:
     def __init__(
         self, rule: Rule, config: RunConfig, waves: Waves, on_reading: Callable[[Reading], None]
     ) -> None:
-        """Take a rule, what it looks at, and who is told what it saw last."""
-        self.rule = rule
-        self._config = config
-        self._waves = waves
+        """Take a rule, what it looks at, and what is called with what it saw last."""
+        self.rule, self._config, self._waves = rule, config, waves
         self._on_reading = on_reading
         self._looked = 0
         self.latest: Reading | None = None
@@ -233,7 +219,7 @@ class Watch:
         return self.latest if self.latest and self.latest.is_met else None
 
     async def turn(self, slot: str) -> bool:
-        """Return whether a slot is played, once that can be told."""
+        """Return whether a slot is played, once that is known."""
         last = self._waves.wave_of(slot) - LAG
         while self.met is None and self._looked <= last:
             await self._waves.until_settled(self._looked)
@@ -259,8 +245,7 @@ class Outlook(NamedTuple):
     """Those of them that would be played now."""
     rule: Rule | None = None
     reading: Reading | None = None
-    """Of the wave that met the rule, else of the latest; None where there is no rule, or no wave
-    is settled."""
+    """Of the wave that met the rule, else of the latest; None without a rule or a settled wave."""
 
     @property
     def is_stopped(self) -> bool:
@@ -283,15 +268,12 @@ def look_ahead(store: Store) -> Outlook:
         watch.look()
         reading = watch.latest
     left = Lineup(store.slots()).slots.without(store.settled_ids())
-    return Outlook(len(left), _due(left, waves, reading), kept.rule, reading)
-
-
-def _due(left: Slots, waves: Waves, reading: Reading | None) -> int:
-    """Return how many slots are played still, those of newcomers whatever a rule says."""
-    if reading is None or not reading.is_met:
-        return len(left)
-    of_newcomer, last = newcomers_among(left), reading.wave + LAG
-    return int(of_newcomer.sum() + (waves.waves_of(left.where(~of_newcomer)) < last).sum())
+    due = len(left)
+    if reading is not None and reading.is_met:
+        # Newcomers play whatever a rule says.
+        of_newcomer, last = newcomers_among(left), reading.wave + LAG
+        due = int(of_newcomer.sum() + (waves.waves_of(left.where(~of_newcomer)) < last).sum())
+    return Outlook(len(left), due, kept.rule, reading)
 
 
 def _finite(number: float) -> float | None:

@@ -20,7 +20,7 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints
 
 
 class Shaped(str):
-    """What stood in a cell as a list, an object, true or false: text to tell it by, and no name."""
+    """What stood in a cell as a list, an object, true or false: text to know it by, and no name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +51,7 @@ class Sheet:
         return BadInput(f"{self.file}, {self.row} {self.first + row}: {why}")
 
     def check(self, name: str, wrong: Mapping[int, str]) -> None:
-        """Refuse the first row of a column whose value is wrong.
-
-        Args:
-            name: of the column.
-            wrong: places in its values, and what is wrong with each.
-
-        Raises:
-            BadInput: there is one.
-        """
+        """Raise BadInput for the first row with a wrong value; `wrong` says why, by its place."""
         column = self.columns[name]
         found = np.isin(column.codes, list(wrong))
         if found.any():
@@ -90,26 +82,20 @@ class Coder:
 def quoted(value: Any) -> str:
     """Return a value for a message: short, on one line, and harmless to a terminal."""
     flat = safe(" ".join(str(value).split()))
-    return f'"{flat if len(flat) <= _SHOWN else flat[: _SHOWN - 3] + "..."}"'
-
-
-_SHOWN = 40
+    return f'"{flat if len(flat) <= 40 else flat[:37] + "..."}"'
 
 
 def read_numbers(sheet: Sheet, name: str) -> Floats:
-    """Return a column as numbers.
-
-    Raises:
-        BadInput: a value that is no finite number.
-    """
-    column, wrong, numbers = sheet.columns[name], {}, []
-    for k, value in enumerate(column.values):
-        number = as_number(value)
-        numbers.append(0.0 if number is None else number)
-        if number is None:
-            wrong[k] = "is missing" if is_gap(value) else f"is no number: {quoted(value)}"
+    """Return a column as numbers; BadInput of a value that is no finite one."""
+    column = sheet.columns[name]
+    numbers = [as_number(value) for value in column.values]
+    wrong = {
+        k: "is missing" if is_gap(value) else f"is no number: {quoted(value)}"
+        for k, value in enumerate(column.values)
+        if numbers[k] is None
+    }
     sheet.check(name, wrong)
-    return np.array(numbers)[column.codes] if numbers else np.empty(0)
+    return np.array(numbers, dtype=np.float64)[column.codes] if numbers else np.empty(0)
 
 
 def as_number(value: Any) -> float | None:
@@ -137,11 +123,10 @@ def merge(first: Coded, second: Coded) -> tuple[list[Any], Ints, Ints]:
     """Return the distinct values of two columns, and both coded by those."""
     values = list(dict.fromkeys([*first.values, *second.values]))
     place = {value: k for k, value in enumerate(values)}
-    coded: Iterable[Ints] = (
+    one, two = (
         np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
         for column in (first, second)
     )
-    one, two = coded
     return values, one, two
 
 
@@ -152,12 +137,9 @@ _LONGEST_CELL = 2**31 - 1
 
 
 def read_sheet(file: Path, wanted: Wanted) -> Sheet:
-    """Return the columns of a file for which `wanted` holds.
+    """Return the columns of a file for which `wanted` holds; BadInput names the row that is broken.
 
     A million rows take some seconds as CSV or JSON lines, less than one as Parquet.
-
-    Raises:
-        BadInput: no such file, not one of these kinds, or broken; it names the row.
     """
     if not file.is_file():
         raise BadInput(f"{file} is no file; pass a .csv, .tsv, .jsonl or .parquet file")
@@ -174,7 +156,12 @@ def _read_csv(file: Path, wanted: Wanted) -> Sheet:
     delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
     with _text(file) as stream:
         reader = csv.reader(stream, delimiter=delimiter, strict=True)
-        names = [name.strip() for name in _read_header(file, reader)]
+        try:
+            names = [name.strip() for name in next(filter(None, reader))]
+        except StopIteration:
+            raise BadInput(f"{file} is blank; it needs a header and rows") from None
+        except csv.Error as wrong:
+            raise BadInput(f"{file}, header: {_reason(wrong)}") from None
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadInput(f"{file} has two columns called {quoted(twice)}")
@@ -215,15 +202,6 @@ def _reason(wrong: csv.Error) -> str:
     return f"{wrong}; a quote within quotes is written twice"
 
 
-def _read_header(file: Path, reader: Iterator[list[str]]) -> list[str]:
-    try:
-        return next(row for row in reader if row)
-    except StopIteration:
-        raise BadInput(f"{file} is blank; it needs a header and rows") from None
-    except csv.Error as wrong:
-        raise BadInput(f"{file}, header: {_reason(wrong)}") from None
-
-
 def _read_lines(file: Path, wanted: Wanted) -> Sheet:
     """JSON lines; a column that a line does not have is a gap in it."""
     names: dict[str, Coder] = {}
@@ -257,7 +235,7 @@ def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """A value that can be told from others; 1 and true are not the same, lists are text."""
+    """A value that can be compared with others; 1 and true are not the same, lists are text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool | list | dict):
@@ -313,13 +291,9 @@ ATTRIBUTES = (*TUPLE, "verdict", "answer_a", "answer_b")
 def sheet_of(battles: Any, wanted: Wanted) -> Sheet:
     """Return the columns for which `wanted` holds of battles that a program has in memory.
 
-    Args:
-        battles: a table of pandas, of Arrow or with its stream, or an iterable of mappings, of
-            tuples or of objects with attributes.
-        wanted: whether a column of this name matters.
-
-    Raises:
-        BadInput: something else, or an item of another kind; it names the place, counted from 0.
+    `battles` is a table of pandas, of Arrow or with its stream, or an iterable of mappings,
+    tuples or objects with attributes. BadInput of anything else names the place, counted from
+    0.
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(battles, pandas.DataFrame):

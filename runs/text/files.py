@@ -20,11 +20,7 @@ from videoautoarena.runs.text.battle_table import quoted
 
 
 def refuse_existing(file: Path, *, force: bool) -> None:
-    """Refuse a file that cannot be made, or is there and not to be replaced.
-
-    Raises:
-        BadInput: it is.
-    """
+    """Raise BadInput for a file that cannot be made, or is there and not to be replaced."""
     if file.is_dir():
         raise BadInput(f"{file} is a folder; pass the name of a file")
     if file.exists() and not force:
@@ -32,11 +28,7 @@ def refuse_existing(file: Path, *, force: bool) -> None:
 
 
 def write_whole(to: Path, content: bytes) -> None:
-    """Write a file next to `to`, then give it the name: a reader sees all of it or nothing.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
+    """Write a file beside `to`, then give it the name, so that no reader sees a part."""
     with whole_file(to) as file:
         file.write(content)
 
@@ -65,11 +57,7 @@ def make_folder(to: Path) -> None:
 
 @contextmanager
 def whole_file(to: Path) -> Iterator[BinaryIO]:
-    """Give a file next to `to` to be filled: at the end it has the name, after an error it is gone.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
+    """Yield a file beside `to`, which gets the name at the end, or is gone after an error."""
     draft = None
     try:
         number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
@@ -106,20 +94,12 @@ class Twice(dict[str, Any]):
 
 
 def read_json(file: Path) -> Any:
-    """Return what a JSON file holds; `oddity` finds what is wrong inside a part of it.
-
-    Raises:
-        BadInput: no such file, not UTF-8, or no JSON.
-    """
+    """Return what a JSON file holds, or BadInput; `oddity` finds what is wrong in a part of it."""
     return parse_json(decode(read_bytes(file), str(file)), str(file))
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return what is in a file.
-
-    Raises:
-        BadInput: no such file, or far too large.
-    """
+    """Return what is in a file; BadInput where there is none, or it is far too large."""
     if not file.is_file():
         raise BadInput(f"{file} is no file; pass a JSON file")
     if file.stat().st_size > LARGEST_FILE:
@@ -128,11 +108,7 @@ def read_bytes(file: Path) -> bytes:
 
 
 def decode(content: bytes, name: str) -> str:
-    """Return the text of a file, without a byte order mark.
-
-    Raises:
-        BadInput: it is not UTF-8, or blank.
-    """
+    """Return the text of a file without a byte order mark; BadInput if blank or not UTF-8."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -143,11 +119,7 @@ def decode(content: bytes, name: str) -> str:
 
 
 def parse_json(text: str, name: str) -> Any:
-    """Return what a JSON text says, with odd places kept.
-
-    Raises:
-        BadInput: it is no JSON; `name` says where.
-    """
+    """Return what a JSON text says, odd places kept; BadInput, with `name`, if it is none."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=Odd, parse_float=_number)
     except RecursionError:

@@ -13,7 +13,7 @@ answer gets no credit for that.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -108,39 +108,27 @@ def _name(match: re.Match[str]) -> str:
 
 
 _JOINED = re.compile(rf"\A{_JOINT} ")
-
-
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_HEADER = re.compile(r"^ {0,3}#{1,6}\s", re.MULTILINE)
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s", re.MULTILINE)
-_BOLD = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
+_MARKUP = {
+    "headers": re.compile(r"^ {0,3}#{1,6}\s", re.MULTILINE),
+    "lists": re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s", re.MULTILINE),
+    "bold": re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__"),
+}
+FEATURES = ("length", *_MARKUP, "specificity")
+"""Words and signs, headings, list items, bold passages, names."""
 
 
 def count_style(answer: str) -> tuple[int, ...]:
     """Return one count for each of FEATURES; markup inside code blocks is no markup."""
     prose = _CODE.sub("", answer)
-    return tuple(_COUNTS[name](answer if name == "length" else prose) for name in FEATURES)
-
-
-def _count(pattern: re.Pattern[str]) -> Callable[[str], int]:
-    return lambda text: len(pattern.findall(text))
-
-
-_COUNTS: dict[str, Callable[[str], int]] = {
-    "length": _count(_TOKEN),
-    "headers": _count(_HEADER),
-    "lists": _count(_ITEM),
-    "bold": _count(_BOLD),
-    "specificity": count_names,
-}
-FEATURES = tuple(_COUNTS)
-"""Words and signs, headings, list items, bold passages, names."""
+    markup = (len(pattern.findall(prose)) for pattern in _MARKUP.values())
+    return (count_words(answer), *markup, count_names(prose))
 
 
 def count_words(answer: str) -> int:
     """Return how many words and signs an answer has."""
-    return _COUNTS["length"](answer)
+    return len(_TOKEN.findall(answer))
 
 
 def measure_styles(answers: Iterable[str]) -> Floats:
@@ -150,16 +138,10 @@ def measure_styles(answers: Iterable[str]) -> Floats:
 
 
 def compare_styles(first: Floats, second: Floats) -> Floats:
-    """Return (a - b) / (a + b) of counts or other sizes, 0 where both are 0.
+    """Return (a - b) / (a + b) of counts or other sizes, in [-1, 1], 0 where both are 0.
 
-    Args:
-        first: shape (battles, features), not below zero.
-        second: the same of the other answers.
-
-    Returns:
-        shape (battles, features), in [-1, 1].
-
-    Source: Li, Angelopoulos and Chiang (2024), Does Style Matter?
+    All arrays have the shape (battles, features); sizes are not below zero. Source: Li,
+    Angelopoulos and Chiang (2024), Does Style Matter?
     """
     total = first + second
     return np.divide(first - second, total, out=np.zeros_like(total), where=total > 0)

@@ -22,8 +22,7 @@ from videoautoarena.runs.text.terminal import safe
 
 Cell = str | int | float | None
 _FORMULA = re.compile(r"'*\s*[=+\-@]")
-"""What a spreadsheet takes for the beginning of a formula, also behind quotes that are part of the
-text: of those, one more is what tells it from text that was quoted."""
+"""What a spreadsheet takes for the beginning of a formula, also behind quotes of the text."""
 _MARKDOWN = frozenset("\\`*_[]<>|#~&$@")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -71,8 +70,8 @@ def markdown(sheet: Sheet) -> str:
     rules = ["---:" if k in sheet.numbers else "---" for k in range(len(sheet.columns))]
     rows = [[_markdown(cell) for cell in row] for row in (sheet.columns, *sheet.rows)]
     lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
-    told = " ".join(_markdown(note) for note in sheet.notes)
-    return "\n".join([*lines, *(["", told] if told else [])])
+    notes = " ".join(_markdown(note) for note in sheet.notes)
+    return "\n".join([*lines, *(["", notes] if notes else [])])
 
 
 def latex(sheet: Sheet) -> str:
@@ -131,14 +130,14 @@ def mark_up(sheet: Sheet, form: str) -> str:
 
 
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return rows as CSV with a header; nothing for None, a quote before what looks like a formula.
-
-    Control characters become visible escapes, so that one row is one line.
-    """
+    """Return rows as CSV with a header, one line each; nothing for None, no live formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_csv(cell) for cell in row] for row in rows)
+    writer.writerows(
+        [quote_formula(safe(cell)) if isinstance(cell, str) else cell for cell in row]
+        for row in rows
+    )
     return text.getvalue().removesuffix("\n")
 
 
@@ -168,12 +167,6 @@ def _latex(text: str) -> str:
     return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
 
 
-def _csv(cell: Cell) -> Cell:
-    if not isinstance(cell, str):
-        return cell
-    return quote_formula(safe(cell))
-
-
 UNBOUND = 10_000
 
 
@@ -194,10 +187,12 @@ class Fitting:
         """Yield the table with as many columns as there is room for."""
         kept, gone = list(self.columns), list[str]()
         for name in self.spare:
-            if (
-                _needed(console, options.update(width=UNBOUND), self.draw(kept))
-                <= options.max_width
-            ):
+            table, wide = self.draw(kept), options.update(width=UNBOUND)
+            for column in table.columns:
+                if column.no_wrap:
+                    cells = (column.header, *column.cells)
+                    column.min_width = max(Measurement.get(console, wide, x).maximum for x in cells)
+            if Measurement.get(console, wide, table).minimum <= options.max_width:
                 break
             if name in kept:
                 kept.remove(name)
@@ -205,15 +200,6 @@ class Fitting:
         yield self.draw(kept)
         if gone:
             yield Text(f"A wider terminal also shows: {', '.join(gone)}.")
-
-
-def _needed(console: Console, options: ConsoleOptions, table: Table) -> int:
-    """Return how wide a table is whose columns without wrapping are shown whole."""
-    for column in table.columns:
-        if column.no_wrap:
-            told = (column.header, *column.cells)
-            column.min_width = max(Measurement.get(console, options, x).maximum for x in told)
-    return Measurement.get(console, options, table).minimum
 
 
 @dataclass(frozen=True)

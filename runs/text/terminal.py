@@ -31,10 +31,7 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def safe(text: str, *, lines: bool = False) -> str:
-    r"""Return `text` with every control, bidi and invalid character as a visible escape.
-
-    Line feeds survive only when `lines` is set.
-    """
+    """Return text with all but visible characters escaped; line feeds survive only with `lines`."""
     return "".join(_shown(c, lines) for c in text)
 
 
@@ -156,7 +153,11 @@ def open_streams() -> None:
     whatever is printed. What a program has put in place of a standard one is left alone.
     """
     for number in (0, 1, 2):
-        _open_if_closed(number)
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free: those below are open by now.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process lasts
     if sys.stdout is None or sys.stdout is sys.__stdout__:
@@ -166,20 +167,14 @@ def open_streams() -> None:
 
 
 def finish_though_unread() -> None:
-    """From here on let results that cannot be written stop nothing; `lost_results` tells of them.
-
-    For work that leaves more behind than what it prints.
-    """
+    """From here on let results that cannot be written stop nothing: more is left behind."""
     results = _raw(sys.stdout)
     if isinstance(results, Results):
         results.is_needed = False
 
 
 def lost_results() -> OSError | None:
-    """Return why results could not be written; None where they were, or nobody was there to read.
-
-    A reader that has seen enough and goes away is no failure.
-    """
+    """Return why results could not be written; None where they were, or their reader went away."""
     results = _raw(sys.stdout)
     if not isinstance(results, Results):
         return None
@@ -190,17 +185,9 @@ def lost_results() -> OSError | None:
 
 
 def is_chatter_unread() -> bool:
-    """Return whether nobody reads standard error any more, as far as the last line told."""
+    """Return whether nobody reads standard error any more, as far as the last line showed."""
     chatter = _raw(sys.stderr)
     return isinstance(chatter, Chatter) and chatter.is_unread
-
-
-def _open_if_closed(number: int) -> None:
-    try:
-        os.fstat(number)
-    except OSError:
-        # The lowest number that is free: those below are open by now.
-        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def _written(file: io.FileIO, data: Buffer) -> int:
@@ -212,17 +199,12 @@ def _written(file: io.FileIO, data: Buffer) -> int:
 
 def _text(file: io.FileIO, before: TextIO | None) -> io.TextIOWrapper:
     """Return a text stream into a file, in the manner of the one that stood there before."""
-    encoding, errors = ("utf-8", "backslashreplace")
-    if before is not None:
-        encoding, errors = before.encoding, before.errors or errors
-    is_by_line = before is None or bool(before.line_buffering)
-    is_at_once = bool(getattr(before, "write_through", False))
     return io.TextIOWrapper(
         io.BufferedWriter(file),
-        encoding=encoding,
-        errors=errors,
-        line_buffering=is_by_line,
-        write_through=is_at_once,
+        encoding=before.encoding if before else "utf-8",
+        errors=(before and before.errors) or "backslashreplace",
+        line_buffering=before is None or bool(before.line_buffering),
+        write_through=bool(getattr(before, "write_through", False)),
     )
 
 

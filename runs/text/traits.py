@@ -113,19 +113,16 @@ def is_refusal(answer: str) -> bool:
 
 
 LENGTH = 5
-"""Characters of a piece: short enough for every script, long enough to tell words apart."""
+"""Characters of a piece: short enough for every script, long enough for words to differ."""
 NEAR = 0.7
 """Two questions that share this much of their pieces are nearly the same."""
 
 
 def near_duplicates(questions: Sequence[str], videos: Sequence[str]) -> set[int]:
-    """Return the places of questions that an earlier kept one about the same video nearly repeats.
+    """Return the places of questions that nearly repeat an earlier kept one about the same video.
 
-    Cost: within each video every question against every one that is kept.
-
-    Args:
-        questions: in the order of preference.
-        videos: what each is about.
+    Questions stand in the order of preference, each beside its video. Cost: within each video
+    every question against every one that is kept.
     """
     kept: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
     repeated: set[int] = set()

@@ -65,26 +65,22 @@ def core(name: str) -> str:
 def in_full(typed: str, names: Iterable[str]) -> str:
     """Return the one of `names` that was typed, whole or short; what was typed where none is.
 
-    Short is what stands behind the provider, or behind the last slash, in whatever case. What has
-    a colon is whole: a provider behind another one's name is reached by another server.
-
-    Raises:
-        BadInput: it is short for several; the message names them.
+    Short is what stands behind the provider, or behind the last slash, in whatever case. What
+    has a colon is whole: a provider behind another one's name is reached by another server.
+    BadInput where it is short for several.
     """
     known = list(dict.fromkeys(names))
     if not typed or typed in known:
         return typed
-    short = typed.casefold()
-    fitting = [name for name in known if short in _forms(name.casefold(), is_whole=":" in typed)]
+    short, fitting = typed.casefold(), []
+    for name in known:
+        whole = name.casefold()
+        behind = whole.partition(":")[2] or whole
+        forms = (whole,) if ":" in typed else (whole, behind, behind.rpartition("/")[2])
+        if short in forms:
+            fitting.append(name)
     if len(fitting) > 1:
         raise BadInput(
             f"{safe(typed)} is short for {safe(', '.join(fitting))}; write one of them whole"
         )
     return fitting[0] if fitting else typed
-
-
-def _forms(name: str, *, is_whole: bool) -> tuple[str, ...]:
-    if is_whole:
-        return (name,)
-    behind = name.partition(":")[2] or name
-    return name, behind, behind.rpartition("/")[2]

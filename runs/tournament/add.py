@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from videoautoarena.graph.state import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA, Slot
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.arena_file import ArenaFile, read_arena_file
 from videoautoarena.runs.config.cast import (
     OFFLINE_EXAMINER,
     OFFLINE_JUDGE,
@@ -21,7 +21,7 @@ from videoautoarena.runs.config.cast import (
     entry_of,
 )
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.console.events import Listeners, Say
 from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.rundir.budget import (
@@ -34,14 +34,14 @@ from videoautoarena.runs.rundir.budget import (
     priced,
 )
 from videoautoarena.runs.rundir.frames import has_subtitles
-from videoautoarena.runs.rundir.opener import Opened, stored_prompts, videos_folder
+from videoautoarena.runs.rundir.opener import Opened, keep_config, stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import counted, run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.tournament.forecast import newcomers_left
 from videoautoarena.runs.tournament.newcomers import newcomer_slots, past_battles
-from videoautoarena.runs.tournament.plan import Plan, Work, plan_of
+from videoautoarena.runs.tournament.plan import Plan, plan_of
 from videoautoarena.runs.tournament.runner import Limits, Play, play_run
 
 BATTLES = 1500
@@ -74,50 +74,41 @@ class Addition:
     is_short: bool
     """There are fewer past battles than were asked for."""
 
-    def told(self, request: AddRequest) -> list[str]:
-        """Return what a person should know of it."""
+    def as_lines(self, request: AddRequest) -> Iterator[str]:
+        """Yield what a person should know of it."""
         who, total = safe(request.model), self.had + len(self.slots)
         if self.is_short:
-            told = [
+            yield (
                 f"{who} was to meet {counted(request.battles, 'stored answer')}; the run has only "
                 f"{counted(total, 'battle')} to draw from, and each is used once"
-            ]
-        else:
-            told = []
+            )
         if self.had:
             more = f", {len(self.slots)} more are added" if self.slots else ""
-            had = f"{who} already has {counted(self.had, 'stored answer')} to meet{more}"
-            return [*told, had]
-        return [*told, f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"]
+            yield f"{who} already has {counted(self.had, 'stored answer')} to meet{more}"
+        else:
+            yield f"{who} meets stored answers in {counted(len(self.slots), 'battle')}"
 
 
 def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
-    """Add a model to the run in `out`, or what is missing of it; what comes back plays it.
-
-    Raises:
-        BadInput: nothing was written; the message says what to change.
-    """
+    """Add a model to a run, or what is missing of it; what comes back plays it. Or BadInput."""
     opened = _open(out, request, listeners.say)
     return play_run(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
 
 
 def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
-    """Return what adding a model would take, and what is to be known; nothing is written.
-
-    Raises:
-        BadInput: it could not be added.
-    """
+    """Return what adding a model would take, and what is to be known; nothing is written."""
     with Store.open(run_file(out), write=False) as store:
         request = _named_in_full(store, request)
         found = _addition(store, request)
         check_caps(found.config, merged_caps(kept_caps(store), request.caps))
         config = priced(found.config)
-        return plan_of(config, newcomers_left(config, store, found.slots)), found.told(request)
+        plan = plan_of(config, newcomers_left(config, store, found.slots))
+        return plan, list(found.as_lines(request))
 
 
-def plan_as_json(plan: Plan, told: list[str]) -> dict[str, Any]:
+def plan_as_json(plan: Plan, notes: list[str]) -> dict[str, Any]:
     """Return a plan in the shape of `simulate --plan --json`, with what is to be known."""
-    return {**plan.to_json(), "schema": SCHEMA, "told": told}
+    return {**plan.to_json(), "schema": SCHEMA, "told": notes}
 
 
 def _open(out: Path, request: AddRequest, say: Say) -> Opened:
@@ -136,7 +127,9 @@ def _open(out: Path, request: AddRequest, say: Say) -> Opened:
         check_keys(config.model_of(alias) for alias in (request.model, *config.judges))
         files = {video.id: folder / video.path for video in gather(folder, say).videos}
         keep_caps(store, caps)
-        _write(store, config, found.slots)
+        # The newcomer, then its slots: a kill between leaves nothing to be played.
+        keep_config(store, config)
+        store.add_slots(found.slots)
         _introduce(store, config, found, request, say=say)
         return Opened(store, config, stored_prompts(store), (), files)
     except BaseException:
@@ -167,25 +160,20 @@ def _addition(store: Store, request: AddRequest) -> Addition:
 
 
 def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> RunConfig:
-    """Return the run's settings with the newcomer, who may have been added before.
-
-    Raises:
-        BadInput: it plays already, or may not.
-    """
+    """Return the run's settings with the newcomer; BadInput where it plays already, or may not."""
     name = request.model
     if name in kept.models and name not in kept.guests:
         raise BadInput(
             f"{safe(name)} is already a contestant of this run; more battles: simulate --rounds"
         )
     known = kept.cast.get(name) if name in kept.guests else None
-    found = entry_of(name, _file(request.config))
+    found = entry_of(name, arena_file(request.config))
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
-    first = {} if name in kept.joined else {name: generation}
     return kept.model_copy(
         update={
             "models": kept.models if name in kept.models else (*kept.models, name),
-            "joined": {**kept.joined, **first},
+            "joined": {**kept.joined, name: kept.joined.get(name, generation)},
             "guests": {**kept.guests, name: (*kept.guests.get(name, ()), generation)},
             "cast": {**kept.cast, name: entry},
             "offline": kept.offline and entry.is_offline,
@@ -208,37 +196,24 @@ def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
 
 def _named_in_full(store: Store, request: AddRequest) -> AddRequest:
     """Return what was typed with the short name of a model of the file or the run written whole."""
-    known = [*_file(request.config).models, *RunConfig.of_manifest(store.manifest()).cast]
+    known = [*arena_file(request.config).models, *RunConfig.of_manifest(store.manifest()).cast]
     return replace(request, model=in_full(request.model, known))
-
-
-def _file(config: Path | None) -> ArenaFile:
-    found = config or Path("arena.toml")
-    return read_arena_file(found) if config or found.is_file() else ArenaFile()
-
-
-def _write(store: Store, config: RunConfig, slots: list[Slot]) -> None:
-    """Let the run know its newcomer, then its slots: a kill between leaves nothing to be played."""
-    manifest = store.manifest()
-    now = {**manifest, **config.model_dump(mode="json")}
-    if now != manifest:
-        store.put_manifest(now)
-    store.add_slots(slots)
 
 
 def _introduce(
     store: Store, config: RunConfig, found: Addition, request: AddRequest, *, say: Say
 ) -> None:
-    for line in found.told(request):
+    for line in found.as_lines(request):
         say(line)
     work = newcomers_left(config, store)
     if not work.slots:
         say("nothing is left to play")
         return
-    calls = {name: count for name, count in _calls_at_most(config, work).items() if count}
+    seatings = 1 if config.swap == 0 else 2
+    most = {**dict.fromkeys(config.judges, REPAIR * seatings * work.slots), **work.guests}
     notice = judges_notice(
         config,
-        calls,
+        {name: count for name, count in most.items() if count},
         videos=work.newcomer_videos,
         has_subtitles=has_subtitles(store),
         answering=(request.model,),
@@ -247,9 +222,3 @@ def _introduce(
         say(safe(line))
     if caps := kept_caps(store):
         say(f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed")
-
-
-def _calls_at_most(config: RunConfig, work: Work) -> dict[str, int]:
-    seatings = 1 if config.swap == 0 else 2
-    judged = dict.fromkeys(config.judges, REPAIR * seatings * work.slots)
-    return {**judged, **work.guests}

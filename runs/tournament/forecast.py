@@ -14,7 +14,7 @@ from videoautoarena.agents.limits.budget import SpendOrder
 from videoautoarena.agents.limits.prices import summed
 from videoautoarena.graph.state import base_of, generation_of, is_newcomer, joining_of
 from videoautoarena.memory.records.records import Role, Slot, Video
-from videoautoarena.memory.records.slots import NO_SLOTS, Ids, Longs, Mask, Slots
+from videoautoarena.memory.records.slots import NO_SLOTS, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
@@ -41,16 +41,14 @@ def plan_ahead(
 ) -> tuple[Plan, Findings]:
     """Return what `simulate` with these flags would take, and the videos that it would be about.
 
-    Nothing is written and nobody called.
-
-    Raises:
-        BadInput: such a run could not start.
-        ForeignRun: `out` holds a run with other settings.
+    Nothing is written and nobody called. BadInput or ForeignRun where such a run could not
+    start.
     """
     settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
     if not holds_run(out):
         config = priced(settings.config)
-        return plan_of(config, _before(config, found)), found
+        slots = _slots(config, added_videos(config, [], found.videos), NO_SLOTS)
+        return plan_of(config, _work(slots, None, ())), found
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.to_go_on(store.manifest())
         newest = next_generation(store.slots())
@@ -63,16 +61,13 @@ def plan_ahead(
 def work_left(
     config: RunConfig, store: Store, found: Findings | None = None, *, failed: Collection[str] = ()
 ) -> Work:
-    """Return what a run has left, with the videos and rounds that would be added to it.
-
-    `failed` are the slots that would be played again.
-    """
+    """Return what a run has left, with new videos and rounds, and the `failed` slots again."""
     videos = store.videos()
     new = added_videos(config, videos, found.videos) if found else []
     existing, settled = store.slots(), store.settled_ids()
     failed = with_unsettled(failed, existing, settled)
     existing += superseding_slots(failed, existing=existing)
-    left = _left(_slots(config, [*videos, *new], existing), settled)
+    left = Lineup(_slots(config, [*videos, *new], existing)).slots.without(settled)
     of_newcomer = newcomers_among(left)
     main, guests = left.where(~of_newcomer), left.where(of_newcomer)
     answered = main.where(_keep_answers(main)) + guests
@@ -83,14 +78,11 @@ def work_left(
 def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:
     """Return what newcomers have left over stored answers, with slots that would be added."""
     there = Lineup(store.slots()).slots
-    guests = _left(there.where(newcomers_among(there)) + added, store.settled_ids())
+    every = there.where(newcomers_among(there)) + added
+    guests = Lineup(every).slots.without(store.settled_ids())
     scopes = _Scopes(Lineup(guests), set())
     work = _work(NO_SLOTS, store.journal, scopes, guests=_newcomers(config, guests))
     return replace(work, newcomer_videos=len(guests.videos_of()))
-
-
-def _left(slots: Slots, settled: Ids) -> Slots:
-    return Lineup(slots).slots.without(settled)
 
 
 def _newcomers(config: RunConfig, guests: Slots) -> Counter[str]:
@@ -126,23 +118,12 @@ class _Scopes(Container[str]):
         return is_known or scope in self.videos
 
 
-_NO_SCOPES = _Scopes(Lineup(()), ())
-
-
-def _before(config: RunConfig, found: Findings) -> Work:
-    return _work(_slots(config, added_videos(config, [], found.videos), NO_SLOTS), None, _NO_SCOPES)
-
-
 def _slots(config: RunConfig, videos: list[Video], existing: Slots) -> Slots:
     return existing + new_slots(videos, rounds=config.rounds, block=config.block, existing=existing)
 
 
 def _work(
-    left: Slots,
-    journal: Journal | None,
-    scopes: Container[str],
-    *,
-    guests: Counter[str] | None = None,
+    left: Slots, journal: Journal | None, scopes: Container[str], guests: Counter[str] | None = None
 ) -> Work:
     done: Counter[tuple[str, Role]] = Counter()
     for scope, alias, role in journal.each_answered() if journal else ():

@@ -36,12 +36,7 @@ class Past(NamedTuple):
 
 
 def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
-    """Give the decided battles of a run in slot order, without those of guests.
-
-    Args:
-        store: the run.
-        before: the first generation of slots to leave out; None for none.
-    """
+    """Yield the decided battles `before` a generation in slot order, without newcomers'."""
     slots = store.slots()
     slots = slots.where(~newcomers_among(slots))
     if before is not None:
@@ -58,15 +53,7 @@ def past_battles(store: Store, *, before: int | None = None) -> Iterator[Past]:
 def newcomer_slots(
     newcomer: str, count: int, *, seed: int, past: Iterable[Past], existing: Slots
 ) -> list[Slot]:
-    """Return `count` slots for a newcomer, or as many as there are battles that it did not meet.
-
-    Args:
-        newcomer: its name in the roster.
-        count: how many are wanted.
-        seed: of the run.
-        past: battles to draw from.
-        existing: every slot the run has.
-    """
+    """Return slots for a newcomer over `past` battles that it is not in, `count` if there are."""
     open_to = (one for one in past if newcomer not in (one.ending.model_a, one.ending.model_b))
     chosen = nsmallest(
         count, open_to, key=lambda one: derive(seed, "guest", newcomer, one.ending.id)
@@ -94,11 +81,7 @@ class NewcomerDraws:
         self._shares: dict[int, Mapping[str, float]] = {}
 
     def source_of(self, slot: str) -> Battle:
-        """Return the battle that a guest slot borrows from: the one that counted when it was added.
-
-        Raises:
-            StoreError: it is not there, or it has no answers.
-        """
+        """Return the battle a guest slot borrows from, as it was when added; or StoreError."""
         current = self._lineup.current(place_of(slot), before=joining_of(slot))
         battle = self._store.battle(current)
         if battle is None or battle.answer_a is None or battle.answer_b is None:
@@ -109,18 +92,18 @@ class NewcomerDraws:
 
     def of(self, slot: str) -> Draw:
         """Return the draw of a guest slot; where one stands in the run, with its propensity."""
-        source, generation, place = self.source_of(slot), joining_of(slot), _first(slot)
+        source, generation = self.source_of(slot), joining_of(slot)
+        place = newcomer_id(place_of(slot), generation)
         newcomer = self._newcomers.get(generation)
         if newcomer is None:
             raise StoreError(f"the run's settings name no newcomer for slot {slot}")
         keeps_a = self._u("guest side", place) < 0.5
         kept = (source.model_a if keeps_a else source.model_b) or ""
-        pair = (kept, newcomer) if keeps_a else (newcomer, kept)
         written = self._store.draw(place)
         return Draw(
             slot=slot,
-            model_a=pair[0],
-            model_b=pair[1],
+            model_a=kept if keeps_a else newcomer,
+            model_b=newcomer if keeps_a else kept,
             propensity=self._share(generation, kept) if written is None else written.propensity,
             swap=self._config.swap == "all" or self._u("swap", place) < float(self._config.swap),
             borrowed=Borrowed(battle=source.id, seat="a" if keeps_a else "b"),
@@ -147,10 +130,6 @@ class NewcomerDraws:
 
     def _u(self, what: str, key: str) -> float:
         return unit_interval(self._config.seed, what, key)
-
-
-def _first(slot: str) -> str:
-    return newcomer_id(place_of(slot), joining_of(slot))
 
 
 async def write_draws(store: Store, draws: NewcomerDraws, slots: Iterable[Slot]) -> None:

@@ -69,50 +69,36 @@ class Draws:
         """
         if self._guests is not None and is_newcomer(slot):
             return self._guests.of(slot)
-        place, basis = self._slots.called(base_of(slot)), self.basis_of(slot)
-        models = self._config.roster(self._joining(place))
+        place, basis, config = self._slots.called(base_of(slot)), self.basis_of(slot), self._config
+        first = place
+        if config.pairing == "keep-pair":
+            # A pair that is kept gets nobody who joined later.
+            first = self._slots.called(slot_id(place.video, place.persona, 0))
+        models = config.roster(first.generation)
         pick = self._pick(place, len(models), basis)
-        seats = take_seats(pick.pair, len(models), u=self._u("seats", self._seat_key(place)))
+        seated = _lineage(place) if config.rules.fixed_seats else place.id
+        seats = take_seats(pick.pair, len(models), u=self._u("seats", seated))
         return Draw(
             slot=slot,
             model_a=models[seats.a],
             model_b=models[seats.b],
-            propensity=None if self._config.pairing == "round-robin" else pick.propensity,
+            propensity=None if config.pairing == "round-robin" else pick.propensity,
             basis=basis,
-            swap=self._swapped(place),
+            swap=config.swap == "all" or self._u("swap", place.id) < config.swap,
         )
 
     def _pick(self, slot: Slot, n: int, basis: int | None) -> Pick:
         if self._config.pairing == "round-robin":
-            keys = self._deck(find_place(slot.ordinal, n).deck, n)
-            return Pick(deal(slot.ordinal, n, keys=keys), 1.0)
-        u = self._u("pair", self._pair_key(slot))
-        if basis is None:
-            return pick_uniform(u, n)
-        return pick_weighted(u, self._waves.weights(basis, n))
-
-    def _joining(self, slot: Slot) -> int:
-        """Return the generation whose models play in a slot; a pair that is kept gets no other."""
-        if self._config.pairing == "keep-pair":
-            return self._slots.called(slot_id(slot.video, slot.persona, 0)).generation
-        return slot.generation
-
-    def _deck(self, deck: int, n: int) -> list[float]:
-        if (deck, n) not in self._decks:
-            cards = range(count_pairs(n))
-            self._decks[deck, n] = [self._u("deck", f"{deck}-{card}") for card in cards]
-        return self._decks[deck, n]
-
-    def _pair_key(self, slot: Slot) -> str:
-        return _lineage(slot) if self._config.pairing == "keep-pair" else slot.id
-
-    def _seat_key(self, slot: Slot) -> str:
-        return _lineage(slot) if self._config.rules.fixed_seats else slot.id
-
-    def _swapped(self, slot: Slot) -> bool:
-        if self._config.swap == "all":
-            return True
-        return self._u("swap", slot.id) < self._config.swap
+            deck = find_place(slot.ordinal, n).deck
+            if (deck, n) not in self._decks:
+                cards = range(count_pairs(n))
+                self._decks[deck, n] = [self._u("deck", f"{deck}-{card}") for card in cards]
+            return Pick(deal(slot.ordinal, n, keys=self._decks[deck, n]), 1.0)
+        drawn_by = _lineage(slot) if self._config.pairing == "keep-pair" else slot.id
+        u = self._u("pair", drawn_by)
+        return (
+            pick_uniform(u, n) if basis is None else pick_weighted(u, self._waves.weights(basis, n))
+        )
 
     def _u(self, what: str, key: str) -> float:
         return unit_interval(self._config.seed, what, key)
@@ -127,11 +113,7 @@ class WrittenDraws:
         self._read_only = read_only
 
     async def __call__(self, slot: str) -> Draw:
-        """Return the draw of a slot; one that was written earlier must be the same.
-
-        Raises:
-            StoreError: the file holds another draw for this slot, or lacks what it was drawn by.
-        """
+        """Return the draw of a slot; StoreError where the file has another, or lacks its basis."""
         if self._read_only and not self._draws.is_known(slot):
             raise StoreError(
                 f"the draw of slot {slot} is based on wave {self._draws.basis_of(slot)}, of which "
@@ -144,13 +126,13 @@ class WrittenDraws:
         elif written != draw:
             by = "its seed gives" if draw.basis is None else "its seed and battles give"
             raise StoreError(
-                f"the run holds {_told(written)} for slot {slot}, where {by} "
-                f"{_told(draw)}; its file was changed, or another version made it"
+                f"the run holds {_in_words(written)} for slot {slot}, where {by} "
+                f"{_in_words(draw)}; its file was changed, or another version made it"
             )
         return draw
 
 
-def _told(draw: Draw | None) -> str:
+def _in_words(draw: Draw | None) -> str:
     if draw is None:
         return "no draw"
     swap = ", swapped" if draw.swap else ""

@@ -67,7 +67,7 @@ class Line:
     is_measured: bool = False
     """Tokens a call as they were in this run so far."""
     is_offline: bool = False
-    """A stand-in's: nobody bills its tokens, so a plan tells none."""
+    """A stand-in's: nobody bills its tokens, so a plan has none."""
 
     @property
     def dearest_usd(self) -> float:
@@ -123,10 +123,10 @@ class Plan:
     @property
     def tokens(self) -> tuple[float, float] | tuple[None, None]:
         """Those in and out that models take, stand-ins left out; None where only those play."""
-        told = [line for line in self.lines if not line.is_offline]
-        if self.lines and not told:
+        billed = [line for line in self.lines if not line.is_offline]
+        if self.lines and not billed:
             return None, None
-        return sum(line.input_tokens for line in told), sum(line.output_tokens for line in told)
+        return sum(line.input_tokens for line in billed), sum(line.output_tokens for line in billed)
 
     @property
     def unpriced(self) -> list[str]:
@@ -135,6 +135,7 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
+        tokens = [None if count is None else round(count) for count in self.tokens]
         return {
             "schema": SCHEMA,
             "battles": self.open_slots,
@@ -142,8 +143,8 @@ class Plan:
             "sampling": self.sampling.model_dump(),
             "lines": [line.to_json() for line in self.lines],
             "calls": round(sum(line.calls for line in self.lines), 1),
-            "input_tokens": _whole(self.tokens[0]),
-            "output_tokens": _whole(self.tokens[1]),
+            "input_tokens": tokens[0],
+            "output_tokens": tokens[1],
             "cost_usd": _money(self.usd),
             "cost_usd_at_most": _money(self.most_usd),
             "spent_usd": _money(self.spent_usd),
@@ -181,7 +182,12 @@ class Work:
 def plan_of(config: RunConfig, work: Work) -> Plan:
     """Return what `work` will take."""
     seen = _measured(work.rows)
-    lines = [_filled(config, line, seen) for line in _lines(config, work)]
+    lines = []
+    for (alias, role), (calls, most) in _calls(config, work).items():
+        made = work.done[(alias, role)]
+        if most > made:
+            bare = Line(alias, role, max(calls - made, 0.0), most - made)
+            lines.append(_filled(config, bare, seen))
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
     notes = tuple(_notes(config, lines, _rates(work.rows)))
@@ -194,14 +200,6 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
         sampling=config.sampling,
         notes=notes,
     )
-
-
-def _lines(config: RunConfig, work: Work) -> Iterable[Line]:
-    """Yield every model in every role, with its calls and nothing else."""
-    for (alias, role), (calls, most) in _calls(config, work).items():
-        made = work.done[(alias, role)]
-        if most > made:
-            yield Line(alias, role, max(calls - made, 0.0), most - made)
 
 
 def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
@@ -266,7 +264,7 @@ def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], _Mean]:
             continue
         total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0])
         total[0] += 1
-        for usage in (told.usage for told in row.tries):
+        for usage in (attempt.usage for attempt in row.tries):
             found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
             total[1:] = [old + (new or 0) for old, new in zip(total[1:], found, strict=True)]
     return {who: _Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
@@ -277,17 +275,12 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
     model, words = config.model_of(line.alias), WORDS[line.role]
     frames = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
-    mean = seen.get((line.alias, line.role))
-    is_measured = mean is not None
     limit = output_limit(model, line.role)
-    mean = mean or _Mean(
+    stated = _Mean(
         words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit), 0
     )
-    once = Usage(
-        input_tokens=round(mean.input_tokens),
-        output_tokens=round(mean.output_tokens),
-        cached_tokens=round(mean.cached_tokens),
-    )
+    mean = seen.get((line.alias, line.role), stated)
+    once = Usage(**{name: round(tokens) for name, tokens in mean._asdict().items()})
     usd = cost_of(model, once).usd
     longest = words.most_text + frames * (each.most + LABEL_TOKENS)
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
@@ -298,7 +291,7 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
         usd=None if usd is None else line.calls * usd,
         most_usd=None if most is None else line.most_calls * most,
         longest_tokens=round(longest) + limit,
-        is_measured=is_measured,
+        is_measured=mean is not stated,
         is_offline=model.is_offline,
     )
 
@@ -322,10 +315,6 @@ def _sum(costs: Iterable[float | None]) -> float | None:
     found = list(costs)
     known = [usd for usd in found if usd is not None]
     return sum(known) if len(known) == len(found) else None
-
-
-def _whole(tokens: float | None) -> int | None:
-    return None if tokens is None else round(tokens)
 
 
 def _money(usd: float | None) -> float | None:

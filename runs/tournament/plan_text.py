@@ -31,7 +31,10 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
     room = max(columns - sum(widths) - len(widths), LEAST_NAME)
     width = min(max(map(len, names)), room)
     for name, cells in zip(names, rows, strict=True):
-        yield _row(one_line(name, width).ljust(width), cells, widths)
+        role, *figures = cells
+        each = (f"{cell:>{wide}}" for cell, wide in zip(figures, widths[1:], strict=True))
+        shown = one_line(name, width).ljust(width)
+        yield " ".join([shown, role.ljust(widths[0]), *each]).rstrip()
     prices = _prices(plan, today or datetime.now(UTC).date())
     for note in (about_sampling(plan.sampling), *prices, *plan.notes):
         yield from wrap(note, columns, subsequent_indent="  ")
@@ -71,12 +74,6 @@ def cap_notice(plan: Plan, caps: Caps, spent: Caps) -> Iterator[str]:
             f"one call to {safe(longest.alias)} as {longest.role} may take up to "
             f"{longest.longest_tokens:,} tokens, and {left:,.0f} of the cap are left: {hint}"
         )
-
-
-def _row(name: str, cells: tuple[str, ...], widths: list[int]) -> str:
-    role, *figures = cells
-    told = (f"{cell:>{room}}" for cell, room in zip(figures, widths[1:], strict=True))
-    return " ".join([name, role.ljust(widths[0]), *told]).rstrip()
 
 
 def _cells(line: Line) -> tuple[str, ...]:

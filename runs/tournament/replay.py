@@ -42,10 +42,9 @@ class Replayed:
 
 
 async def replay(out: Path) -> Replayed:
-    """Play every settled slot of the run in `out` from its journal and compare, byte for byte.
+    """Play every settled slot from the run's journal, and compare byte for byte; no model call.
 
-    Where slots were superseded the run is played as it stood in each generation. Costs no model
-    call and touches no network, no video and no file but the run's.
+    Where slots were superseded the run is played as it stood in each generation.
     """
     with Store.open(run_file(out), write=False) as store:
         found = Replayed()
@@ -95,25 +94,22 @@ class _View(NamedTuple):
 def _arena(
     store: Store, compare: Callable[[Battle], Awaitable[None]], view: _View, waves: Waves
 ) -> Arena:
-    config = RunConfig.of_manifest(store.manifest())
+    config, slots = RunConfig.of_manifest(store.manifest()), store.slots()
     videos = {video.id: video for video in store.videos()}
-    slots = store.slots()
     if strangers := sorted(slots.videos_of() - videos.keys()):
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
     sampling, then = config.sampling, view.generation
     run_frames = RunFrames(store, None, files={}, sampling=sampling, videos=videos, generation=then)
     asker = Asker(store.journal, run_frames.jpegs, seed=config.seed, is_replay=True)
-    fresh = view.fresh.ids
     prompts = stored_prompts(store)
+    draws = Draws(config, slots, waves, NewcomerDraws(config, store))
     common = assemble(config, asker, prompts=prompts, videos=videos, lineup=view.lineup)
     return common(
         frames=run_frames.frames,
-        draw=WrittenDraws(
-            Draws(config, slots, waves, NewcomerDraws(config, store)), store, read_only=True
-        ),
+        draw=WrittenDraws(draws, store, read_only=True),
         settle=compare,
         settled=lambda slot: store.battle(slot) if slot in view.before else None,
-        wanted=fresh.__contains__,
+        wanted=view.fresh.ids.__contains__,
     )
 
 
@@ -125,16 +121,13 @@ async def _play(arena: Arena, slots: Slots, found: Replayed) -> None:
         for video in slots.where(slots.personas == persona).videos_of():
             users.setdefault(video, set()).add(persona)
 
-    async def play_lineage(video: str, persona: int) -> None:
-        try:
-            await play(_alone(arena, video, persona), video)
-        except (JournalMiss, StoreError) as wrong:
-            found.differences.append(f"{lineage_id(video, persona)}: {wrong}")
-
     # Each lineage by itself: what is wrong with one must not end the others.
     async def play_again(visit: Visit) -> None:
         for persona in sorted(users[visit.video]):
-            await play_lineage(visit.video, persona)
+            try:
+                await play(_alone(arena, visit.video, persona), visit.video)
+            except (JournalMiss, StoreError) as wrong:
+                found.differences.append(f"{lineage_id(visit.video, persona)}: {wrong}")
 
     await play_blocks(blocks_of(slots), play_again)
 
@@ -163,8 +156,7 @@ def _alone(arena: Arena, video: str, persona: int) -> Arena:
 
 def _compare(found: Replayed, store: Store, battle: Battle) -> None:
     now = canonical_json(battle.model_dump(mode="json", by_alias=True))
-    then = store.battle_bytes(battle.id)
-    if then == now.encode():
+    if store.battle_bytes(battle.id) == now.encode():
         found.battles += 1
         return
     try:
@@ -172,7 +164,6 @@ def _compare(found: Replayed, store: Store, battle: Battle) -> None:
     except StoreError as wrong:
         found.differences.append(f"{battle.id}: {wrong}")
         return
-    fields = [
-        name for name in Battle.model_fields if getattr(was, name, None) != getattr(battle, name)
-    ]
+    names = Battle.model_fields
+    fields = [name for name in names if getattr(was, name, None) != getattr(battle, name)]
     found.differences.append(f"{battle.id}: {', '.join(fields) or 'bytes'} differ")

@@ -1,13 +1,12 @@
-"""Playing an open run: every unsettled slot, told as it happens, until done or interrupted."""
+"""Playing an open run: every unsettled slot, until done or interrupted."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget, Caps
@@ -124,8 +123,7 @@ class Limits:
 Play = Coroutine[object, object, Finished]
 """A run that is open; await it to play every unsettled slot.
 
-What comes before the first call is done outside the event loop: there Ctrl-C is heard at once,
-while a loop that stands still hears it only when it moves on.
+What comes before the first call is done outside the event loop, where Ctrl-C works at once.
 """
 
 
@@ -138,7 +136,9 @@ async def play_run(
     """
     with run.store as store:
         lineup = Lineup(store.slots())
-        listeners = _alarmed(store, out, limits, listeners)
+        count = partial(_count_forfeits, store)
+        alarm = Alarm(out, listeners.say, count, accepted=limits.max_void)
+        listeners = Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
         stopped = is_capped = False
         gone: Outage | None = None
         rule = kept_rule(store).rule
@@ -162,7 +162,7 @@ async def play_run(
             listeners.hear(Ended(stopped, is_capped, store.journal.spent(), address))
         for line in damage(store):
             listeners.say(line)
-        forfeits = _count_forfeits(store)
+        forfeits, spend_cap = count(), budget.spend_cap
         return Finished(
             total=len(lineup.slots),
             settled=forfeits.verdicts.total(),
@@ -173,18 +173,10 @@ async def play_run(
             gone=gone,
             faulty=forfeits.faulty(limits.max_void),
             caps=budget.caps,
-            needed=budget.spend_cap.needed
-            if isinstance(budget.spend_cap, CappedBudget)
-            else NOTHING,
+            needed=spend_cap.needed if isinstance(spend_cap, CappedBudget) else NOTHING,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
         )
-
-
-def _alarmed(store: Store, out: Path, limits: Limits, listeners: Listeners) -> Listeners:
-    """Return an audience that is also told at once of a model that is no use."""
-    alarm = Alarm(out, listeners.say, partial(_count_forfeits, store), accepted=limits.max_void)
-    return Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
 
 
 def _count_forfeits(store: Store) -> Forfeits:
@@ -233,8 +225,8 @@ async def playing(
 ) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
     store, config = run.store, run.config
-    if isinstance(budget.spend_cap, CappedBudget):
-        hear = all_of(_ends_for(budget.spend_cap), hear)
+    if isinstance(cap := budget.spend_cap, CappedBudget):
+        hear = all_of(partial(_free_money, cap), hear)
     videos = {video.id: video for video in store.videos()}
     slots = store.slots()
     async with Decoders(FrameCache()) as decoders:
@@ -250,66 +242,56 @@ async def playing(
         await write_draws(store, guests, lineup.slots.where(newcomers_among(lineup.slots)))
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ahead = Ahead(run_frames.foresee)
-        parts = _Parts(run_frames, draws, store, waves, watch, ahead)
+        heard = _Heard(run_frames, draws, store, waves, ahead, hear)
         common = assemble(config, asker, prompts=run.prompts, videos=videos, lineup=lineup)
         try:
-            arena = _heard(common, parts, lineup=lineup, hear=hear)
+            arena = common(
+                frames=heard.frames,
+                draw=heard.draw,
+                settle=heard.settle,
+                settled=store.battle,
+                wanted=lineup.ids.__contains__,
+                turn=watch.turn if watch else always,
+            )
             yield Game(arena, asker, slots, watch, guests, ahead)
         finally:
             await asker.aclose()
 
 
-class _Parts(NamedTuple):
-    """What the callbacks of a run's arena use."""
+@dataclass(frozen=True)
+class _Heard:
+    """The ways of a run to frames, draws and battles, of which each is an event."""
 
     run_frames: RunFrames
     draws: WrittenDraws
     store: Store
     waves: Waves
-    watch: Watch | None
     ahead: Ahead
+    hear: Hear
+    watched: set[str] = field(default_factory=set)
 
+    async def frames(self, video: str) -> Frames:
+        if video not in self.watched:
+            self.watched.add(video)
+            self.hear(Watched(video))
+            self.ahead.note(video)
+        return await self.run_frames.frames(video)
 
-def _heard(common: partial[Arena], parts: _Parts, *, lineup: Lineup, hear: Hear) -> Arena:
-    """Return the arena of a run, of which every frame, draw and battle is an event."""
-    run_frames, draws, store, waves, watch, ahead = parts
-    watched: set[str] = set()
-
-    async def frames(video: str) -> Frames:
-        if video not in watched:
-            watched.add(video)
-            hear(Watched(video))
-            ahead.note(video)
-        return await run_frames.frames(video)
-
-    async def draw(slot: str) -> Draw:
-        drawn = await draws(slot)
-        hear(Drawn(drawn))
+    async def draw(self, slot: str) -> Draw:
+        drawn = await self.draws(slot)
+        self.hear(Drawn(drawn))
         return drawn
 
-    async def settle(battle: Battle) -> None:
-        await store.put_battle(battle)
-        hear(Settled(battle))
-        waves.note(ending_of(battle))
-
-    return common(
-        frames=frames,
-        draw=draw,
-        settle=settle,
-        settled=store.battle,
-        wanted=lineup.ids.__contains__,
-        turn=watch.turn if watch else always,
-    )
+    async def settle(self, battle: Battle) -> None:
+        await self.store.put_battle(battle)
+        self.hear(Settled(battle))
+        self.waves.note(ending_of(battle))
 
 
-def _ends_for(spend_cap: CappedBudget) -> Hear:
-    """Return what tells a spending cap of every battle that needs no more money."""
-
-    def hear(event: Happening) -> None:
-        if isinstance(event, Settled):
-            spend_cap.end(base_of(event.battle.id))
-
-    return hear
+def _free_money(spend_cap: CappedBudget, event: Happening) -> None:
+    """Let a cap know of a battle that needs no more money."""
+    if isinstance(event, Settled):
+        spend_cap.end(base_of(event.battle.id))
 
 
 async def _play_all(game: Game, slots: Slots, listeners: Listeners) -> bool:
@@ -318,10 +300,10 @@ async def _play_all(game: Game, slots: Slots, listeners: Listeners) -> bool:
 
     async def go_and_play(visit: Visit) -> None:
         def is_wanted(slot: str) -> bool:
-            return arena.wanted(slot) and game.slots.called(slot).generation <= visit.generation
+            is_of_it = game.slots.called(slot).generation <= visit.generation
+            return game.arena.wanted(slot) and is_of_it
 
-        arena = game.arena
-        await play(replace(arena, wanted=is_wanted), visit.video)
+        await play(replace(game.arena, wanted=is_wanted), visit.video)
 
     async def play_them() -> None:
         of_newcomer = newcomers_among(slots)

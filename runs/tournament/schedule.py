@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple, TypeVar
 
@@ -16,6 +16,7 @@ from videoautoarena.memory.records.slots import Longs, Slots
 
 OPEN_BLOCKS = 2
 T = TypeVar("T")
+Play = Callable[[T], Coroutine[object, object, object]]
 
 
 class Visit(NamedTuple):
@@ -30,14 +31,12 @@ class Visit(NamedTuple):
 
 
 def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
-    """Return the visits of each block, in the order in which blocks are admitted.
-
-    A generation begins when all blocks of those before it have begun.
-    """
+    """Return the visits of each block, in the order they are admitted: by generation first."""
     slots = Slots.of(slots)
     order = np.lexsort((slots.columns.ordinal, slots.columns.block, slots.generations))
     blocks: dict[tuple[int, int], list[Visit]] = {}
-    for row in order[_first_of_each(numbers_of_visits(slots)[order])].tolist():
+    _, first_rows = np.unique(numbers_of_visits(slots)[order], return_index=True)
+    for row in order[np.sort(first_rows)].tolist():
         slot = slots[row]
         visits = blocks.setdefault((slot.generation, slot.block), [])
         visits.append(Visit(slot.video, slot.generation))
@@ -51,14 +50,7 @@ def numbers_of_visits(slots: Slots) -> Longs:
     return visits + columns.video
 
 
-def _first_of_each(numbers: Longs) -> Longs:
-    """Return where each number comes first, in the order of their coming."""
-    return np.sort(np.unique(numbers, return_index=True)[1])
-
-
-def one_after_another(
-    play: Callable[[Visit], Awaitable[object]],
-) -> Callable[[Visit], Awaitable[object]]:
+def one_after_another(play: Play[Visit]) -> Play[Visit]:
     """Return what plays visits, of one video each after the one that was asked for before."""
     locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -69,20 +61,15 @@ def one_after_another(
     return in_turn
 
 
-async def play_blocks(
-    blocks: Sequence[Sequence[T]], play: Callable[[T], Awaitable[object]]
-) -> None:
-    """Play every video; a block begins only when fewer than two earlier ones are unsettled.
-
-    The first exception ends all others and is raised as it is.
-    """
+async def play_blocks(blocks: Sequence[Sequence[T]], play: Play[T]) -> None:
+    """Play every video, two blocks at a time; the first exception ends all and is raised."""
     open_blocks = asyncio.Semaphore(OPEN_BLOCKS)
 
     async def play_block(videos: Sequence[T]) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 for video in videos:
-                    group.create_task(_played(play, video))
+                    group.create_task(play(video))
         finally:
             open_blocks.release()
 
@@ -92,18 +79,10 @@ async def play_blocks(
                 await open_blocks.acquire()
                 group.create_task(play_block(videos))
     except BaseExceptionGroup as several:
-        raise _first(several) from None
-
-
-async def _played(play: Callable[[T], Awaitable[object]], video: T) -> None:
-    await play(video)
-
-
-def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:
-    inner: BaseException = several
-    while isinstance(inner, BaseExceptionGroup):
-        inner = inner.exceptions[0]
-    return inner
+        inner: BaseException = several
+        while isinstance(inner, BaseExceptionGroup):
+            inner = inner.exceptions[0]
+        raise inner from None
 
 
 AHEAD = 21

@@ -62,17 +62,8 @@ def simulate(
 ) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
 
-    Args:
-        videos: folder of videos.
-        out: the run's folder.
-        flags: what was typed.
-        say: takes a line of chatter.
-        hear: takes what happens; None says each battle as a line.
-        care: how the run is opened.
-
-    Raises:
-        BadInput: nothing was written; the message says what to change.
-        ForeignRun: `out` holds a run with other settings.
+    `say` takes a line of chatter, `hear` what happens; None says each battle as a line.
+    BadInput or ForeignRun, which says what to change, leaves nothing written.
     """
     settings = resolve(named_in_full(out, flags))
     prompts = PromptSet.load(settings.prompts)
@@ -94,23 +85,15 @@ def simulate(
         )
         undo.pop_all()
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
-    told = Listeners(say, hear or plain_lines(say))
+    listeners = Listeners(say, hear or plain_lines(say))
     limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
-    return play_run(ready, out, limits=limits, listeners=told)
+    return play_run(ready, out, limits=limits, listeners=listeners)
 
 
 def resume(
     out: Path, *, videos: Path | None, limits: Limits, listeners: Listeners, care: Care = NO_CARE
 ) -> Play:
-    """Open the run in `out` with its own settings; what comes back plays it to the end.
-
-    Args:
-        out: the run's folder.
-        videos: where the videos are now; None looks where they were.
-        limits: what is no part of the run.
-        listeners: who is told of it.
-        care: how the run is opened.
-    """
+    """Open the run in `out` with its own settings; what comes back plays it to the end."""
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, care))
         config = RunConfig.to_go_on(store.manifest())
@@ -142,13 +125,7 @@ def _load_graph() -> None:
 
 
 def look(folder: Path, say: Say, found: Findings | None = None) -> Findings:
-    """Return the videos of a folder and name every file that cannot be used.
-
-    `found` is what it holds, where it was read before.
-
-    Raises:
-        BadInput: there is no usable video.
-    """
+    """Return what a folder holds, or `found` of it, and say what is no use; or BadInput."""
     found = found or gather(folder, say)
     for path, same in found.duplicates:
         say(f"{safe(path)} is the same video as {safe(same)}; it is used once")
@@ -198,14 +175,12 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
 def _money_lines(run: Opened) -> Iterator[str]:
     """Yield what is to be known of a run's money before its first call."""
     caps = kept_caps(run.store)
-    told = f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
-    if run.config.offline:
-        yield from [told] * bool(caps)
-        return
-    plan = plan_of(run.config, work_left(run.config, run.store))
-    yield from money_notice(plan)
+    plan = None if run.config.offline else plan_of(run.config, work_left(run.config, run.store))
+    if plan is not None:
+        yield from money_notice(plan)
     if caps:
-        yield told
+        yield f"cap on the whole run: {describe_caps(caps)}; it stays in force until changed"
+    if caps and plan is not None:
         spent = run.store.journal.spent()
         taken = Caps(spent.usd, spent.input_tokens + spent.output_tokens)
         yield from cap_notice(plan, caps, taken)

@@ -41,10 +41,7 @@ class Change(NamedTuple):
 
 
 async def repeat_cases(material: Material) -> list[TrialCase]:
-    """Return decided battles to be judged once more from seats ab.
-
-    A judge that did not judge the run judges each of them twice.
-    """
+    """Return decided battles to be judged again from seats ab, twice by who did not judge them."""
     chosen = choose(material, "repeat", is_complete)
     own = material.run.manifest["judges"]
     strangers = tuple(model.alias for model in material.judges if model.alias not in own)
@@ -80,7 +77,13 @@ async def attack_cases(material: Material) -> list[TrialCase]:
 
 async def constant_cases(material: Material) -> list[TrialCase]:
     """Return answers that were found good, each against one that is the same for any question."""
-    kit, battles = constants(), choose(material, "constant", _has_good_answer, most=None)
+    kit = constants()
+    battles = choose(
+        material,
+        "constant",
+        lambda one: has_clear_loser(one) or (is_complete(one) and one.verdict == "tie_good"),
+        most=None,
+    )
     number = contracts_of(material.run.manifest)
     cases = []
     for meeting in meetings(len(kit), battles=len(battles), count=material.count):
@@ -94,26 +97,38 @@ async def constant_cases(material: Material) -> list[TrialCase]:
 
 
 async def rejudge_cases(material: Material) -> list[TrialCase]:
-    """Return answered battles as they stand, to be judged from the seatings they were judged from.
-
-    Those whose judges came to no verdict are among them.
-    """
-    cases = []
-    for battle in choose(material, "rejudge", _was_judged):
-        seatings = sorted({judging.seats for judging in battle.verdicts})
-        cases.append(
-            TrialCase(
-                id=battle.id,
-                kind="rejudge",
-                name="",
-                video=battle.video,
-                frames=await material.run_frames.frames(battle.video),
-                case=case_of(battle),
-                battle=battle.id,
-                seats=tuple(seatings),
-            )
+    """Return answered battles, with or without verdict, from the seatings they had."""
+    return [
+        await _standing(
+            material,
+            battle,
+            battle.id,
+            kind="rejudge",
+            seats=tuple(sorted({judging.seats for judging in battle.verdicts})),
         )
-    return cases
+        for battle in choose(material, "rejudge", lambda one: bool(one.verdicts) and has_texts(one))
+    ]
+
+
+async def _standing(
+    material: Material, battle: Battle, id_: str, *, kind: TrialKind, seats: tuple[Seats, ...]
+) -> TrialCase:
+    """Return a battle as it stands."""
+    return TrialCase(
+        id=id_,
+        kind=kind,
+        name="",
+        video=battle.video,
+        frames=await material.run_frames.frames(battle.video),
+        case=Case(
+            persona=battle.persona_text or "",
+            question=battle.question or "",
+            answer_a=battle.answer_a or "",
+            answer_b=battle.answer_b or "",
+        ),
+        battle=battle.id,
+        seats=seats,
+    )
 
 
 def choose(
@@ -123,10 +138,7 @@ def choose(
     *,
     most: int | None = -1,
 ) -> list[Battle]:
-    """Return fit battles in the order that seed and kind give them.
-
-    `most` is how many there may be, None for all; without it as many as were asked for.
-    """
+    """Return fit battles in seeded order; `most` is None for all, -1 for as many as asked."""
     seed, run = material.config.seed, material.run
     fit = [battle.id for battle in run.each_battle if is_fit(battle)]
     fit.sort(key=lambda battle: derive(seed, "trial", kind, battle))
@@ -136,71 +148,41 @@ def choose(
 
 
 def meetings(texts: int, *, battles: int, count: int | None) -> Iterator[Meeting]:
-    """Deal texts over battles, each pair once at most and each text from both seats in turn.
-
-    Args:
-        texts: how many texts there are.
-        battles: how many battles there are.
-        count: how many meetings there are to be; None: until all texts and all battles had one.
-    """
+    """Deal texts over battles, no pair twice, seats in turn; no `count`: until all had one."""
     round_trip = math.lcm(texts, battles) or 1
     dealt = (
         # Within a round trip no pair comes twice; after it everybody moves on by one battle.
-        Meeting(n % texts, (n + n // round_trip) % battles, _turn(n // texts + n % texts))
+        Meeting(
+            n % texts,
+            (n + n // round_trip) % battles,
+            "ba" if (n // texts + n % texts) % 2 else "ab",
+        )
         for n in range(texts * battles)
     )
     return islice(dealt, max(texts, battles) if count is None else count)
-
-
-def _turn(number: int) -> Seats:
-    return "ab" if number % 2 == 0 else "ba"
 
 
 async def plain_case(
     material: Material, battle: Battle, *, seats: Seats, time: int = 1, only: tuple[str, ...] = ()
 ) -> TrialCase:
     """Return a battle as it stands, to be judged for the `time`-th time."""
-    return TrialCase(
-        id=f"{battle.id}+{time}",
-        kind="repeat",
-        name="",
-        video=battle.video,
-        frames=await material.run_frames.frames(battle.video),
-        case=case_of(battle),
-        battle=battle.id,
-        seats=(seats,),
-        only=only,
-    )
+    id_ = f"{battle.id}+{time}"
+    case = await _standing(material, battle, id_, kind="repeat", seats=(seats,))
+    return replace(case, only=only)
 
 
 async def _changed_case(
     material: Material, battle: Battle, change: Change, *, seats: Seats
 ) -> TrialCase:
     """Return a battle in which one side says something else."""
-    asked = case_of(battle)
-    return TrialCase(
-        id=f"{change.name}:{battle.id}",
-        kind=change.kind,
-        name=change.name,
-        video=battle.video,
-        frames=await material.run_frames.frames(battle.video),
-        case=replace(asked, answer_a=change.said)
+    id_ = f"{change.name}:{battle.id}"
+    found = await _standing(material, battle, id_, kind=change.kind, seats=(seats,))
+    case = (
+        replace(found.case, answer_a=change.said)
         if change.side == "a"
-        else replace(asked, answer_b=change.said),
-        right=change.side,
-        battle=battle.id,
-        seats=(seats,),
+        else replace(found.case, answer_b=change.said)
     )
-
-
-def case_of(battle: Battle) -> Case:
-    """Return what a judge of this battle is shown."""
-    return Case(
-        persona=battle.persona_text or "",
-        question=battle.question or "",
-        answer_a=battle.answer_a or "",
-        answer_b=battle.answer_b or "",
-    )
+    return replace(found, name=change.name, case=case, right=change.side)
 
 
 def _seated(side: Side, *, is_first: bool) -> Seats:
@@ -210,20 +192,15 @@ def _seated(side: Side, *, is_first: bool) -> Seats:
 
 def is_complete(battle: Battle) -> bool:
     """Return whether there are two answers and a verdict on them."""
-    texts = (battle.persona_text, battle.question, battle.answer_a, battle.answer_b)
-    return battle.verdict in DECIDED and all(texts)
+    return battle.verdict in DECIDED and has_texts(battle)
+
+
+def has_texts(battle: Battle) -> bool:
+    """Return whether there is all that a judge is shown."""
+    return all((battle.persona_text, battle.question, battle.answer_a, battle.answer_b))
 
 
 def has_clear_loser(battle: Battle) -> bool:
     """Return whether every judging that came to something came to the same winner."""
     said = {j.verdict for j in battle.verdicts if j.verdict not in ("abstain", "failed")}
     return is_complete(battle) and battle.verdict in ("a", "b") and said == {battle.verdict}
-
-
-def _has_good_answer(battle: Battle) -> bool:
-    return has_clear_loser(battle) or (is_complete(battle) and battle.verdict == "tie_good")
-
-
-def _was_judged(battle: Battle) -> bool:
-    texts = (battle.persona_text, battle.question, battle.answer_a, battle.answer_b)
-    return bool(battle.verdicts) and all(texts)

@@ -20,7 +20,7 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.evidence import Trial, TrialKind
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.console.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.interrupts import until_done
@@ -52,7 +52,6 @@ from videoautoarena.runs.trials.trial import (
     Tally,
     TrialGame,
     Wanted,
-    arena_file,
     loading,
     open_seatings,
     seatings_of,
@@ -156,17 +155,10 @@ async def plan_trials(out: Path, asked: Asked) -> TrialPlan:
 
 
 async def hold_trials(out: Path, asked: Asked, *, listeners: Listeners, on_held: OnHeld) -> Tally:
-    """Hold the trials that were asked for and that the run in `out` does not have.
+    """Hold the trials that were asked for and that the run in `out` lacks.
 
-    Args:
-        out: the run's folder.
-        asked: what was typed.
-        listeners: who is told how it goes.
-        on_held: takes every trial as it is kept, and how all of them went so far.
-
-    Raises:
-        BadInput: a judge that cannot be, or frames that are gone.
-        RunLocked: another process is at the run.
+    BadInput for a judge that cannot be, or frames that are gone; RunLocked where another
+    process is at the run.
     """
     async with _ready(out, asked, listeners=listeners) as ready:
         for line in ready.plan.as_lines():
@@ -181,11 +173,16 @@ async def hold_trials(out: Path, asked: Asked, *, listeners: Listeners, on_held:
 
 @asynccontextmanager
 async def _ready(out: Path, asked: Asked, *, listeners: Listeners | None) -> AsyncIterator[Ready]:
-    """Yield trials that can be held; with nobody to be told, such as can only be planned."""
+    """Yield trials that can be held; without listeners such as can only be planned."""
     write = listeners is not None
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(run_file(out), write=write))
-        config = _config(store, asked)
+        # With the judges on trial, and the prices that hold now.
+        kept, file = RunConfig.of_manifest(store.manifest()), arena_file(asked.config)
+        config = with_judges(kept, asked.judges, file=file, leave=asked.leave)
+        if any(config.cast[alias].is_offline for alias in config.judges):
+            refuse_text_read(config.sampling, "name a real --judge")
+        config = priced(config)
         caps = merged_caps(kept_caps(store), asked.caps)
         check_caps(config, caps)
         if write:
@@ -203,18 +200,12 @@ async def _ready(out: Path, asked: Asked, *, listeners: Listeners | None) -> Asy
         yield Ready(store, config, run_frames, loading(run_frames, cases), wanted, plan)
 
 
-def _config(store: Store, asked: Asked) -> RunConfig:
-    """Return the run's settings with the judges on trial, and the prices that hold now."""
-    kept, file = RunConfig.of_manifest(store.manifest()), arena_file(asked.config)
-    config = with_judges(kept, asked.judges, file=file, leave=asked.leave)
-    if any(config.cast[alias].is_offline for alias in config.judges):
-        refuse_text_read(config.sampling, "name a real --judge")
-    return priced(config)
-
-
 def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> Material:
     videos = {video.id: video for video in run.store.videos()}
-    files = _files(run.store, asked.videos)
+    # With a folder given, where each was found there; else where it should lie.
+    folder = asked.videos or videos_folder(run.store)
+    found = find_videos(asked.videos).videos if asked.videos is not None else videos.values()
+    files = {video.id: folder / video.path for video in found} if folder else {}
     run_frames = RunFrames(
         run.store, decoders, files=files, sampling=config.sampling, videos=videos
     )
@@ -229,35 +220,22 @@ def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> 
     )
 
 
-def _files(store: Store, folder: Path | None) -> dict[str, Path]:
-    """Return where each video should lie; with a folder given, where it was found there."""
-    if folder is not None:
-        return {video.id: folder / video.path for video in find_videos(folder).videos}
-    known = videos_folder(store)
-    return {video.id: known / video.path for video in store.videos()} if known else {}
-
-
 def _plan(
     store: Store, config: RunConfig, seatings: Sequence[Seating], wanted: Sequence[Wanted]
 ) -> TrialPlan:
-    calls = Counter({one.seating.model.alias: 0 for one in wanted})
+    calls = Counter[str]()
     for one in wanted:
         calls[one.seating.model.alias] += REPAIR
     cases = [one.seating.case for one in wanted]
     videos = len({video for case in cases for video in (case.video, *case.others)})
-    has_words = has_subtitles(store)
-    notices = judges_notice(config, calls, videos=videos, has_subtitles=has_words)
+    notices = judges_notice(config, calls, videos=videos, has_subtitles=has_subtitles(store))
     kinds = Counter[str](one.case.kind for one in seatings)
     known = len(seatings) - len(wanted)
     return TrialPlan(dict(kinds), config.judges, known, dict(calls), tuple(notices))
 
 
 async def _find_frames(ready: Ready) -> None:
-    """Look whether the frames of every video that is shown can be had: later it would be a loss.
-
-    Raises:
-        BadInput: those of one cannot.
-    """
+    """Raise BadInput where frames of a video that is shown cannot be had: later it costs calls."""
     shown = (one.seating.case for one in ready.wanted)
     videos = {case.frames.video: case.frames for case in shown if case.load is None}
     for video, frames in videos.items():
@@ -287,16 +265,16 @@ async def _hold(
 
 @contextmanager
 def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnHeld]:
-    """Give what takes every trial as it is held and shows how far they are."""
+    """Yield what takes every trial as it is held and shows how far they are."""
     with progress(say, is_quiet=is_quiet) as on_progress:
 
         def on_held(_trial: Trial, tally: Tally) -> None:
-            on_progress(tally.held, tally.asked - tally.known, told(tally))
+            on_progress(tally.held, tally.asked - tally.known, in_words(tally))
 
         yield on_held
 
 
-def told(tally: Tally) -> str:
+def in_words(tally: Tally) -> str:
     """Return in a few words how trials went in this process."""
     words = [counted(tally.held, "judging")]
     words += [f"{tally.abstained} abstained"] * bool(tally.abstained)

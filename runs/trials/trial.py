@@ -6,7 +6,6 @@ of the run, and an equal prompt is an independent sample.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ from videoautoarena.memory.store.evidence import (
     trial_id,
 )
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.arena_file import ArenaFile, read_arena_file
+from videoautoarena.runs.config.arena_file import ArenaFile
 from videoautoarena.runs.config.cast import (
     OFFLINE_JUDGE,
     CastEntry,
@@ -38,7 +37,7 @@ from videoautoarena.runs.config.cast import (
     is_self_judging,
 )
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.context import EarlyEnd
+from videoautoarena.runs.rundir.context import EarlyEnd, work_off
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.words import in_full
@@ -59,12 +58,9 @@ def with_judges(
 ) -> RunConfig:
     """Return a run's settings with these judges in place of its own; none named: with its own.
 
-    A name, which may be short, is looked for in the file, then among those of the run, then taken
-    for `provider:model`.
-
-    Raises:
-        BadInput: a name twice, one that stands for something else in the run, an offline model
-            that cannot judge, or a judge without the leave that it needs.
+    A name, which may be short, is looked for in the file, then among those of the run, then
+    taken for `provider:model`. BadInput for a name twice, one that is something else in the
+    run, or a judge that cannot judge or lacks the leave.
     """
     if not names:
         return config
@@ -87,22 +83,10 @@ def _entry(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
     known = config.cast.get(name)
     if name not in file.models and known is not None:
         return known
-    found = entry_of(name, file)
-    if known is not None and _identity(known, config) != _identity(found, config):
+    found, frames = entry_of(name, file), config.sampling.frames
+    if known is not None and known.identity(frames) != found.identity(frames):
         raise BadInput(f"{name} is another model in this run; give it another name in arena.toml")
     return found
-
-
-def _identity(entry: CastEntry, config: RunConfig) -> Mapping[str, object]:
-    return entry.identity(config.sampling.frames)
-
-
-def arena_file(config: Path | None) -> ArenaFile:
-    """Return the file that was named, else ./arena.toml, else an empty one."""
-    if config is not None:
-        return read_arena_file(config)
-    found = Path("arena.toml")
-    return read_arena_file(found) if found.is_file() else ArenaFile()
 
 
 _OWN_TEXTS = ("rejudge", "repeat")
@@ -135,7 +119,7 @@ class TrialCase:
     others: tuple[str, ...] = ()
     """Ids of the run's videos that its frames show besides."""
     load: Load | None = None
-    """Hands over the JPEG bytes by `frames.video` and digests, where `frames` are not the run's.
+    """Returns the JPEG bytes by `frames.video` and digests, where `frames` are not the run's.
 
     `frames.video` is then an id that no video of the run has, and the same for equal frames.
     """
@@ -144,10 +128,6 @@ class TrialCase:
     def seatings(self) -> tuple[Seats, ...]:
         """From which seatings it is judged."""
         return self.seats or (("ab", "ba") if self.case.swap else ("ab",))
-
-
-def _say_nothing(_line: str) -> None:
-    """Let a line pass."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +148,7 @@ class Material:
     """Cases of each kind at most; None for all."""
     notes: list[str] = field(default_factory=list)
     """What the makers of cases have to say to a person; may hold names of files."""
-    say: Callable[[str], None] = field(default=_say_nothing)
+    say: Callable[[str], None] = lambda _line: None
     """Takes a line on work that may last."""
 
 
@@ -285,60 +265,37 @@ class TrialGame:
     concurrency: int
     tally: Tally
     on_held: Callable[[Trial], None]
-    _is_broken: bool = field(default=False, init=False)
 
     async def hold(self, wanted: Sequence[Wanted]) -> None:
         """Hold all these trials and keep each: one model call each, two where a reply is mended.
 
         Where the journal has a call, which a kill may have left without its trial, it costs none.
         """
-        line = iter(wanted)
-
-        async def work() -> None:
-            for one in line:
-                if self._is_broken:
-                    return
-                await self._hold_one(one)
-
         workers = min(len(wanted), _AT_WORK * self.concurrency)
-        # Every call is waited for even if one raises: a paid reply must be kept.
-        done = await asyncio.gather(*(work() for _ in range(workers)), return_exceptions=True)
-        for outcome in done:
-            if isinstance(outcome, BaseException):
-                raise outcome
+        await work_off(wanted, self._hold_one, workers=workers)
 
     async def _hold_one(self, wanted: Wanted) -> None:
-        seating, generation = wanted
-        case = seating.case
-        try:
-            judging = await judge_once(
-                self._prompter(generation),
-                seating.model,
-                frames=case.frames,
-                case=case.case,
-                place=Place(seating.scope, 0, seating.seats),
+        (seating, generation), prompter = wanted, self.prompter
+        if generation:
+            asks = tuple(range(generation + 1))
+            prompter = Prompter(
+                prompter.asker, prompter.prompts, prompter.seed, generations=lambda _scope: asks
             )
-            number = self.prompter.prompts.contracts
-            trial = seating.trial(judging, generation, contracts=number)
-            await self.store.evidence.put_trial(trial)
-        except BaseException:
-            self._is_broken = True
-            raise
+        judging = await judge_once(
+            prompter,
+            seating.model,
+            frames=seating.case.frames,
+            case=seating.case.case,
+            place=Place(seating.scope, 0, seating.seats),
+        )
+        trial = seating.trial(judging, generation, contracts=prompter.prompts.contracts)
+        await self.store.evidence.put_trial(trial)
         self.tally.count(trial)
         self.on_held(trial)
 
-    def _prompter(self, generation: int) -> Prompter:
-        prompter = self.prompter
-        if not generation:
-            return prompter
-        asks = tuple(range(generation + 1))
-        return Prompter(
-            prompter.asker, prompter.prompts, prompter.seed, generations=lambda _scope: asks
-        )
-
 
 def loading(run_frames: RunFrames, cases: Iterable[TrialCase]) -> Load:
-    """Return what hands over the bytes of frames: a case's own, else those of the run."""
+    """Return the loader of frames: a case's own, else that of the run."""
     own = {case.frames.video: case.load for case in cases if case.load}
 
     async def load(video: str, digests: list[str]) -> list[bytes]:

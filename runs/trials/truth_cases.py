@@ -70,7 +70,10 @@ class Makings:
             try:
                 pair = plan_pair(kind, stage)
                 decoded += 1
-                shown = await asyncio.gather(*(self._frames(clip) for clip in pair.clips))
+                clips = (
+                    self.decoders.splice(clip, self.files, self.sampling) for clip in pair.clips
+                )
+                shown = await asyncio.gather(*clips)
             except UnusableVideo as trouble:
                 why = f"{stage.ground.path}: {trouble}"
                 if decoded == TRIES:
@@ -90,9 +93,6 @@ class Makings:
         other = self.videos[(place + step) % count] if count > 1 else None
         draw = (number, turn, attempt)
         return Stage(self.videos[place], other, self.fewest, self.seed, draw)
-
-    async def _frames(self, clip: Splice) -> Frames:
-        return await self.decoders.splice(clip, self.files, self.sampling)
 
     async def _load(self, clip: Splice, _id: str, digests: list[str]) -> list[bytes]:
         """Return JPEG bytes of a clip's frames."""
@@ -137,17 +137,15 @@ async def truth_cases(material: Material) -> list[TrialCase]:
                 cases += _cases(made, turns[kind])
                 turns[kind] += 1
                 waiting.append(kind)
-    material.notes.extend(_notes(makings))
-    return cases[:wanted]
-
-
-def _notes(makings: Makings) -> Iterator[str]:
-    """Yield what could not be made, and why."""
     gone = sum(not path.is_file() for path in makings.files.values())
     if gone and makings.troubles:
-        yield f"{counted(gone, 'video')} of the run not at hand; pass the folder with --videos"
+        material.notes.append(
+            f"{counted(gone, 'video')} of the run not at hand; pass the folder with --videos"
+        )
     for kind, why in makings.troubles.items():
-        yield f"no {'more ' if kind in makings.made else ''}clip of known truth ({kind}): {why}"
+        more = "more " if kind in makings.made else ""
+        material.notes.append(f"no {more}clip of known truth ({kind}): {why}")
+    return cases[:wanted]
 
 
 def makings_of(material: Material) -> Makings:

@@ -1,10 +1,8 @@
 """What is set into which video, and so what is true of the clip that comes of it.
 
-Every wording stands for both answers of a case, so that nothing but what was seen tells which is
-right. The long form says no more than the short one, at four times its length.
-
-Clips come in pairs of one video, and so do answers: what is true of one clip is false of the other.
-So equal texts are right as often as they are wrong, and who does not look is right half the time.
+The long form of an answer says no more than the short one, at four times its length. Clips come
+in pairs of one video, and so do answers: what is true of one clip is false of the other. So equal
+texts are right as often as they are wrong, and who does not look is right half the time.
 """
 
 from __future__ import annotations
@@ -68,21 +66,6 @@ def put_claim(kind: Kind, values: Sequence[str], *, colour: str = "") -> Claim:
     return Claim(short, f"{_BEFORE} {short} {_AFTER}")
 
 
-def ask_of(kind: Kind, *, colour: str = "") -> str:
-    """Return the question of a kind."""
-    return QUESTIONS[kind].format(colour=colour)
-
-
-def say_time(time_s: float) -> str:
-    """Return seconds to the tenth."""
-    return f"{time_s:.1f}"
-
-
-def say_number(number: int) -> str:
-    """Return a small number in words."""
-    return _NUMBERS[number]
-
-
 SHORTEST_S = 3.0
 """A video must last so long for anything to be set into it."""
 LONGEST_S = 60.0
@@ -123,7 +106,7 @@ class Stage:
     """Frames that a judge is shown at least."""
     seed: int
     draw: tuple[int, ...]
-    """Tells pairs of one kind and video apart."""
+    """Other for each pair of one kind and video."""
 
     def chance(self, *about: str | int) -> float:
         """Return a number in [0, 1) that follows from the seed and what it decides."""
@@ -135,11 +118,7 @@ class Stage:
         return min(LONGEST_S, self.ground.duration_s)
 
     def piece_s(self, pieces: int) -> float:
-        """Return how long each of so many pieces lasts: long enough for a judge's few frames.
-
-        Raises:
-            UnusableVideo: the video is too short, or the frames are too few.
-        """
+        """Return how long each of so many pieces lasts, to be seen; or UnusableVideo."""
         if self.ground.duration_s < SHORTEST_S:
             raise UnusableVideo(f"lasts less than {SHORTEST_S:g} s")
         room = self.fewest - 1 - SEEN_FRAMES * pieces
@@ -149,11 +128,7 @@ class Stage:
 
 
 def plan_pair(kind: Kind, stage: Stage) -> Pair:
-    """Return the pair of a kind that the stage's seed and draw decide. Decodes nothing.
-
-    Raises:
-        UnusableVideo: it cannot be made from these videos; the reason alone, one clause.
-    """
+    """Return the pair that the stage's seed and draw decide; or UnusableVideo, in one clause."""
     return _PLANS[kind](stage)
 
 
@@ -177,9 +152,9 @@ def _timed(kind: Kind, stage: Stage, piece: Part) -> Pair:
     late = early + 0.35 + (0.6 - early) * stage.chance("late")
     places = (early, late) if stage.chance("first") < 0.5 else (late, early)
     offsets = [place * stage.ground_s for place in places]
-    claims = [put_claim(kind, [say_time(offset + piece.seconds / 2)]) for offset in offsets]
+    claims = [put_claim(kind, [f"{offset + piece.seconds / 2:.1f}"]) for offset in offsets]
     clips = [_set_in(stage, [(offset, piece)]) for offset in offsets]
-    return Pair(kind, ask_of(kind), (clips[0], clips[1]), (claims[0], claims[1]))
+    return Pair(kind, QUESTIONS[kind], (clips[0], clips[1]), (claims[0], claims[1]))
 
 
 def _plan_order(stage: Stage) -> Pair:
@@ -196,7 +171,7 @@ def _plan_order(stage: Stage) -> Pair:
         for order in (first, second)
     ]
     claims = [put_claim("order", [name for _, name in order]) for order in (first, second)]
-    return Pair("order", ask_of("order"), (clips[0], clips[1]), (claims[0], claims[1]))
+    return Pair("order", QUESTIONS["order"], (clips[0], clips[1]), (claims[0], claims[1]))
 
 
 def _plan_count(stage: Stage) -> Pair:
@@ -207,17 +182,12 @@ def _plan_count(stage: Stage) -> Pair:
     clips = [
         _set_in(stage, [(offset, piece) for offset in _spread(stage, count)]) for count in counts
     ]
-    claims = [put_claim("count", [say_number(count)], colour=colour) for count in counts]
-    question = ask_of("count", colour=colour)
+    claims = [put_claim("count", [_NUMBERS[count]], colour=colour) for count in counts]
+    question = QUESTIONS["count"].format(colour=colour)
     return Pair("count", question, (clips[0], clips[1]), (claims[0], claims[1]))
 
 
-_PLANS = {
-    "needle": _plan_needle,
-    "card": _plan_card,
-    "order": _plan_order,
-    "count": _plan_count,
-}
+_PLANS = {"needle": _plan_needle, "card": _plan_card, "order": _plan_order, "count": _plan_count}
 
 
 def _flat(stage: Stage) -> Card:
@@ -240,8 +210,7 @@ def _set_in(stage: Stage, pieces: Sequence[tuple[float, Part]]) -> Splice:
         Part(seconds=end - begin, video=stage.ground.sha256, start_s=start_s + begin)
         for begin, end in pairwise(bounds)
     ]
-    set_in = [piece for _, piece in pieces]
     parts = [stretches[0]]
-    for piece, stretch in zip(set_in, stretches[1:], strict=True):
+    for (_, piece), stretch in zip(pieces, stretches[1:], strict=True):
         parts += [piece, stretch]
     return Splice(parts=tuple(parts))

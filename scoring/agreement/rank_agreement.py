@@ -41,7 +41,7 @@ class Correlation(NamedTuple):
 
     value: float
     low: float
-    """Of the 95 % interval, -1 to 1; it tells what other models of the kind would give, and knows
+    """Of the 95 % interval, -1 to 1; it covers what other models of the kind would give, and knows
     nothing of the intervals of the ratings."""
     high: float
 
@@ -227,12 +227,7 @@ def _check(board: Board) -> None:
 
 
 def _bounded(
-    value: float,
-    variance: Callable[[float], float],
-    *,
-    least: int,
-    models: int,
-    step: float = 0.0,
+    value: float, variance: Callable[[float], float], *, least: int, models: int, step: float = 0.0
 ) -> Correlation:
     """A correlation with its interval on Fisher's scale.
 

@@ -27,7 +27,7 @@ class Agreement(NamedTuple):
     """Of units on which both say the same, 0 to 1."""
     kappa: Share
     """Cohen's: 0 what chance gives, 1 full agreement, -1 to 1; NaN where both always say the same
-    one thing, from which nothing can be told."""
+    one thing, from which nothing follows."""
 
 
 class _Disagreement(NamedTuple):

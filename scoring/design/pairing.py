@@ -6,8 +6,7 @@ caller's choice too: it draws once for the lineage instead of once for each slot
 
 The rule `mix` gives half of the chance to pairs whose order is open, which finds the order with
 fewer battles, and half to all pairs alike, so that intervals hold and the battles can be weighted
-back to uniform ones. Chances are whole
-millionths: a library's last digit moves no pick.
+back to uniform ones. Chances are whole millionths: a library's last digit moves no pick.
 """
 
 from __future__ import annotations
@@ -99,13 +98,9 @@ def find_place(ordinal: int, n: int) -> Place:
 def deal(ordinal: int, n: int, *, keys: ArrayLike) -> int:
     """Return the pair dealt to the slot `ordinal`: decks in turn, each with every pair once.
 
-    The pairs of a deck lie in the order of their keys. Counts of two pairs never differ by more
-    than one, wherever dealing stops.
-
-    Args:
-        ordinal: place in the stored order of slots, from 0.
-        n: how many models.
-        keys: shape (n(n-1)/2,), one number a pair, belonging to the deck `find_place` names.
+    The pairs of a deck lie in the order of their `keys`, shape (n(n-1)/2,), which belong to the
+    deck that `find_place` names. Counts of two pairs never differ by more than one, wherever
+    dealing stops.
 
     Raises:
         ValueError: a negative ordinal, fewer than two models, or keys that are not one finite
@@ -195,9 +190,7 @@ def measure_overlap(cells: Cells) -> Floats:
 def pick_weighted(u: float, weights: ArrayLike) -> Pick:
     """Return the pair that `u` falls on when every pair is as wide as its weight.
 
-    Args:
-        u: in [0, 1); looked at in steps of one millionth.
-        weights: shape (pairs,), whole numbers that sum to `WHOLE`, as `mix_weights` returns them.
+    `u` counts in steps of one millionth. The weights are whole numbers that sum to `WHOLE`.
 
     Raises:
         ValueError: `u` is not in [0, 1), or the weights are not such numbers.
@@ -220,11 +213,7 @@ def _overlap(part: Cells) -> Floats:
     start = np.zeros(part.models)
     with one_blas_thread():
         theta = climb(
-            lambda theta: _look(part, theta),
-            start,
-            likelihood="mle",
-            steps=_STEPS,
-            tolerance=1e-10,
+            lambda theta: _look(part, theta), start, likelihood="mle", steps=_STEPS, tolerance=1e-10
         )
         theta = theta - theta.mean()
         error = np.sqrt(gap_variances(inv(_look(part, theta).curvature)))

@@ -1,4 +1,4 @@
-"""How many battles it takes to tell models apart that are a known way apart, by playing them.
+"""How many battles it takes to separate models that are a known way apart, by playing them.
 
 Owns made-up tournaments: models whose strengths are known, a judge who sees them through ties and
 through videos that suit some of them better, and pairs drawn as a run draws them.
@@ -71,7 +71,7 @@ class Look(NamedTuple):
     """Shape (n, n), of differences; infinite there."""
     battles: int
     clusters: float
-    """As many equal ones as tell as much."""
+    """As many equal ones as say as much."""
     separation: Separation
 
     @property
@@ -104,16 +104,10 @@ def make_ladder(models: int, gap: float, *, ties: float = 0.07, quirk: float = 0
     """Return equally spaced models whose measured ratings, of endless battles, are `gap` apart.
 
     Videos that suit one or the other hide part of what models differ by, so the strengths are as
-    much further apart as makes neighbours win as often as the gap says.
-
-    Args:
-        models: two or more.
-        gap: rating points between neighbours, above 0.
-        ties: share among equals, from 0 and below 1.
-        quirk: nats, from 0.
+    much further apart as makes neighbours win as often as the gap says, in rating points.
 
     Raises:
-        ValueError: one of these is out of range.
+        ValueError: fewer than two models, a gap not above 0, ties not in [0, 1), a negative quirk.
     """
     if models < 2 or not 0.0 < gap < np.inf or not 0.0 <= ties < 1.0 or not 0.0 <= quirk < np.inf:
         raise ValueError("a ladder needs two models, a gap above 0, ties below 1 and a quirk")
@@ -167,13 +161,8 @@ def judge(ladder: Ladder, rng: np.random.Generator, sides: Ints, *, quirks: Floa
     """Return the half points of the first of each two: 0, 1 or 2.
 
     With a judge who is never blind, ties take as much from wins as from losses and are rarer the
-    further apart two are, so that expected points are what Bradley and Terry say.
-
-    Args:
-        ladder: the models.
-        rng: the source of chance.
-        sides: shape (B, 2), who meets.
-        quirks: shape (B, n), how much each battle's video suits each model.
+    further apart two are, so that expected points are what Bradley and Terry say. `sides`, shape
+    (B, 2), says who meets; `quirks`, shape (B, n), how much each battle's video suits each model.
     """
     here, (one, two) = np.arange(len(sides)), sides.T
     gap = ladder.strength[one] - ladder.strength[two] + quirks[here, one] - quirks[here, two]
@@ -207,11 +196,8 @@ def look(cells: Cells) -> Look:
 def battles_needed(hits: Floats, at: Sequence[int], *, power: float, seed: int = 0) -> Estimate:
     """Return after how many battles a share first reaches `power`, between looks by their logs.
 
-    Args:
-        hits: shape (T, looks), 0 to 1, of each tournament at each look.
-        at: battles at each look, ascending.
-        power: the share.
-        seed: of the bootstrap over tournaments, from which the interval is.
+    `hits`, shape (T, looks), is the share of each tournament at each look, and `at` the battles at
+    each look, ascending. The interval is from a bootstrap over tournaments.
     """
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(hits), (_DRAWS, len(hits)))

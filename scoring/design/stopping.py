@@ -1,4 +1,4 @@
-"""When a run may stop: its order is told apart, or its intervals are narrow enough.
+"""When a run may stop: its order is certain enough, or its intervals are narrow enough.
 
 Who looks again and again until he likes what he sees sooner or later likes a mistake. The bound
 here holds at all looks together, so it is wider than the 1.96 of a single one.
@@ -15,18 +15,12 @@ from scipy.special import ndtri, stdtr
 from videoautoarena.scoring.fitting.bradley_terry import SCALE, centre, fit_strengths
 from videoautoarena.scoring.fitting.counts import Cells, Floats
 from videoautoarena.scoring.fitting.separation import (
-    Extreme,
     find_components,
     find_extremes,
     find_one_sided,
 )
-from videoautoarena.scoring.intervals.sandwich import (
-    Spread,
-    gap_errors,
-    measure_spread,
-    place_reaches,
-    select_spread,
-)
+from videoautoarena.scoring.intervals import sandwich
+from videoautoarena.scoring.intervals.sandwich import Spread
 
 WRONG = 0.05
 """At most this share of the runs that stop once their order is apart ends with a wrong order."""
@@ -38,7 +32,7 @@ _LARGEST = 37.0
 
 
 class Separation(NamedTuple):
-    """How far models are told apart."""
+    """How far models are apart."""
 
     ratio: float
     """Of the pair that is least apart: its gap over the error of that gap, as a normal score.
@@ -69,7 +63,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     pairs ever crosses its bound with a probability of at most `wrong` / (n - 1). That is theory for
     many battles about many videos; errors are clustered by video, and of few videos hardly any
     ratio is large enough (Student's t). It speaks of videos like those seen and of this judge: what
-    a judge gets wrong on every video stays wrong. Equal models are never told apart but by that
+    a judge gets wrong on every video stays wrong. Equal models are never found apart but by that
     error, and a tournament with two of them goes on for ever.
 
     Stopping at a `width` promises precision and no order: intervals this narrow on average, about
@@ -81,10 +75,6 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
 
     Where a model has no battle, models are in several components, or groups of several never lost
     a point to each other, nothing is separated.
-
-    Args:
-        cells: all battles so far.
-        wrong: between 0 and 1.
 
     Raises:
         ValueError: `wrong` is not between 0 and 1.
@@ -99,7 +89,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
         return NOTHING_KNOWN
     one_sided = find_one_sided(cells)
     theta = centre(fit_strengths(cells, likelihood="firth"), one_sided)
-    spread = measure_spread(cells, theta, one_sided=one_sided)
+    spread = sandwich.measure_spread(cells, theta, one_sided=one_sided)
     found = separate(theta, spread, wrong=wrong)
     if not one_sided.any():
         return found
@@ -113,32 +103,24 @@ def _separate_extremes(cells: Cells, theta: Floats, spread: Spread, *, wrong: fl
     if ends is None:
         return NOTHING_KNOWN
     share = wrong / (cells.models - 1)
-    found = [_separate_extreme(one, share) for one in ends.extremes]
+    # Evidence as a normal score would give it: half its square, in nats.
+    found, bound = list[Separation](), sqrt(2.0 * log(1.0 / share))
+    for one in ends.extremes:
+        pair = (one.model, one.neighbour) if one.is_first else (one.neighbour, one.model)
+        found.append(Separation(sqrt(2.0 * one.evidence), bound, pair, np.inf))
     if len(ends.body) > 1:
         inner = min(share * (len(ends.body) - 1), wrong)
-        body = separate(theta[ends.body], select_spread(spread, ends.body), wrong=inner)
+        body = separate(theta[ends.body], sandwich.select_spread(spread, ends.body), wrong=inner)
         assert body.pair is not None
         first, second = (int(ends.body[k]) for k in body.pair)
         found.append(body._replace(pair=(first, second)))
     return min(found, key=lambda one: one.ratio / one.bound)
 
 
-def _separate_extreme(one: Extreme, share: float) -> Separation:
-    """The evidence as a normal score would give it: half its square, in nats."""
-    pair = (one.model, one.neighbour) if one.is_first else (one.neighbour, one.model)
-    return Separation(sqrt(2.0 * one.evidence), sqrt(2.0 * log(1.0 / share)), pair, np.inf)
-
-
 def separate(theta: Floats, spread: Spread, *, wrong: float = WRONG) -> Separation:
-    """Return what `measure_separation` does, of models that can all be compared.
-
-    Args:
-        theta: shape (n,), strengths in nats.
-        spread: how they scatter.
-        wrong: between 0 and 1.
-    """
-    width = SCALE * float(np.add(*place_reaches(spread)).mean())
-    errors = gap_errors(spread)
+    """Return what `measure_separation` does, of strengths that can all be compared."""
+    width = SCALE * float(np.add(*sandwich.place_reaches(spread)).mean())
+    errors = sandwich.gap_errors(spread)
     upper = np.argsort(-theta, kind="stable")
     i, j = (upper[k] for k in np.triu_indices(len(theta), 1))
     ratios = as_normal((theta[i] - theta[j]) / errors[i, j], spread.effective)
@@ -151,11 +133,8 @@ def separate(theta: Floats, spread: Spread, *, wrong: float = WRONG) -> Separati
 def bound_ratios(errors: Floats, *, models: int, wrong: float = WRONG) -> Floats:
     """Return what the ratio of a gap to its error must exceed, at any look, to be no chance.
 
-    Args:
-        errors: shape (...), standard errors of gaps, in nats.
-        models: how many there are; n - 1 pairs share what may go wrong.
-        wrong: with which probability any of them crosses its bound though it is the other way
-            round, or equal.
+    `errors` are standard errors of gaps, in nats, of any shape. With probability `wrong` any of the
+    n - 1 pairs of neighbours crosses its bound though it is the other way round, or equal.
 
     Source: Robbins (1970): where the likelihood ratio of normally scattered gaps to no gap exceeds
         1 / level.

@@ -13,15 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from videoautoarena.scoring.fitting import newton
 from videoautoarena.scoring.fitting.counts import Cells, Floats, read_battles
-from videoautoarena.scoring.fitting.newton import (
-    Likelihood,
-    Point,
-    climb,
-    factorise,
-    invert,
-    one_blas_thread,
-)
+from videoautoarena.scoring.fitting.newton import Likelihood, Point
 
 SCALE = 400.0 / float(np.log(10.0))
 """Rating points per nat: 400 points are odds of ten to one."""
@@ -40,13 +34,8 @@ def fit_strengths(
     if hat values did not change, so that the distance shrinks by a factor, from a hundred with
     dense battles to two with sparse ones.
 
-    Args:
-        cells: the battles of one component, at least one.
-        likelihood: `firth` is always finite; `mle` needs a strongly connected win graph.
-        tolerance: largest change of any strength, in nats, that is still rest.
-
-    Returns:
-        shape (models,): a gap of ln 3 means three points in four.
+    The cells are those of one component. `firth` is always finite; `mle` needs a strongly connected
+    win graph. A gap of ln 3 means three points in four.
 
     Raises:
         ArithmeticError: there is no finite maximum, or it was not reached.
@@ -59,13 +48,9 @@ def fit_strengths(
     def look(theta: Floats) -> Point:
         return _look(cells, theta, battles=battles, points=points, likelihood=likelihood)
 
-    with one_blas_thread():
-        theta = climb(
-            look,
-            np.zeros(cells.models),
-            likelihood=likelihood,
-            steps=_STEPS,
-            tolerance=tolerance,
+    with newton.one_blas_thread():
+        theta = newton.climb(
+            look, np.zeros(cells.models), likelihood=likelihood, steps=_STEPS, tolerance=tolerance
         )
     return np.asarray(theta - theta.mean(), dtype=np.float64)
 
@@ -121,8 +106,8 @@ def _look(
     height = float(points @ gap - battles @ np.logaddexp(0.0, gap))
     missing, matrix = points - battles * chance, pin_mean(join(cells, weight))
     if likelihood == "firth":
-        factor = factorise(matrix)
-        around = invert(factor)
+        factor = newton.factorise(matrix)
+        around = newton.invert(factor)
         own = np.diag(around)
         hat = weight * (own[cells.i] + own[cells.j] - 2.0 * around[cells.i, cells.j])
         # The pin is a constant share of the trace, which the penalty must not feel.
@@ -150,15 +135,8 @@ def play_elo(
     """Return each model's Elo rating after all battles, from 1000 at the start.
 
     It depends on the order of the battles, weighs late ones more, and with this `k` takes hundreds
-    of battles a model to arrive anywhere.
-
-    Args:
-        a: shape (B,), model indices.
-        b: the same of the other seat.
-        outcome: points of `a`: 1, 0.5 or 0.
-        models: how many there are.
-        seed: shuffles the battles; None keeps their order.
-        k: points that a battle moves at most.
+    of battles a model to arrive anywhere. `seed` shuffles the battles; None keeps their order. A
+    battle moves `k` points at most. The rest is as for `count_cells`.
 
     Raises:
         ValueError: as `count_cells`.

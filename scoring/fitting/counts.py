@@ -70,9 +70,12 @@ class Cells:
     @property
     def clusters(self) -> int:
         """Number of independent pieces: clusters, or battles where none were given."""
-        if self.parts is None:
-            return round(float(self.counts.sum()))
-        return int(self.parts.cluster.max(initial=-1)) + 1
+        return count_pieces(self.counts, None if self.parts is None else self.parts.cluster)
+
+
+def count_pieces(counts: Floats, cluster: Ints | None) -> int:
+    """Return how many independent pieces there are: clusters, or battles where there are none."""
+    return round(float(counts.sum())) if cluster is None else int(cluster.max(initial=-1)) + 1
 
 
 def count_cells(
@@ -93,8 +96,7 @@ def count_cells(
         models: how many models there are, also those without a battle.
         cluster: whole numbers; battles that share one (a video) are not independent.
         weight: shape (B,), above zero: how much each battle counts, 1 on average. Needs clusters,
-            from whose sums alone weighted battles tell how sure they are; each battle its own will
-            do.
+            since their sums alone say how sure weighted battles are; each battle its own will do.
 
     Raises:
         ValueError: not finite, not whole, out of range, unequal lengths, or a self-battle.
@@ -173,14 +175,8 @@ def sum_squares(row: Ints, weight: Floats, *, rows: int) -> Floats:
 
 
 def select_models(cells: Cells, members: Ints) -> Cells:
-    """Return the battles among `members` alone, with index k standing for `members[k]`.
-
-    Args:
-        cells: any cells.
-        members: shape (m,), ascending model indices.
-    """
-    place = np.full(cells.models, -1, dtype=np.int64)
-    place[members] = np.arange(len(members))
+    """Return the battles among `members`, ascending; index k then stands for `members[k]`."""
+    place = place_among(members, cells.models)
     keep = (place[cells.i] >= 0) & (place[cells.j] >= 0)
     return Cells(
         len(members),
@@ -190,6 +186,13 @@ def select_models(cells: Cells, members: Ints) -> Cells:
         None if cells.parts is None else _select_parts(cells.parts, keep),
         None if cells.squares is None else cells.squares[keep],
     )
+
+
+def place_among(members: Ints, models: int) -> Ints:
+    """Return the place of each model among `members`, shape (models,); -1 where it is not there."""
+    place = np.full(models, -1, dtype=np.int64)
+    place[members] = np.arange(len(members))
+    return place
 
 
 def _select_parts(parts: Parts, keep: NDArray[np.bool_]) -> Parts:
@@ -254,22 +257,17 @@ def tally(cells: Cells) -> Tally:
     Source: VideoAutoArena, the win percentage of its main table.
     """
     lost, tied, won = cells.counts.T
-    wins = _sum_seats(cells, won, lost)
-    losses = _sum_seats(cells, lost, won)
-    ties = _sum_seats(cells, tied, tied)
-    shares = _sum_seats(cells, won / cells.battles, lost / cells.battles)
-    opponents = _sum_seats(cells, np.ones(len(won)), np.ones(len(won)))
+    wins, losses = sum_seats(cells, won, lost), sum_seats(cells, lost, won)
+    ties = sum_seats(cells, tied, tied)
+    shares = sum_seats(cells, won / cells.battles, lost / cells.battles)
+    opponents = sum_seats(cells, np.ones(len(won)), np.ones(len(won)))
     rate = np.full(cells.models, np.nan)
     np.divide(shares, opponents, out=rate, where=opponents > 0)
-    return Tally(
-        _whole(wins + losses + ties), _whole(wins), _whole(losses), _whole(ties), win_rate=rate
-    )
+    sums = np.rint([wins + losses + ties, wins, losses, ties]).astype(np.int64)
+    return Tally(sums[0], sums[1], sums[2], sums[3], win_rate=rate)
 
 
-def _sum_seats(cells: Cells, of_i: Floats, of_j: Floats) -> Floats:
+def sum_seats(cells: Cells, of_i: Floats, of_j: Floats) -> Floats:
+    """Return the sum over the pairs of each model of what it has in its seat, shape (models,)."""
     n = cells.models
     return np.asarray(np.bincount(cells.i, of_i, n) + np.bincount(cells.j, of_j, n), np.float64)
-
-
-def _whole(values: Floats) -> Ints:
-    return np.rint(values).astype(np.int64)

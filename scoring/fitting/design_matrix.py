@@ -7,17 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from videoautoarena.scoring.fitting.counts import (
-    Cells,
-    Floats,
-    Ints,
-    Parts,
-    count_outcomes,
-    number,
-    read_battles,
-    read_weights,
-    sum_squares,
-)
+from videoautoarena.scoring.fitting import counts as counting
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, Parts, count_outcomes, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +31,7 @@ class Rows:
     @property
     def clusters(self) -> int:
         """Number of independent pieces: clusters, or battles where none were given."""
-        if self.cluster is None:
-            return round(float(self.counts.sum()))
-        return int(self.cluster.max(initial=-1)) + 1
+        return counting.count_pieces(self.counts, self.cluster)
 
 
 def count_rows(
@@ -56,23 +45,16 @@ def count_rows(
     seat: bool = False,
     weight: ArrayLike | None = None,
 ) -> Rows:
-    """Return battles as rows.
+    """Return battles as rows; the arguments are those of `count_cells` and two more.
 
-    Args:
-        a: shape (B,), model indices in [0, models).
-        b: the same of the other seat.
-        outcome: points of `a`: 1 a win, 0.5 a tie, 0 a loss.
-        models: how many models there are, also those without a battle.
-        x: shape (B, K), covariates of a less those of b; None for none.
-        cluster: whole numbers; battles that share one (a video) are not independent.
-        seat: put a covariate of 1 before them, so that gamma[0] is what seat a is worth.
-        weight: how much each battle counts, as in `count_cells`.
+    `x`, shape (B, K), holds covariates of a less those of b. `seat` puts a covariate of 1 before
+    them, so that gamma[0] is what seat a is worth.
 
     Raises:
         ValueError: as `count_cells`, and where a covariate is not finite.
     """
-    read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
-    worth, rows = read_weights(weight, read), len(read.a)
+    read = counting.read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
+    worth, rows = counting.read_weights(weight, read), len(read.a)
     group = None if read.cluster is None else number(read.cluster)[1]
     given = np.empty((rows, 0)) if x is None else np.asarray(x, dtype=np.float64)
     if given.ndim != 2 or len(given) != rows or not np.isfinite(given).all():
@@ -93,7 +75,7 @@ def count_rows(
         first, second = read.a, read.b
     if seat:
         given = np.column_stack([np.ones(len(first)), given])
-    squares = None if worth is None else sum_squares(place, worth, rows=len(counts))
+    squares = None if worth is None else counting.sum_squares(place, worth, rows=len(counts))
     return Rows(models, first, second, counts, given, group, squares)
 
 
@@ -112,8 +94,7 @@ def to_cells(rows: Rows) -> Cells:
 
 def select_rows(rows: Rows, members: Ints) -> Rows:
     """Return the battles among `members` alone, with index k standing for `members[k]`."""
-    place = np.full(rows.models, -1, dtype=np.int64)
-    place[members] = np.arange(len(members))
+    place = counting.place_among(members, rows.models)
     keep = (place[rows.i] >= 0) & (place[rows.j] >= 0)
     return Rows(
         len(members),

@@ -80,15 +80,11 @@ def climb(
     steps: int,
     tolerance: float,
 ) -> Floats:
-    """Return the top.
+    """Return the parameters at the top, reached where none changes by more than `tolerance`.
 
-    Args:
-        look: what is known of parameters; it may raise ArithmeticError where floats end.
-        start: where to begin.
-        likelihood: where it is plain the curvature is all of it, and every long step taken; where
-            it is penalised the curvature is near it, and old steps are learnt from.
-        steps: how many are taken at most.
-        tolerance: largest change of any parameter that is still rest.
+    `look` says what is known of parameters, and may raise ArithmeticError where floats end. Where
+    the likelihood is plain the curvature is all of it, and every long step taken; where it is
+    penalised the curvature is near it, and old steps are learnt from.
 
     Raises:
         ArithmeticError: the parameters run away, or do not settle.

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
-from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_models
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_models, sum_seats
 
 
 def find_components(cells: Cells) -> list[Ints]:
@@ -41,12 +41,6 @@ def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
     would push them apart for ever. The largest group, if it has two models or more and no equal,
     is the body of the component and measured by its battles; every model outside it is one-sided.
     Where no group is the largest, all models are. Where there is a single group, none is.
-
-    Args:
-        cells: the battles of one component.
-
-    Returns:
-        shape (models,).
     """
     labels = _label(cells, strong=True)
     sizes = np.bincount(labels)
@@ -126,11 +120,7 @@ def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
     neighbour counts twice, one with a model that the neighbour hardly ever beats about once. Of
     battles about one video the mean counts, as it may whatever they have in common. So under what
     it speaks against, e to the power of it is 1 on average, and exceeds 1 / p with a probability of
-    at most p. The others' strengths are taken as they were found.
-
-    Args:
-        cells: the battles of one component of two models or more.
-        theta: shape (models,), strengths in nats from a bias-reduced fit.
+    at most p. The strengths `theta` are those of a bias-reduced fit of the component.
 
     Source: Wald (1945), Ann. Math. Stat. 16, for the ratio; Vovk and Wang (2021), Ann. Stat. 49,
         for means of such ratios.
@@ -146,13 +136,8 @@ def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
 
 def _find(part: Cells) -> tuple[int, bool] | None:
     """The first model that lost all its battles, or else won all of them."""
-    battles, points = (
-        np.bincount(part.i, of_i, part.models) + np.bincount(part.j, of_j, part.models)
-        for of_i, of_j in (
-            (part.battles, part.battles),
-            (part.points, part.battles - part.points),
-        )
-    )
+    battles = sum_seats(part, part.battles, part.battles)
+    points = sum_seats(part, part.points, part.battles - part.points)
     for is_first, wanted in ((False, 0.0), (True, battles)):
         found = np.flatnonzero((battles > 0) & (points == wanted))
         if len(found):

@@ -19,30 +19,41 @@ matters."""
 _TERMS, _SMALL = 50, 1e-10
 
 
+def cluster_meat(
+    cluster: Ints,
+    entries: Sequence[tuple[Ints, Floats]],
+    inform: Callable[[Floats], Floats],
+    *,
+    pull: Floats,
+    bread: Floats,
+) -> tuple[Floats, float]:
+    """Return the sum over clusters of the outer product of their summed scores, and how many.
+
+    The scores are corrected where some cluster draws the fit to itself, and the number of clusters
+    is the effective one. `cluster`, shape (E,), says whose scores the entries are: of each, of
+    which parameter it is and its value, two arrays of shape (E,).
+    """
+    shape, effective = (len(pull), len(bread)), effective_number(pull)
+    if not is_felt(pull):
+        return sum_outer(cluster, entries, shape=shape), effective
+    scores = without_pull(sum_scores(cluster, entries, shape=shape), bread, inform)
+    # The jackknife's (G - 1) / G, of which make_spread takes the reverse.
+    scores *= 1.0 - 1.0 / len(pull)
+    return np.asarray(scores.T @ scores, dtype=np.float64), effective
+
+
 def sum_outer(
     cluster: Ints, entries: Sequence[tuple[Ints, Floats]], *, shape: tuple[int, int]
-) -> tuple[Floats, Ints]:
-    """Return the sum over clusters of the outer product of their summed scores.
-
-    Beside it stands in how many clusters each parameter has an entry.
-
-    Args:
-        cluster: shape (E,), whose scores the entries belong to.
-        entries: of which parameter each is and its value, two arrays of shape (E,); any number.
-        shape: clusters and parameters.
-    """
+) -> Floats:
+    """Return the sum over clusters of the outer product of their summed scores."""
     rows, columns = shape
     if 8 * len(cluster) * len(entries) < rows * columns:
         of, column = np.tile(cluster, len(entries)), np.concatenate([c for c, _ in entries])
         value = np.concatenate([v for _, v in entries])
         scores = csr_array((value, (of, column)), shape=shape)
-        outer = np.asarray((scores.T @ scores).toarray(), dtype=np.float64)
-        return outer, np.asarray(scores.count_nonzero(axis=0), dtype=np.int64)
+        return np.asarray((scores.T @ scores).toarray(), dtype=np.float64)
     dense = sum_scores(cluster, entries, shape=shape)
-    there = np.zeros(rows * columns, dtype=np.bool_)
-    for column, _ in entries:
-        there[cluster * columns + column] = True
-    return np.asarray(dense.T @ dense, dtype=np.float64), there.reshape(shape).sum(axis=0)
+    return np.asarray(dense.T @ dense, dtype=np.float64)
 
 
 def sum_scores(
@@ -90,13 +101,11 @@ def without_pull(scores: Floats, bread: Floats, inform: Callable[[Floats], Float
 
 
 def effective_number(pull: Floats) -> float:
-    """Return how many equal clusters would tell as much, from 2 to G; G where there are fewer.
+    """Return how many equal clusters would say as much, from 2 to G; G where there are fewer.
 
     Satterthwaite's degrees of freedom, and one more, of a mean of independent battles in clusters
-    that each hold a share of the information.
-
-    Args:
-        pull: shape (G,), the trace of each cluster's information times the inverse of all of it.
+    that each hold a share of the information: `pull`, shape (G,), is the trace of each cluster's
+    information times the inverse of all of it.
 
     Source: Bell and McCaffrey (2002); Pustejovsky and Tipton (2018), J. Bus. Econ. Stat. 36.
     """

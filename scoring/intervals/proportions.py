@@ -27,7 +27,7 @@ class Spread(NamedTuple):
     """By how much the figure goes up with the share from 0 to 1."""
 
 
-class _Told(NamedTuple):
+class _Figure(NamedTuple):
     value: float
     """NaN where there is nothing to say it from, as `low` and `high`."""
     low: float
@@ -36,11 +36,11 @@ class _Told(NamedTuple):
     """Units: battles, judgings or pairs."""
 
 
-class Share(_Told):
+class Share(_Figure):
     """A figure, its 95 % interval and what it stands on: four values, as a tuple."""
 
     spread: Spread | None = None
-    """None where nothing tells how far it scatters, as of one cluster."""
+    """None where nothing says how far it scatters, as of one cluster."""
 
     def __new__(
         cls, value: float, low: float, high: float, n: int, spread: Spread | None = None
@@ -103,16 +103,9 @@ def measure_share(
 def measure_excess(
     hits: ArrayLike, expected: ArrayLike, cluster: ArrayLike | None = None, *, level: float = LEVEL
 ) -> Share:
-    """Return how far the share of hits lies above what was expected of each unit.
+    """Return how far the share of hits lies above what was expected of each unit, taken as known.
 
-    Args:
-        hits: shape (units,), 0 to 1.
-        expected: shape (units,), 0 to 1; taken as known.
-        cluster: as in `measure_share`.
-        level: as there.
-
-    Returns:
-        Value and bounds -1 to 1; -1 and 1 with one cluster.
+    Value and bounds are -1 to 1; the bounds -1 and 1 with one cluster.
 
     Raises:
         ValueError: as `measure_share`.
@@ -134,14 +127,8 @@ def bound_share(
 ) -> tuple[float, float]:
     """Return Wilson's interval of a share, with Student's t.
 
-    Args:
-        value: the share, 0 to 1.
-        worth: as how many independent units it is to count; above 0, infinite where it is sure.
-        clusters: at least 2; t has one degree less.
-        level: as in `measure_share`.
-
-    Returns:
-        Bounds within [0, 1] that hold the value.
+    The share counts as `worth` independent units, above 0 and infinite where it is sure; t has a
+    degree less than there are clusters. The bounds lie within [0, 1] and hold the value.
 
     Source: Wilson (1927), J. Am. Stat. Assoc. 22.
     """
@@ -158,12 +145,8 @@ def bound_share(
 def read_clusters(cluster: ArrayLike | None, shape: tuple[int, ...]) -> Ints:
     """Return clusters numbered from 0, shape (units,); each unit its own where there are none.
 
-    Args:
-        cluster: whole numbers, or None.
-        shape: of the units.
-
     Raises:
-        ValueError: another shape, or no whole numbers.
+        ValueError: another shape than that of the units, or no whole numbers.
     """
     if cluster is None:
         return np.arange(shape[0] if shape else 0)
@@ -212,10 +195,6 @@ def measure_mean(values: ArrayLike, cluster: ArrayLike | None = None) -> Share:
     The deviations of each cluster are summed, scaled by G / (G - 1), with Student's t of G - 1
     degrees. NaN without a value; without bounds (NaN) with one cluster.
 
-    Args:
-        values: shape (units,), finite.
-        cluster: whole numbers; units that share one (a video) are not independent.
-
     Raises:
         ValueError: a value that is not finite, or unequal lengths.
 
@@ -240,15 +219,8 @@ def measure_average(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | No
     """Return the mean of two shares of the same units, and its 95 % interval.
 
     The distances of the bounds of both from their values are put together as standard errors would
-    be, with the correlation of the two between clusters; a negative one is taken for none.
-
-    Args:
-        first: shape (units,), 0 to 1.
-        second: shape (units,), 0 to 1; of the same units.
-        cluster: whole numbers; units that share one (a video) are not independent.
-
-    Returns:
-        Bounds within [0, 1], never both the value; 0 and 1 with one cluster.
+    be, with the correlation of the two between clusters; a negative one is taken for none. Bounds
+    lie within [0, 1] and are never both the value; 0 and 1 with one cluster.
 
     Raises:
         ValueError: as `measure_share`, or unequal lengths.
@@ -275,7 +247,7 @@ def _sums(hits: ArrayLike, groups: Ints) -> Floats:
 
 
 def _correlation(one: Floats, two: Floats) -> float:
-    """Return how sums of clusters go together, 0 to 1; 1 where one cluster cannot tell."""
+    """Return how sums of clusters go together, 0 to 1; 1 for one cluster."""
     if len(one) < 2:
         return 1.0
     scatter = float(np.sqrt((one @ one) * (two @ two)))

@@ -79,7 +79,7 @@ def _largest_by_chance(spread: Spread, errors: Floats, *, level: float, seed: in
 
 
 def find_rivals(ratings: Floats, low: Floats, high: Floats) -> Ints:
-    """Return who cannot be told apart from the leader: intervals that meet its own, best first."""
+    """Return whose interval meets that of the leader, best first."""
     order = np.argsort(-ratings, kind="stable")
     meets = high[order] >= low[order[0]]
     return np.asarray(order[1:][meets[1:]], dtype=np.int64)
@@ -90,13 +90,8 @@ def videos_needed(gap: float, widths: float, *, videos: int, at_most: int = 10_0
 
     Intervals shrink as 1 / sqrt(videos), so that they stop meeting at videos * (widths / gap)^2.
     Crude: it takes today's gap for the true one, while the gap of two close neighbours is the
-    figure known worst, and more videos of another kind may turn their order round.
-
-    Args:
-        gap: distance of the two ratings.
-        widths: sum of the half-widths of their two intervals.
-        videos: how many there are.
-        at_most: more than this many further videos are not worth naming.
+    figure known worst, and more videos of another kind may turn their order round. `widths` is the
+    sum of the half-widths of the two intervals.
     """
     if gap <= 0.0 or not np.isfinite(widths):
         return None
@@ -126,11 +121,7 @@ def find_fall(cells: Cells, theta: Floats) -> Fall | None:
     strengths fitted again; the number is then made smaller as long as a fit bears it out. So it is
     enough for certain; fewer might do, though with two models it is exact. The five models next
     to the leader are tried. Fits are bias-reduced; battles that would cut the component in two are
-    not taken away.
-
-    Args:
-        cells: the battles of one component of two models or more.
-        theta: their strengths, so fitted.
+    not taken away. `theta` are the strengths of the component, so fitted.
 
     Source: Broderick, Giordano and Meager (2020), arXiv:2011.14999.
     """

@@ -14,17 +14,10 @@ from scipy.linalg import inv
 from scipy.special import chdtri, expit, ndtri, stdtr, stdtrit
 
 from videoautoarena.scoring.fitting.bradley_terry import information, join, mean_weights, pin_mean
-from videoautoarena.scoring.fitting.counts import POINTS, Cells, Floats, Ints
+from videoautoarena.scoring.fitting.counts import POINTS, Cells, Floats, Ints, sum_seats
 from videoautoarena.scoring.fitting.newton import one_blas_thread
 from videoautoarena.scoring.fitting.separation import Open, find_open
-from videoautoarena.scoring.intervals.cluster_correction import (
-    effective_number,
-    is_felt,
-    sum_outer,
-    sum_pull,
-    sum_scores,
-    without_pull,
-)
+from videoautoarena.scoring.intervals.cluster_correction import cluster_meat, sum_pull, sum_scores
 
 LEVEL = 0.95
 _ENOUGH, _UNLIKELY = 8, 0.01
@@ -46,7 +39,7 @@ class Spread(NamedTuple):
     clusters: int
     """G, the independent pieces of evidence."""
     effective: float
-    """How many equal clusters would tell as much: at most G, less where few hold most battles.
+    """How many equal clusters would say as much: at most G, less where few hold most battles.
     Student's t has one degree less."""
     seen: Ints
     """Shape (n,), in how many of them each model was seen."""
@@ -58,12 +51,7 @@ class Spread(NamedTuple):
 def measure_spread(
     cells: Cells, theta: Floats, *, one_sided: NDArray[np.bool_] | None = None
 ) -> Spread:
-    """Return how the strengths of one component scatter.
-
-    Args:
-        cells: the battles of one component.
-        theta: shape (n,), what `fit_strengths` returned.
-        one_sided: shape (n,), see `find_one_sided`.
+    """Return how the strengths of one component scatter that `fit_strengths` returned.
 
     Source: Huber (1967), 5th Berkeley Symposium 1; Liang and Zeger (1986), Biometrika 73.
     """
@@ -72,7 +60,8 @@ def measure_spread(
     with one_blas_thread():
         bread = against_mean(inv(pin_mean(information(cells, theta))), one_sided)
         if cells.parts is None:
-            meat, effective = _cell_meat(cells, theta), float(cells.clusters)
+            squares = (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1)
+            meat, effective = join(cells, squares), float(cells.clusters)
         else:
             meat, effective = _cluster_meat(cells, theta, bread)
         robust = bread @ meat @ bread
@@ -128,13 +117,8 @@ def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floa
     and zero is not certainty. So a sandwich is not let below the variance of independent battles
     where it stands on fewer than eight clusters or on less than half of them, nor where it
     lies so far below as it would by chance once in a hundred times. Where it may, intervals hold
-    what they say; held up always, they would hold 98 % with eight videos.
-
-    Args:
-        robust: shape (...), of the sandwich.
-        least: the same of independent battles.
-        seen: the same, on how many clusters each stands.
-        clusters: how many there are.
+    what they say; held up always, they would hold 98 % with eight videos. `robust` is of the
+    sandwich, `least` of independent battles, and `seen` on how many clusters each stands.
     """
     freedom = np.maximum(seen - 1, 1)
     unlikely = robust < least * chdtri(freedom, 1.0 - _UNLIKELY) / freedom
@@ -145,7 +129,7 @@ def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floa
 def place_errors(spread: Spread) -> Floats:
     """Return the standard error of each strength against the mean of its component, in nats.
 
-    Infinite with fewer than two clusters, which tell nothing of another one.
+    Infinite with fewer than two clusters, which say nothing of another one.
     """
     if spread.clusters < 2:
         return np.full(len(spread.one_sided), np.inf)
@@ -196,12 +180,7 @@ def open_reaches(half: Floats, spread: Spread, *, level: float = LEVEL) -> tuple
 
     Of a model without a point the penalised likelihood falls on the open side as slowly as half its
     strength, so that to fall as far as at z errors it has to go z^2 + 1 nats where the error says
-    z sqrt(2): by so much more it reaches there.
-
-    Args:
-        half: shape (n,), in nats.
-        spread: what knows the open sides.
-        level: of the intervals.
+    z sqrt(2): by so much more it reaches there. All in nats, shape (n,).
 
     Source: Heinze and Schemper (2002), Stat. Med. 21, for profiles of the penalised likelihood.
     """
@@ -225,11 +204,7 @@ def half_widths(errors: Floats, clusters: float, *, level: float = LEVEL) -> Flo
 
 
 def check_level(level: float) -> None:
-    """Refuse what is no share.
-
-    Raises:
-        ValueError: `level` is not between 0 and 1.
-    """
+    """Raise ValueError where `level` is not between 0 and 1."""
     if not 0.0 < level < 1.0:
         raise ValueError(f"level {level} is not between 0 and 1")
 
@@ -263,16 +238,11 @@ def _residuals(cells: Cells, theta: Floats) -> Floats:
     return np.asarray(POINTS - chance[:, None], dtype=np.float64)
 
 
-def _cell_meat(cells: Cells, theta: Floats) -> Floats:
-    """The sum of outer products of the battles' scores."""
-    return join(cells, (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1))
-
-
 def count_seen(cells: Cells) -> Ints:
     """Return in how many clusters each model was seen, or how many battles it fought."""
     n, parts = cells.models, cells.parts
     if parts is None:
-        fought = np.bincount(cells.i, cells.battles, n) + np.bincount(cells.j, cells.battles, n)
+        fought = sum_seats(cells, cells.battles, cells.battles)
         return np.asarray(np.rint(fought), dtype=np.int64)
     seats = np.concatenate([cells.i[parts.cell], cells.j[parts.cell]])
     there = np.tile(parts.cluster, 2) * n + seats
@@ -296,20 +266,14 @@ def _cluster_meat(cells: Cells, theta: Floats, bread: Floats) -> tuple[Floats, f
     weight = battles * (chance * (1.0 - chance))[parts.cell]
     across = gap_variances(bread)[cells.i, cells.j]
     pull = sum_pull(parts.cluster, weight * across[parts.cell], cells.clusters)
-    effective = effective_number(pull)
-    entries = [(i, surplus), (j, -surplus)]
-    if not is_felt(pull):
-        return sum_outer(parts.cluster, entries, shape=shape)[0], effective
 
     def inform(along: Floats) -> Floats:
         flat, start = along.ravel(), parts.cluster * cells.models
         moved = weight * (flat[start + i] - flat[start + j])
         return sum_scores(parts.cluster, [(i, moved), (j, -moved)], shape=shape)
 
-    scores = without_pull(sum_scores(parts.cluster, entries, shape=shape), bread, inform)
-    # The jackknife's (G - 1) / G, of which make_spread takes the reverse.
-    scores *= 1.0 - 1.0 / cells.clusters
-    return np.asarray(scores.T @ scores, dtype=np.float64), effective
+    entries = [(i, surplus), (j, -surplus)]
+    return cluster_meat(parts.cluster, entries, inform, pull=pull, bread=bread)
 
 
 def _dispersion(cells: Cells, theta: Floats) -> float:

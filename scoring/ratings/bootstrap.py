@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit
+from scipy.special import expit, ndtr, stdtrit
 
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
 from videoautoarena.scoring.fitting.counts import Cells, Floats, select_models
 from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
 from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components
+from videoautoarena.scoring.intervals.sandwich import Spread
 from videoautoarena.scoring.ratings.covariates import Terms, fit_terms
 
 ROUNDS = 1000
@@ -46,17 +47,8 @@ def bootstrap(
     """Return the strengths of `rounds` redrawn tournaments, each centred on zero.
 
     Clusters are drawn where the cells have them, battles where not. A draw without a finite plain
-    maximum is fitted bias-reduced.
-
-    Args:
-        cells: the battles of one component.
-        theta: shape (models,), their strengths.
-        rounds: how many draws.
-        seed: the same seed gives the same draws.
-        likelihood: as in the fit.
-
-    Returns:
-        shape (rounds, models).
+    maximum is fitted bias-reduced. `theta` are the strengths of the component; the same seed gives
+    the same draws. Shape (rounds, models).
     """
     rng = np.random.default_rng(seed)
     chunk = max(1, min(rounds, _CHUNK_NUMBERS // max(cells.models**2, cells.counts.size)))
@@ -95,16 +87,10 @@ def draw_clusters(clusters: int, rng: np.random.Generator, *, rounds: int) -> Fl
 def fit_counts(
     cells: Cells, counts: Floats, *, start: Floats, likelihood: Likelihood = "mle"
 ) -> Floats:
-    """Return the strengths that each of many tables of counts gives, centred on zero.
+    """Return the strengths of each of many tables of counts, centred on zero, shape (B, models).
 
-    Args:
-        cells: which pairs there are.
-        counts: shape (B, P, 3), as drawn by `draw_counts`.
-        start: shape (models,), where Newton's method begins.
-        likelihood: as in `fit_strengths`; tables without a finite maximum are bias-reduced.
-
-    Returns:
-        shape (B, models).
+    The counts, shape (B, P, 3), are as `draw_counts` draws them, and `start` is where Newton's
+    method begins. Tables without a finite maximum are bias-reduced.
     """
     with one_blas_thread():
         return _fit(cells, start, counts, likelihood)
@@ -147,14 +133,7 @@ def _climb_all(
     """Steps of all fits at once; strengths, shape (B, n), and which came to rest.
 
     The first step is one of the plain likelihood, which leads most of the way. Draws stand in
-    columns, since rows of them are gathered fast.
-
-    Args:
-        cells: which pairs there are.
-        start: shape (n,).
-        battles: shape (P, B), as `points`.
-        points: of `i`.
-        penalised: whether fits are bias-reduced.
+    columns, since rows of them are gathered fast: `battles` and `points` have the shape (P, B).
     """
     b, n = battles.shape[1], cells.models
     sides, twice = _sides(cells), 2.0 * np.eye(n)
@@ -169,7 +148,10 @@ def _climb_all(
         missing, weight = won - has * chance, has * even
         matrix, pull = _laplacians(cells, sides, weight), 0.0
         if penalised and turn:
-            around = _invert(matrix) if far > _NEAR else around @ (twice - matrix @ around)
+            if far > _NEAR:
+                around = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+            else:
+                around = around @ (twice - matrix @ around)
             hat = weight * _across(cells, around)
             missing += hat * (0.5 - chance)
             pull = (hat / np.maximum(has, 1.0)).max(axis=0)
@@ -223,10 +205,6 @@ def _across(cells: Cells, around: Floats) -> Floats:
     return np.asarray(own[cells.i] + own[cells.j] - 2.0 * flat[cells.i * n + cells.j])
 
 
-def _invert(matrix: Floats) -> Floats:
-    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-
-
 def _solve(matrix: Floats, gradient: Floats) -> Floats:
     """The steps, shape (n, B)."""
     return np.asarray(np.linalg.solve(matrix, gradient.T[..., None])[..., 0].T, dtype=np.float64)
@@ -261,12 +239,7 @@ def _reaches_all(edges: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 def bootstrap_terms(
-    rows: Rows,
-    terms: Terms,
-    *,
-    rounds: int = ROUNDS,
-    seed: int = 0,
-    likelihood: Likelihood = "mle",
+    rows: Rows, terms: Terms, *, rounds: int = ROUNDS, seed: int = 0, likelihood: Likelihood = "mle"
 ) -> Floats:
     """Return what `bootstrap` does, of battles with terms, one fit after another.
 
@@ -300,6 +273,17 @@ def _fit_drawn(drawn: Rows, terms: Terms, likelihood: Likelihood) -> Floats:
             found = fit_terms(part, davidson=davidson, likelihood="firth", start=start)
         theta[members] = found.theta + terms.theta[members].mean()
     return np.asarray(theta - theta.mean(), dtype=np.float64)
+
+
+def expanded_percentiles(drawn: Floats, spread: Spread, *, level: float) -> tuple[Floats, Floats]:
+    """Return the bounds that draws give, a little outside: few clusters scatter too little.
+
+    Source: Hesterberg (2015), The American Statistician 69, expanded percentiles.
+    """
+    more = np.sqrt(spread.clusters / (spread.clusters - 1))
+    tail = ndtr(-more * stdtrit(max(spread.effective - 1.0, 1.0), 0.5 + level / 2.0))
+    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    return low, high
 
 
 def _draw_rows(rows: Rows, rng: np.random.Generator) -> Floats:

@@ -17,32 +17,14 @@ from numpy.typing import NDArray
 from scipy.linalg import inv
 from scipy.special import expit
 
+from videoautoarena.scoring.fitting import newton
 from videoautoarena.scoring.fitting.counts import POINTS, Floats, Ints
 from videoautoarena.scoring.fitting.design_matrix import Rows, to_cells
-from videoautoarena.scoring.fitting.newton import (
-    Likelihood,
-    Point,
-    climb,
-    factorise,
-    invert,
-    one_blas_thread,
-)
+from videoautoarena.scoring.fitting.newton import Likelihood, Point, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_open
-from videoautoarena.scoring.intervals.cluster_correction import (
-    effective_number,
-    is_felt,
-    sum_outer,
-    sum_pull,
-    sum_scores,
-    without_pull,
-)
-from videoautoarena.scoring.intervals.sandwich import (
-    Spread,
-    against_mean,
-    count_seen,
-    hold_up,
-    make_spread,
-)
+from videoautoarena.scoring.intervals import sandwich as sandwiches
+from videoautoarena.scoring.intervals.cluster_correction import cluster_meat, sum_pull, sum_scores
+from videoautoarena.scoring.intervals.sandwich import Spread, against_mean
 
 PRIOR_SD = 2.0
 """Of each term, in nats, where the battles alone set one no bounds; the mean is 0."""
@@ -79,12 +61,6 @@ def fit_terms(
     and `held` says so. The plain likelihood needs it also where a term runs away, since every
     longer answer won. Davidson's term needs a tie and a battle that is none; without both, ties are
     half.
-
-    Args:
-        rows: the battles of one component, at least one.
-        davidson: fit how likely ties are, instead of counting them half.
-        likelihood: as in `fit_strengths`.
-        start: where to begin.
 
     Raises:
         ArithmeticError: strengths run away, or did not settle.
@@ -131,7 +107,8 @@ def measure_terms(
     The errors are those of `gamma` and, where it was fitted, of `log_nu` behind them: the sandwich,
     or independent battles' where `hold_up` says so.
     """
-    phi = _pack(terms)
+    tail = [] if terms.log_nu is None else [terms.log_nu]
+    phi = np.concatenate([terms.theta, terms.gamma, tail])
     ridge = PRIOR_SD**-2 if terms.held else 0.0
     with one_blas_thread():
         bread = inv(_information(rows, phi, ridge))
@@ -140,14 +117,14 @@ def measure_terms(
         alone = _alone(rows, phi, bread=bread)
     n, clusters, cells = rows.models, rows.clusters, to_cells(rows)
     dispersion = _dispersion(rows, phi)
-    spread = make_spread(
+    spread = sandwiches.make_spread(
         against_mean(sandwich[:n, :n], one_sided),
         against_mean(bread[:n, :n], one_sided),
         alone=against_mean(alone[:n, :n], one_sided),
         dispersion=dispersion,
         clusters=clusters,
         effective=effective,
-        seen=count_seen(cells),
+        seen=sandwiches.count_seen(cells),
         one_sided=one_sided,
         open=find_open(cells, one_sided),
     )
@@ -156,7 +133,8 @@ def measure_terms(
     robust = np.diag(sandwich)[n:] * clusters / (clusters - 1)
     everywhere = np.full(len(robust), clusters)
     least = np.diag(alone)[n:] * dispersion
-    return spread, np.sqrt(hold_up(robust, least, seen=everywhere, clusters=clusters))
+    variance = sandwiches.hold_up(robust, least, seen=everywhere, clusters=clusters)
+    return spread, np.sqrt(variance)
 
 
 def _alone(rows: Rows, phi: Floats, *, bread: Floats) -> Floats:
@@ -167,11 +145,6 @@ def _alone(rows: Rows, phi: Floats, *, bread: Floats) -> Floats:
     counts[:, 0] = rows.squares
     squared = _information(replace(rows, counts=counts), phi, 0.0)
     return np.asarray(bread @ squared @ bread, dtype=np.float64)
-
-
-def _pack(terms: Terms) -> Floats:
-    tail = [] if terms.log_nu is None else [terms.log_nu]
-    return np.concatenate([terms.theta, terms.gamma, tail])
 
 
 class _Chances(NamedTuple):
@@ -216,7 +189,7 @@ def _maximise(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> 
     def look(phi: Floats) -> Point:
         return _look(rows, phi, likelihood, ridge)
 
-    return climb(look, phi, likelihood=likelihood, steps=_STEPS, tolerance=1e-10)
+    return newton.climb(look, phi, likelihood=likelihood, steps=_STEPS, tolerance=1e-10)
 
 
 def _is_flat(rows: Rows, phi: Floats) -> bool:
@@ -266,8 +239,8 @@ class _Lift(NamedTuple):
 
 def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lift:
     """Half the log-determinant of the information, and its slope by third moments of a battle."""
-    n, factor = rows.models, factorise(matrix)
-    around = invert(factor)
+    n, factor = rows.models, newton.factorise(matrix)
+    around = newton.invert(factor)
     # The pin is a constant share of what the strengths' diagonal sums to.
     level = np.trace(matrix[:n, :n]) / (n + 1.0)
     height = float(np.log(np.diag(factor)).sum() - 0.5 * np.log(level))
@@ -378,10 +351,5 @@ def _cluster_meat(
     gaps, joint, alone = _variances(rows, bread)
     hat = chances.spread * gaps + 2.0 * chances.both * joint + chances.own * alone
     pull = sum_pull(group, battles * hat, rows.clusters)
-    effective = effective_number(pull)
     found = entries((rows.counts * points).sum(axis=1), (rows.counts * tied).sum(axis=1))
-    if not is_felt(pull):
-        return sum_outer(group, found, shape=shape)[0], effective
-    scores = without_pull(sum_scores(group, found, shape=shape), bread, inform)
-    scores *= 1.0 - 1.0 / rows.clusters
-    return np.asarray(scores.T @ scores, dtype=np.float64), effective
+    return cluster_meat(group, found, inform, pull=pull, bread=bread)

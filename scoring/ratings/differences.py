@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtr, stdtr, stdtrit
+from scipy.special import expit, stdtr, stdtrit
 
 from videoautoarena.scoring.fitting.counts import Cells, Floats, number, select_models
 from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
 from videoautoarena.scoring.fitting.newton import Likelihood
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
-from videoautoarena.scoring.intervals.sandwich import (
-    LEVEL,
-    Spread,
-    gap_errors,
-    half_widths,
-    open_reaches,
+from videoautoarena.scoring.intervals import sandwich
+from videoautoarena.scoring.intervals.sandwich import LEVEL
+from videoautoarena.scoring.ratings.bootstrap import (
+    bootstrap,
+    bootstrap_terms,
+    expanded_percentiles,
 )
-from videoautoarena.scoring.ratings.bootstrap import bootstrap, bootstrap_terms
 from videoautoarena.scoring.ratings.covariates import Terms
-from videoautoarena.scoring.ratings.ratings import Fit, Method, rate
+from videoautoarena.scoring.ratings.ratings import Method, rate
 
 
 class Gaps(NamedTuple):
@@ -45,11 +44,7 @@ def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: i
     By plain maximum likelihood, as arena-hard has them, but for one-sided models, who have no
     such gap: theirs are those of a bias-reduced fit of all, and move nobody else's.
 
-    Args:
-        battles: at least one of every model.
-        anchor: its index.
-        rounds: bootstrap rounds that make the intervals; 0 takes the clustered sandwich.
-        seed: of the bootstrap.
+    So many bootstrap `rounds` make the intervals; 0 takes the clustered sandwich.
 
     Raises:
         ValueError: some model did not meet the anchor, not even over others.
@@ -80,13 +75,19 @@ def _measure(
     (fit,), theta = ratings.fits, ratings.theta
     one_sided = np.asarray(ratings.one_sided, dtype=np.bool_)
     gap = np.asarray(theta - theta[anchor], dtype=np.float64)
-    half = half_widths(gap_errors(fit.spread)[:, anchor], fit.spread.effective)
+    half = sandwich.half_widths(sandwich.gap_errors(fit.spread)[:, anchor], fit.spread.effective)
     half[anchor] = 0.0
-    under, over = open_reaches(half, fit.spread)
+    under, over = sandwich.open_reaches(half, fit.spread)
     low, high = gap - under, gap + over
     if rounds and fit.spread.clusters > 1:
-        drawn = _drawn(battles, theta, fit, likelihood, rounds=rounds, seed=seed)
-        least, most = _percentiles(drawn - drawn[:, [anchor]], gap, fit.spread)
+        draw: Any = {"rounds": rounds, "seed": seed, "likelihood": likelihood}
+        if isinstance(battles, Rows):
+            assert fit.terms is not None
+            drawn = bootstrap_terms(battles, fit.terms, **draw)
+        else:
+            drawn = bootstrap(battles, theta, **draw)
+        least, most = expanded_percentiles(drawn - drawn[:, [anchor]], fit.spread, level=LEVEL)
+        least, most = np.minimum(least, gap), np.maximum(most, gap)
         low = np.where(one_sided, np.minimum(low, least), least)
         high = np.where(one_sided, np.maximum(high, most), most)
     return Gaps(gap, low, high, one_sided, fit.spread.clusters, fit.terms)
@@ -97,32 +98,6 @@ def to_win_rates(gaps: Floats) -> Floats:
     return np.asarray(expit(gaps), dtype=np.float64)
 
 
-def _drawn(
-    battles: Cells | Rows,
-    theta: Floats,
-    fit: Fit,
-    likelihood: Likelihood,
-    *,
-    rounds: int,
-    seed: int,
-) -> Floats:
-    if isinstance(battles, Rows):
-        assert fit.terms is not None
-        return bootstrap_terms(battles, fit.terms, rounds=rounds, seed=seed, likelihood=likelihood)
-    return bootstrap(battles, theta, rounds=rounds, seed=seed, likelihood=likelihood)
-
-
-def _percentiles(drawn: Floats, gap: Floats, spread: Spread) -> tuple[Floats, Floats]:
-    """Return the bounds that draws give, a little outside: few clusters scatter too little.
-
-    Source: Hesterberg (2015), The American Statistician 69, expanded percentiles.
-    """
-    more = np.sqrt(spread.clusters / (spread.clusters - 1))
-    tail = ndtr(-more * stdtrit(max(spread.effective - 1.0, 1.0), 0.5 + LEVEL / 2.0))
-    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
-    return np.minimum(low, gap), np.maximum(high, gap)
-
-
 class Lead(NamedTuple):
     """How far one is ahead of the other, -1 to 1, with its 95 % interval; NaN without a unit."""
 
@@ -131,7 +106,7 @@ class Lead(NamedTuple):
     high: float
     n: int
     better: float
-    """How likely the first is better than the second, 0 to 1; NaN where nothing tells it."""
+    """How likely the first is better than the second, 0 to 1; NaN where nothing says so."""
 
 
 def measure_lead(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None) -> Lead:
@@ -141,15 +116,8 @@ def measure_lead(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None 
     are thought of, which speak for nobody in the mean and for both in the scatter: where few units
     differ, and all the same way, those found say too little of how far others would. Deviations of
     a cluster are summed and scaled by G / (G - 1), with Student's t of G - 1 degrees; `better` is
-    of the same t, so that it is beyond 97.5 % just where the interval holds no 0.
-
-    Args:
-        first: shape (units,), 0 to 1.
-        second: shape (units,), 0 to 1; of the same units.
-        cluster: whole numbers; units that share one (a video) are not independent.
-
-    Returns:
-        Bounds within [-1, 1], never both the value; -1 and 1, and no chance, with one cluster.
+    of the same t, so that it is beyond 97.5 % just where the interval holds no 0. Bounds lie within
+    [-1, 1] and are never both the value; -1 and 1, and no chance, with one cluster.
 
     Raises:
         ValueError: a figure that is not between 0 and 1, or unequal lengths.

@@ -1,7 +1,7 @@
 """Ratings on the scale of people: every verdict of a judge, made right by a labelled random subset.
 
 A judge errs, so that intervals from its verdicts alone are sure of the wrong scale. Labels of a
-random subset tell by how much, and prediction-powered inference adds that to what the judge says of
+random subset show by how much, and prediction-powered inference adds that to what the judge says of
 all battles. How far the judge is listened to, lambda, is tuned: 0 takes the labels alone, 1 every
 verdict in full; so that a poor judge costs nothing and a good one narrows the intervals.
 """
@@ -16,31 +16,17 @@ from numpy.typing import NDArray
 from scipy.linalg import inv
 from scipy.special import expit
 
-from videoautoarena.scoring.fitting.bradley_terry import (
-    centre,
-    fit_strengths,
-    information,
-    pin_mean,
-)
-from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, number
+from videoautoarena.scoring.fitting import bradley_terry
+from videoautoarena.scoring.fitting.bradley_terry import centre, fit_strengths, join
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, number, place_among
 from videoautoarena.scoring.fitting.newton import Likelihood, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided, find_open
-from videoautoarena.scoring.intervals.cluster_correction import (
-    effective_number,
-    is_felt,
-    sum_pull,
-    sum_scores,
-    without_pull,
-)
-from videoautoarena.scoring.intervals.sandwich import (
-    Spread,
-    against_mean,
-    check_level,
-    gap_variances,
-)
+from videoautoarena.scoring.intervals import cluster_correction, sandwich
+from videoautoarena.scoring.intervals.sandwich import Spread
 from videoautoarena.scoring.ratings.ratings import (
     Endless,
     Fit,
+    Fitted,
     Method,
     Ratings,
     begin_ratings,
@@ -129,12 +115,9 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
     """Return ratings that hold on the scale of those who labelled, with clustered intervals.
 
     The labelled battles must be a random subset: each drawn with its `chance`, whatever its answers
-    and verdict are. One-sided is a model whose labels set it no bounds.
-
-    Args:
-        data: the battles.
-        method: its level, anchor, ranks and seed; what needs rows or draws is not for this.
-        lam: 0 to 1, how far to listen to the judge; None finds what makes the intervals narrowest.
+    and verdict are. One-sided is a model whose labels set it no bounds. Of the method, level,
+    anchor, ranks and seed count. `lam`, 0 to 1, is how far to listen to the judge; None finds what
+    makes the intervals narrowest.
 
     Raises:
         ValueError: a component without two labelled battles, or a level, lambda, share or chance
@@ -145,7 +128,7 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
     Source: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Science 382; the tuning is that
         of Angelopoulos, Duchi and Zrnic (2023), arXiv:2311.01453, here with clusters.
     """
-    check_level(method.level)
+    sandwich.check_level(method.level)
     _check(data, lam)
     every = _pair_up(data.models, data.a, data.b, np.ones(len(data.a)), data.judge)
     components = find_components(every)
@@ -156,12 +139,7 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
         if method.likelihood == "mle" and one_sided.any():
             raise Endless(members[one_sided])
         theta, fit, tuning = _fit(part, method.likelihood, lam, one_sided)
-        ratings = found.ratings
-        ratings.clusters.append(fit.spread.clusters)
-        ratings.one_sided[members] = fit.spread.one_sided
-        ratings.fits.append(fit)
-        ratings.theta[members] = theta
-        place_members(ratings, members, method=method)
+        place_members(found.ratings, members, Fitted(theta, fit), method=method)
         found.tunings.append(tuning)
     return found
 
@@ -188,7 +166,7 @@ def _fit(
         spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided)
         gain = _gain(scores, bread, lam)
     sizes = int(part.data.is_labelled.sum()), len(part.data.a)
-    return centre(theta, one_sided), Fit(spread, None, np.empty(0)), Tuning(lam, gain, *sizes)
+    return centre(theta, one_sided), Fit(spread), Tuning(lam, gain, *sizes)
 
 
 def _tune(part: _Weighed, likelihood: Likelihood) -> tuple[float, Floats]:
@@ -231,8 +209,8 @@ def _strengths(part: _Weighed, lam: float, likelihood: Likelihood) -> Floats:
 
 
 def _bread(part: _Weighed, theta: Floats, lam: float, one_sided: NDArray[np.bool_]) -> Floats:
-    matrix = pin_mean(information(_corrected_cells(part, lam), theta))
-    return against_mean(inv(matrix), one_sided)
+    matrix = bradley_terry.information(_corrected_cells(part, lam), theta)
+    return sandwich.against_mean(inv(bradley_terry.pin_mean(matrix)), one_sided)
 
 
 def _corrected_cells(part: _Weighed, lam: float) -> Cells:
@@ -286,13 +264,15 @@ def _spread(
     has_label = seen.any(axis=1)
     clusters = int(has_label.sum())
     pull = _pull(part, theta, bread, lam)
-    if is_felt(pull):
-        whole = without_pull(whole, bread, lambda along: _inform(part, theta, lam, along))
+    if cluster_correction.is_felt(pull):
+        whole = cluster_correction.without_pull(
+            whole, bread, lambda along: _inform(part, theta, lam, along)
+        )
         whole *= 1.0 - 1.0 / max(clusters, 2)
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     robust = bread @ (whole.T @ whole) @ bread * more
     least = bread @ _battle_meat(part, theta, lam) @ bread
-    effective = effective_number(_pull(part, theta, bread, 0.0)[has_label])
+    effective = cluster_correction.effective_number(_pull(part, theta, bread, 0.0)[has_label])
     open = find_open(_labelled_cells(data), one_sided)
     return Spread(robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open)
 
@@ -306,16 +286,16 @@ def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:
 
 
 def _pull(part: _Weighed, theta: Floats, bread: Floats, lam: float) -> Floats:
-    across = gap_variances(bread)[part.data.a, part.data.b]
+    across = sandwich.gap_variances(bread)[part.data.a, part.data.b]
     hat = _weights(part, theta, lam) * across
-    return sum_pull(part.group, hat, int(part.group.max()) + 1)
+    return cluster_correction.sum_pull(part.group, hat, int(part.group.max()) + 1)
 
 
 def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
     """Each cluster's information times its row of `along`, shape (G, models)."""
     a, b = part.data.a, part.data.b
     moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
-    return sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
+    return cluster_correction.sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
 
 
 def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:
@@ -325,10 +305,7 @@ def _battle_meat(part: _Weighed, theta: Floats, lam: float) -> Floats:
     score = lam * (part.by_judge - part.by_people) * (data.judge - chance)
     score += part.by_people * np.nan_to_num(data.people - chance)
     cells = _pair_up(data.models, data.a, data.b, score**2, np.zeros(len(score)))
-    meat = np.zeros((data.models, data.models))
-    meat[cells.i, cells.j] = meat[cells.j, cells.i] = -cells.battles
-    np.fill_diagonal(meat, -meat.sum(axis=1))
-    return meat
+    return join(cells, cells.battles)
 
 
 def _labelled_cells(data: Judged) -> Cells:
@@ -349,8 +326,7 @@ def _pair_up(models: int, a: Ints, b: Ints, battles: Floats, points: Floats) -> 
 
 
 def _select(data: Judged, members: Ints) -> Judged:
-    place = np.full(data.models, -1, dtype=np.int64)
-    place[members] = np.arange(len(members))
+    place = place_among(members, data.models)
     keep = place[data.a] >= 0
     return Judged(
         len(members),

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtrit
 
 from videoautoarena.scoring.fitting.bradley_terry import (
     MEAN,
@@ -20,16 +19,14 @@ from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_mo
 from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
 from videoautoarena.scoring.fitting.newton import Likelihood
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
+from videoautoarena.scoring.intervals import sandwich
 from videoautoarena.scoring.intervals.ranks import rank, rank_simultaneously
-from videoautoarena.scoring.intervals.sandwich import (
-    LEVEL,
-    Spread,
-    chance_better,
-    check_level,
-    measure_spread,
-    place_reaches,
+from videoautoarena.scoring.intervals.sandwich import LEVEL, Spread
+from videoautoarena.scoring.ratings.bootstrap import (
+    bootstrap,
+    bootstrap_terms,
+    expanded_percentiles,
 )
-from videoautoarena.scoring.ratings.bootstrap import bootstrap, bootstrap_terms
 from videoautoarena.scoring.ratings.covariates import Terms, fit_terms, measure_terms
 
 
@@ -64,10 +61,19 @@ class Fit(NamedTuple):
     """What was found beside the ratings in one component."""
 
     spread: Spread
-    terms: Terms | None
+    terms: Terms | None = None
     """None of `Cells`."""
-    errors: Floats
+    errors: Floats = np.empty(0)
     """Of gamma, and of log_nu behind them where it was fitted; in nats."""
+
+
+class Fitted(NamedTuple):
+    """The strengths of one component, in nats."""
+
+    theta: Floats
+    fit: Fit
+    drawn: Floats | None = None
+    """Strengths of redrawn tournaments, shape (rounds, models); None without a bootstrap."""
 
 
 class Endless(ArithmeticError):
@@ -110,7 +116,7 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
         Endless: by plain maximum likelihood, and some models have no finite strength.
         ArithmeticError: a fit did not settle.
     """
-    check_level(method.level)
+    sandwich.check_level(method.level)
     if method.anchor is not None and not np.isfinite(method.anchor.rating):
         raise ValueError(f"an anchor's rating must be finite, not {method.anchor.rating}")
     cells = to_cells(battles) if isinstance(battles, Rows) else battles
@@ -121,16 +127,11 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
         one_sided = find_one_sided(part)
         if method.likelihood == "mle" and one_sided.any():
             raise Endless(members[one_sided])
-        ratings.clusters.append(part.clusters)
-        ratings.one_sided[members] = one_sided
         if isinstance(battles, Rows):
-            mine = select_rows(battles, members)
-            theta, fit, drawn = _fit_rows(mine, method, one_sided)
+            fitted = _fit_rows(select_rows(battles, members), method, one_sided)
         else:
-            theta, fit, drawn = _fit_cells(part, method, one_sided)
-        ratings.fits.append(fit)
-        ratings.theta[members] = theta
-        place_members(ratings, members, method=method, drawn=drawn)
+            fitted = _fit_cells(part, method, one_sided)
+        place_members(ratings, members, fitted, method=method)
     return ratings
 
 
@@ -139,7 +140,9 @@ def chances_better(ratings: Ratings) -> Floats:
     n = len(ratings.rating)
     matrix = np.full((n, n), np.nan)
     for members, fit in zip(ratings.components, ratings.fits, strict=True):
-        matrix[np.ix_(members, members)] = chance_better(ratings.theta[members], fit.spread)
+        matrix[np.ix_(members, members)] = sandwich.chance_better(
+            ratings.theta[members], fit.spread
+        )
     return matrix
 
 
@@ -151,13 +154,16 @@ def begin_ratings(models: int, components: list[Ints]) -> Ratings:
     return Ratings(rating, low, high, place, best, worst, one_sided, components, [], theta, [])
 
 
-def place_members(
-    ratings: Ratings, members: Ints, *, method: Method, drawn: Floats | None = None
-) -> None:
-    """Fill the rows of `members`, whose strengths and whose fit, the last one, are known."""
-    theta, spread = ratings.theta[members], ratings.fits[-1].spread
-    middle = MEAN + SCALE * theta + _shift(ratings, members, method.anchor)
-    low, high = _bounds(theta, spread, method=method, drawn=drawn)
+def place_members(ratings: Ratings, members: Ints, fitted: Fitted, *, method: Method) -> None:
+    """Fill the rows of `members`, the next component, from its fit."""
+    theta, spread, anchor = fitted.theta, fitted.fit.spread, method.anchor
+    ratings.fits.append(fitted.fit)
+    ratings.clusters.append(spread.clusters)
+    ratings.theta[members], ratings.one_sided[members] = theta, spread.one_sided
+    middle = MEAN + SCALE * theta
+    if anchor is not None and anchor.model in members:
+        middle += anchor.rating - MEAN - SCALE * float(ratings.theta[anchor.model])
+    low, high = _bounds(theta, spread, method=method, drawn=fitted.drawn)
     low, high = middle - SCALE * low, middle + SCALE * high
     if method.simultaneous:
         places = rank_simultaneously(theta, spread, level=method.level, seed=method.seed)
@@ -167,22 +173,18 @@ def place_members(
         array[members] = values
 
 
-def _fit_cells(
-    part: Cells, method: Method, one_sided: NDArray[np.bool_]
-) -> tuple[Floats, Fit, Floats | None]:
+def _fit_cells(part: Cells, method: Method, one_sided: NDArray[np.bool_]) -> Fitted:
     theta = centre(fit_strengths(part, likelihood=method.likelihood), one_sided)
-    spread = measure_spread(part, theta, one_sided=one_sided)
+    spread = sandwich.measure_spread(part, theta, one_sided=one_sided)
     drawn = None
     if method.rounds and part.clusters > 1:
         drawn = bootstrap(
             part, theta, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
         )
-    return theta, Fit(spread, None, np.empty(0)), drawn
+    return Fitted(theta, Fit(spread), drawn)
 
 
-def _fit_rows(
-    part: Rows, method: Method, one_sided: NDArray[np.bool_]
-) -> tuple[Floats, Fit, Floats | None]:
+def _fit_rows(part: Rows, method: Method, one_sided: NDArray[np.bool_]) -> Fitted:
     terms = fit_terms(part, davidson=method.davidson, likelihood=method.likelihood)
     spread, errors = measure_terms(part, terms, one_sided=one_sided)
     drawn = None
@@ -190,13 +192,7 @@ def _fit_rows(
         drawn = bootstrap_terms(
             part, terms, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
         )
-    return centre(terms.theta, one_sided), Fit(spread, terms, errors), drawn
-
-
-def _shift(ratings: Ratings, members: Ints, anchor: Anchor | None) -> float:
-    if anchor is None or anchor.model not in members:
-        return 0.0
-    return anchor.rating - MEAN - SCALE * float(ratings.theta[anchor.model])
+    return Fitted(centre(terms.theta, one_sided), Fit(spread, terms, errors), drawn)
 
 
 def _bounds(
@@ -204,13 +200,10 @@ def _bounds(
 ) -> tuple[Floats, Floats]:
     """How far the interval reaches down and up from each strength, in nats."""
     if drawn is None:
-        return place_reaches(spread, level=method.level)
+        return sandwich.place_reaches(spread, level=method.level)
     drawn = drawn - (drawn @ mean_weights(spread.one_sided))[:, None]
-    # Draws of few clusters scatter too little: expanded percentiles, Hesterberg (2015).
-    more = np.sqrt(spread.clusters / (spread.clusters - 1))
-    tail = ndtr(-more * stdtrit(max(spread.effective - 1.0, 1.0), 0.5 + method.level / 2.0))
-    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
-    under, over = place_reaches(spread._replace(robust=spread.least), level=method.level)
+    low, high = expanded_percentiles(drawn, spread, level=method.level)
+    under, over = sandwich.place_reaches(spread._replace(robust=spread.least), level=method.level)
     least = np.where(spread.one_sided, 1.0, 0.25) * (under + over)
     # Draws of battles that all tie, or of a model seen in one video, are all alike: no certainty.
     stuck = high - low < least

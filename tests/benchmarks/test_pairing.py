@@ -33,6 +33,7 @@ def test_mix_needs_at_most_seven_tenths_of_them_on_a_cluster() -> None:
     assert mix <= 0.7 * uniform < np.inf
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_under_mix_though_videos_suit_models() -> None:
     held = cover(LADDERS["paper"], "mix", sets=120, quirk=0.5, at=[1008])
     assert held.mean() >= 0.94

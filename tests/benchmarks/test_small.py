@@ -9,14 +9,18 @@ import pytest
 from benchmarks import freezing, latency, memory, playing, resume
 
 
-def test_latency_tells_the_share_of_the_least_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_latency_prints_the_share_of_the_least_time_with_and_without_http(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     small = ["--videos", "2", "--rounds", "2", "--places", "4", "--call-s", "0.002"]
-    assert latency.main([*small, "--turns", "1"]) in (0, 1)
-    told = capsys.readouterr().out
+    assert latency.main([*small, "--turns", "1", "--http"]) in (0, 1)
+    printed = capsys.readouterr().out
     calls = 2 * 2 + 6 * (1 + 2 + 1) + 6 * (2 + 2 + 1)
-    assert (found := re.search(r"in the process: (\d+) calls", told))
-    assert 0 <= int(found[1]) - calls <= 12  # one more for every battle judged from both seatings
-    assert re.search(r"\d% of at least 95%: (NOT )?kept$", told.strip())
+    for way in ("in the process", "over HTTP"):
+        assert (found := re.search(rf"{way}: (\d+) calls", printed))
+        # One more for every battle judged from both seatings.
+        assert 0 <= int(found[1]) - calls <= 12
+    assert re.search(r"\d% of at least 95%: (NOT )?kept$", printed.strip())
 
 
 def test_memory_tells_the_curve_and_what_each_table_takes(

@@ -17,8 +17,8 @@ from tests.support.lives import Life
 from tests.support.loopback import ask_offline, serving
 from tests.support.manners import Manners
 from tests.support.played import invoke
-from tests.support.typed import run
-from tests.support.whole_runs import battles, command, committed_keys, environment
+from tests.support.typed import Terminal, run
+from tests.support.whole_runs import KEY, battles, command, committed_keys, environment
 from videoautoarena.agents.offline import KINDS
 
 FRAME = 250
@@ -65,8 +65,13 @@ def status(out: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("places", [pytest.param(1, marks=pytest.mark.slow), 16])
 def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
-    tmp_path: Path, places: int
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    places: int,
 ) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+    terminal = Terminal(capsys)
     videos = draw_folder(tmp_path / "videos", 2, seconds=2)
     with serving(tmp_path / "log", brain=brain) as server:
         config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
@@ -81,11 +86,10 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
         out = tmp_path / "capped"
         trace = tmp_path / "trace"
         cap = ("--max-usd", "2", f"--trace={trace}")
-        line = command("simulate", *typed, "--out", out, *cap, "--json")
-        capped = subprocess.run(line, env=environment(), capture_output=True, text=True)
-        assert capped.returncode == 4, capped.stderr[-2000:]
-        assert f"arena resume {out} --max-usd 4" in capped.stderr
-        told = json.loads(capped.stdout)
+        capped = terminal.simulate(*typed, "--out", out, *cap, "--json")
+        assert capped.code == 4, capped.err[-2000:]
+        assert f"arena resume {out} --max-usd 4" in capped.err
+        told = json.loads(capped.out)
         assert told["capped"]
         assert not told["interrupted"]
         assert 1.8 <= told["cost_usd"] <= 2.0
@@ -97,14 +101,9 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
         assert events.count("finished") == len(keys)
         assert len(battles(out)) == told["settled"] > 0
 
-        again = subprocess.run(
-            command("arena", "resume", out, "--concurrency", str(places)),
-            env=environment(),
-            capture_output=True,
-            text=True,
-        )
-        assert again.returncode == 4
-        assert "it stays in force until changed" in again.stderr
+        again = terminal.arena("resume", out, "--concurrency", str(places))
+        assert again.code == 4
+        assert "it stays in force until changed" in again.err
         run("arena", "resume", out, "--max-usd", "6")
         server.after(2 * int(cost["calls"]))
         keys_sent = [row["key"] for row in server.events("sent")[int(cost["calls"]) :]]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from docs import generate
+from tests.support.clips import copy_but_one
 from tests.support.typed import run
 
 ARENA = Path(sys.executable).with_name("arena")
@@ -21,8 +22,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def demo(tmp_path_factory: pytest.TempPathFactory, sample_clips: Path) -> tuple[Path, str]:
     place = tmp_path_factory.mktemp("demo")
+    copy_but_one(sample_clips, place / "arena-samples")
     line = [ARENA, "demo", "--quiet"]
     done = subprocess.run(line, cwd=place, check=True, capture_output=True, text=True, timeout=400)
     return place, done.stdout

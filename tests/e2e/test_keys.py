@@ -18,7 +18,6 @@ import pytest
 
 from tests.support.clips import draw_folder
 from tests.support.typed import Terminal
-from tests.support.whole_runs import command
 
 SECRETS = {
     "OPENAI_API_KEY": "sk-planted-first-0123456789",
@@ -57,16 +56,21 @@ rounds = 7
 pairing = "round-robin"
 """
 
-BUG = """
-import os, videoautoarena.agents.calls.attempts
-from videoautoarena.runs.cli.main import simulate_main, arena_main
+IN_TURN = """
+import json, os, sys, videoautoarena.agents.calls.attempts
+from videoautoarena.runs.cli.main import arena, guarded
 
 def stumble(error, **_):
     key = os.environ["HOUSE_PASS"]
     raise RuntimeError(f"{key}: {error!r} {error.__dict__}") from error
 
+def code_of(words):
+    return guarded(lambda: arena.main(words, prog_name="arena", standalone_mode=False))
+
+*sound, last = json.loads(sys.argv[1])
+codes = [code_of(words) for words in sound]
 videoautoarena.agents.calls.attempts.fault_of = stumble
-arena_main()
+sys.exit(json.dumps([*codes, code_of(last)]))
 """
 
 
@@ -126,12 +130,12 @@ def gossiping() -> Iterator[str]:
 
 
 def lines_of(place: Path) -> list[list[str]]:
-    """Return the command lines of a run, of a doctor's visit, and of one that meets a bug."""
-    words = ("--videos", place / "videos", "--config", place / "arena.toml")
+    """Return the command lines of a run, of a doctor's visit, and of a run that meets a bug."""
+    words = ["--videos", str(place / "videos"), "--config", str(place / "arena.toml")]
     return [
-        command("simulate", *words, "--out", place / "out", f"--trace={place / 'trace.jsonl'}"),
-        command("arena", "doctor", *words, "--live"),
-        [sys.executable, "-c", BUG, "simulate", *map(str, words), "--out", str(place / "bug")],
+        ["simulate", *words, "--out", str(place / "out"), f"--trace={place / 'trace.jsonl'}"],
+        ["doctor", *words, "--live"],
+        ["simulate", *words, "--out", str(place / "bug")],
     ]
 
 
@@ -159,11 +163,12 @@ def said(
         for name, value in (env | {"GOOGLE_GEMINI_BASE_URL": f"http://{host}"}).items():
             monkeypatch.setenv(name, value)
         monkeypatch.chdir(tmp_path)
-        done = [subprocess.run(line, capture_output=True, text=True) for line in lines_of(tmp_path)]
+        line = [sys.executable, "-c", IN_TURN, json.dumps(lines_of(tmp_path))]
+        done = subprocess.run(line, capture_output=True, text=True)
         looks = [Terminal(capsys).arena(*look) for look in looks_at(tmp_path)]
-    codes = [one.returncode for one in done], [look.code for look in looks]
+    codes = json.loads(done.stderr.splitlines()[-1]), [look.code for look in looks]
     assert codes == ([3, 1, 70], [0] * 8), (codes, done, looks)
-    return "".join([one.stdout + one.stderr for one in done] + [one.out + one.err for one in looks])
+    return "".join([done.stdout, done.stderr] + [one.out + one.err for one in looks])
 
 
 def test_no_failure_brings_a_key_into_a_line_or_a_file(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.clips import copy_but_one
 from tests.support.loopback import serving
 
 README = Path(__file__).parents[2] / "README.md"
@@ -36,7 +37,10 @@ def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True)
 
 
-def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(tmp_path: Path) -> None:
+def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(
+    tmp_path: Path, sample_clips: Path
+) -> None:
+    copy_but_one(sample_clips, tmp_path / "clips")
     toml, lines = first_run()
     said = {}
     with serving(tmp_path / "log") as server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import av
@@ -50,4 +51,11 @@ def draw_folder(folder: Path, count: int, *, seconds: float = 6.0) -> Path:
     folder.mkdir()
     for seed in range(count):
         draw_clip(folder / f"clip{seed:02d}.mp4", seed, seconds=seconds)
+    return folder
+
+
+def copy_but_one(clips: Path, folder: Path) -> Path:
+    """Copy the sample clips but the smallest, so that a command has one left to draw."""
+    shutil.copytree(clips, folder)
+    min(folder.iterdir(), key=lambda path: path.stat().st_size).unlink()
     return folder

@@ -49,16 +49,19 @@ before they are shown, and so ends up just behind it."""
 
 
 class AvDecoder:
-    """libav by PyAV: exact to the frame, and the only one that tells of damage."""
+    """libav by PyAV: exact to the frame, and the only one that reports damage.
+
+    Sizes are (width, height) in pixels, ticks are those of the index.
+    """
 
     name = "av"
 
     def index(self, path: Path) -> Index:
-        """Return the times of every frame the file really holds."""
+        """Return the times of every frame the file really holds; raises as `read_index` does."""
         return read_index(path)
 
     def shape(self, path: Path) -> tuple[int, int]:
-        """Return the size at which a player shows the first frame."""
+        """Return the size at which a player shows the first frame: upright, square pixels."""
         first = first_frame(path)
         if first is None:
             raise UnusableVideo("holds no frame that can be decoded")
@@ -77,15 +80,16 @@ class AvDecoder:
         size: tuple[int, int],
         develop: Develop,
     ) -> Catch:
-        """Return the pictures at the wanted ticks, each upright and scaled to `size`."""
+        """Return the pictures at the wanted ticks, each upright and scaled to `size`.
+
+        What could not be had stays in `missing`; a damaged file is no error. Raises UnusableVideo
+        where the file cannot be opened any more, or is not for this library at all.
+        """
         darkroom = _Darkroom(Catch(develop, frozenset(wanted)), size, index.hurt)
         _decode(path, index, wanted=wanted, room=darkroom)
-        if wanted and not darkroom.catch.pictures:
-            first = first_frame(path)
-            if first is not None:
-                darkroom.catch.rough[min(wanted)] = develop(
-                    upright(first[0], size, turn_of(first[0]))
-                )
+        if wanted and not darkroom.catch.pictures and (first := first_frame(path)):
+            picture = upright(first[0], size, turn_of(first[0]))
+            darkroom.catch.rough[min(wanted)] = develop(picture)
         return darkroom.catch
 
 
@@ -96,9 +100,9 @@ class _Darkroom:
     catch: Catch
     size: tuple[int, int]
     hurt: frozenset[int]
-    """Ticks of frames that are damaged whatever decoding tells."""
+    """Ticks of frames that are damaged whatever decoding shows."""
     drying: dict[int, bytes] = field(default_factory=dict)
-    """Pictures of which it is not known yet whether damage is told before or behind them."""
+    """Pictures of which it is not known yet whether damage is found before or behind them."""
     turn: Turn | None = None
     """What sets them upright; to ask each frame would keep it from being freed at once."""
     asked: int = 0
@@ -123,12 +127,7 @@ class _Darkroom:
                 self.drying[tick] = self.catch.develop(self._upright(frame))
 
     def sort(self, is_sound: Callable[[int], bool], *, keeps_rest: bool) -> None:
-        """Keep the sound pictures of those that have come, and the others where they are the best.
-
-        Args:
-            is_sound: whether nothing was told of the frame of a tick.
-            keeps_rest: the others are kept as damaged ones; else they are dropped.
-        """
+        """Keep the sound pictures of those that have come; the others as damaged or not at all."""
         for tick, picture in self.drying.items():
             if tick not in self.hurt and is_sound(tick):
                 self.catch.exact[tick] = picture
@@ -149,19 +148,30 @@ class _Darkroom:
 def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom) -> None:
     with opened(path) as (container, stream):
         if wanted and has_guessed_times(path, container, stream):
-            _decode_in_order(container, stream, index, room)
+            # From the start, where only counting shows which frame is which.
+            for frame, is_sound in frames_in_order(
+                container, stream, index.shown, last=max(wanted)
+            ):
+                with passed_over():
+                    room.take([frame])
+                room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
             return
         reel = _Reel(container, stream)
-        for key, ticks in _groups(index, wanted) if index.can_seek else ():
-            _decode_group(reel, key=key, ticks=ticks, room=room)
+        groups: dict[int, list[int]] = {}
+        for tick in sorted(wanted) if index.can_seek else ():
+            key = index.keys[max(0, bisect_right(index.keys, tick) - 1)]
+            groups.setdefault(key, []).append(tick)
+        for key, ticks in groups.items():
+            feed = _fed(reel, key=key, last=ticks[-1], wanted=frozenset(ticks), room=room)
+            # Who wants other frames of the group does not decode these: what do all learn of it?
+            common = _fed(reel, key=key, last=ticks[-1]) if feed.reported else feed
+            room.sort(partial(feed.is_sound, until=common.first), keeps_rest=False)
     if room.missing:
         _decode_through(path, index, room)
 
 
 @dataclass
 class _Reel:
-    """An open file that can be wound to a key frame."""
-
     container: InputContainer
     stream: VideoStream
     lead: int = 0
@@ -172,20 +182,24 @@ class _Reel:
 
         Where it cannot be reached they are those behind it, of which nothing can be made.
         """
+
+        def is_before(packet: Packet[VideoStream]) -> bool:
+            tick = packet_tick(packet)
+            return tick is not None and tick < key
+
+        base = self.stream.time_base
         for place in range(self.lead, len(LEADS_S)):
             self.lead = place
-            packets = self._wound_to(key, LEADS_S[place])
+            lead = round(LEADS_S[place] / base) if base else 0
+            self.container.seek(key - lead, stream=self.stream, backward=True)
+            self.stream.codec_context.flush_buffers()
+            packets = self.container.demux(self.stream)
             first = next(packets, None)
-            if first is None or not _is_shown_after(first, key):
+            tick = packet_tick(first) if first else None
+            if tick is None or tick <= key:
                 break
         behind = chain([first] if first else [], packets)
-        return dropwhile(lambda packet: _is_shown_before(packet, key), behind)
-
-    def _wound_to(self, key: int, lead_s: float) -> Iterator[Packet[VideoStream]]:
-        lead = round(lead_s / self.stream.time_base) if self.stream.time_base else 0
-        self.container.seek(key - lead, stream=self.stream, backward=True)
-        self.stream.codec_context.flush_buffers()
-        return self.container.demux(self.stream)
+        return dropwhile(is_before, behind)
 
 
 def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
@@ -196,22 +210,6 @@ def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
                 for frame in stream.codec_context.decode(packet):
                     return frame, stream.sample_aspect_ratio
     return None
-
-
-def _groups(index: Index, wanted: Sequence[int]) -> list[tuple[int, list[int]]]:
-    groups: dict[int, list[int]] = {}
-    for tick in sorted(wanted):
-        key = index.keys[max(0, bisect_right(index.keys, tick) - 1)]
-        groups.setdefault(key, []).append(tick)
-    return list(groups.items())
-
-
-def _decode_group(reel: _Reel, *, key: int, ticks: list[int], room: _Darkroom) -> None:
-    """Decode from the key frame until all packets of the wanted frames have been fed."""
-    feed = _fed(reel, key=key, last=ticks[-1], wanted=frozenset(ticks), room=room)
-    # Who wants other frames of the group does not decode these: what do all learn who pass by?
-    common = _fed(reel, key=key, last=ticks[-1]) if feed.reported else feed
-    room.sort(partial(feed.is_sound, until=common.first), keeps_rest=False)
 
 
 def _fed(
@@ -241,7 +239,7 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
     """Decode everything from the start for what is missing: some containers cannot seek.
 
     Behind damage it begins afresh at the next key frame, as after a seek: without what is shown
-    before that frame. So where reading alone tells of damage that ends sooner, it goes on.
+    before that frame. So where reading alone shows damage that ends sooner, it goes on.
     """
     last, keys = max(room.missing), frozenset(index.keys) - index.hurt
     feed, clock = Feed(), Clock(index.time_base)
@@ -266,22 +264,8 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
     room.sort(feed.is_sound, keeps_rest=True)
 
 
-def _decode_in_order(
-    container: InputContainer, stream: VideoStream, index: Index, room: _Darkroom
-) -> None:
-    """Decode from the start, where only counting tells which frame is which."""
-    frames = frames_in_order(container, stream, index.shown, last=max(room.catch.wanted))
-    for frame, is_sound in frames:
-        with passed_over():
-            room.take([frame])
-        room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
-
-
 def _decode_packet(
-    feed: Feed,
-    packet: Packet[VideoStream] | None,
-    stream: VideoStream,
-    room: _Darkroom | None,
+    feed: Feed, packet: Packet[VideoStream] | None, stream: VideoStream, room: _Darkroom | None
 ) -> None:
     frames = feed.decode(packet, stream.codec_context)
     if room:
@@ -301,16 +285,6 @@ def _is_led_by_hurt(index: Index, key: int | None, feed: Feed) -> bool:
     place = bisect_left(index.shown, key) if key is not None else 0
     is_hurt = place > 0 and index.shown[place - 1] in index.hurt
     return is_hurt and not index.hurt.isdisjoint(feed.places)
-
-
-def _is_shown_before(packet: Packet[VideoStream], tick: int) -> bool:
-    own = packet_tick(packet)
-    return own is not None and own < tick
-
-
-def _is_shown_after(packet: Packet[VideoStream], tick: int) -> bool:
-    own = packet_tick(packet)
-    return own is not None and own > tick
 
 
 def _is_past(packet: Packet[VideoStream], tick: int) -> bool:
@@ -333,22 +307,13 @@ class Probe(NamedTuple):
 
 
 def probe(path: Path) -> Probe:
-    """Return the shape of a video whose first frame has been decoded. Costs one pass of reading.
-
-    Raises:
-        UnusableVideo: the reason alone, one clause without the name.
-    """
+    """Return the shape of a video, after one pass of reading; UnusableVideo is a bare reason."""
     index = read_index(path)
     first = first_frame(path)
     if first is None:
         raise UnusableVideo("holds no frame that can be decoded")
     with opened(path) as (_, stream):
         codec = stream.codec_context.name
-    return Probe(
-        round(index.duration_s, 3),
-        *displayed_size(*first),
-        fps=round(index.fps, 3),
-        codec=codec,
-        rotation=rotation(first[0]),
-        problems=index.problems,
-    )
+    size, turned = displayed_size(*first), rotation(first[0])
+    length_s, fps = round(index.duration_s, 3), round(index.fps, 3)
+    return Probe(length_s, *size, fps, codec, rotation=turned, problems=index.problems)

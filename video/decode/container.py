@@ -59,12 +59,7 @@ def kind_of(mode: int) -> str:
 
 @contextmanager
 def regular(path: Path) -> Iterator[BufferedReader]:
-    """Yield a regular file, open for reading; opening never waits, whatever lies there by now.
-
-    Raises:
-        UnusableVideo: it is a pipe, a device or the like.
-        OSError: it cannot be opened.
-    """
+    """Yield a regular file, opened without waiting; UnusableVideo for pipes, devices and so on."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with os.fdopen(handle, "rb", closefd=True) as file:
         if kind := kind_of(os.fstat(handle).st_mode):
@@ -73,11 +68,7 @@ def regular(path: Path) -> Iterator[BufferedReader]:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the digest of a file's bytes, read as a stream.
-
-    Raises:
-        UnusableVideo, OSError: as `regular` does.
-    """
+    """Return the digest of a file's bytes, read as a stream; raises as `regular` does."""
     with regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -90,11 +81,7 @@ def identity_of(path: Path) -> Identity:
 
 @contextmanager
 def unchanged(path: Path) -> Iterator[Identity]:
-    """Yield a file's identity, and refuse what was read of it where that has changed by the end.
-
-    Raises:
-        UnusableVideo: it cannot be read, or it was changed, replaced or removed meanwhile.
-    """
+    """Yield a file's identity; UnusableVideo where it cannot be read or has changed by the end."""
     try:
         before = identity_of(path)
         yield before
@@ -121,14 +108,13 @@ LENIENT: dict[str, Any] = (
 )
 
 Unreadable = (av.error.FFmpegError, OSError, ValueError)
-"""What libav raises for bytes it cannot use."""
 
 
 @contextmanager
 def passed_over() -> Iterator[None]:
     """Pass over what libav cannot use, but never a lack of memory, which says nothing of a file.
 
-    For readers that count what is missing behind it and tell: a torn index is a problem of its
+    For readers that count and report what is missing behind it: a torn index is a problem of its
     video, a wanted frame that never came is damaged.
     """
     try:
@@ -141,11 +127,7 @@ def passed_over() -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Yield the container and its stream of moving pictures, and close them.
-
-    Raises:
-        UnusableVideo: not readable, no known container, no picture, or no decoder for it.
-    """
+    """Yield the container and its moving pictures, then close them; UnusableVideo if unusable."""
     with ExitStack() as stack:
         try:
             file = stack.enter_context(regular(path))
@@ -155,18 +137,15 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             raise UnusableVideo(_reason(error)) from None
         stack.enter_context(container)
         pictures = _pictures(container)
-        _refuse_huge(pictures)
+        width, height = pictures.codec_context.width, pictures.codec_context.height
+        if width * height > MOST_PIXELS:
+            claim = f"claims pictures of {width} x {height} pixels"
+            raise UnusableVideo(f"{claim}, which is too large")
         # What several make of damaged pictures differs from time to time, and each takes memory.
         pictures.codec_context.thread_count = 1
         # Pictures may turn larger on the way.
         pictures.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
         yield container, pictures
-
-
-def _refuse_huge(stream: VideoStream) -> None:
-    width, height = stream.codec_context.width, stream.codec_context.height
-    if width * height > MOST_PIXELS:
-        raise UnusableVideo(f"claims pictures of {width} x {height} pixels, which is too large")
 
 
 def _pictures(container: InputContainer) -> VideoStream:

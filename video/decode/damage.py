@@ -1,9 +1,9 @@
-"""What libav tells of damage, and which frames are damaged by it: all up to the next fresh start.
+"""What libav reports of damage, and which frames it damages: all up to the next fresh start.
 
 An error, a gap and a picture that was patched up have one thing in common: what refers to it, and
 what refers to that, may be wrong without another word. So all frames behind one, in the order of
-decoding, are damaged until decoding starts afresh. Much damage is told of by no decoder: where
-nothing is told, nothing is proved.
+decoding, are damaged until decoding starts afresh. Much damage is reported by no decoder: where
+nothing is reported, nothing is proved.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ av.logging.set_level(av.logging.PANIC)
 
 
 def errors_reported() -> int:
-    """Return of how many errors libav has told in this process; some of them it never raises."""
+    """Return how many errors libav has reported in this process; some of them it never raises."""
     return int(av.logging.get_last_error()[0])
 
 
@@ -49,14 +49,13 @@ def packet_tick(packet: Packet[VideoStream]) -> int | None:
 
 @dataclass
 class Feed:
-    """Decoding in one go: in which order frames were fed, and at which of them damage was told."""
+    """Decoding in one go: in which order frames were fed, and at which damage was reported."""
 
     key: int | None = None
     """The tick it began at after a seek: what is shown before lacks what it refers to."""
     places: dict[int, int] = field(default_factory=dict)
     """Tick of each frame to its place in the order of decoding."""
     reported: set[int] = field(default_factory=set)
-    """Places at which an error was raised or told."""
     patched: set[int] = field(default_factory=set)
     """Ticks of frames that the decoder itself calls corrupt."""
 
@@ -68,9 +67,9 @@ class Feed:
         # The second field of a picture may have no time of its own.
         if tick is not None and tick not in self.places:
             self.places[tick] = len(self.places)
-        frames, has_told = heard(lambda: decoding.decode(packet))
+        frames, has_error = heard(lambda: decoding.decode(packet))
         # What is shown before the key frame refers to frames that were not fed.
-        if has_told and (tick is None or self.key is None or tick >= self.key):
+        if has_error and (tick is None or self.key is None or tick >= self.key):
             self.reported.add(max(0, len(self.places) - 1) if tick is None else self.places[tick])
         for frame in frames:
             if frame.is_corrupt and frame.pts is not None:
@@ -81,27 +80,24 @@ class Feed:
 
     @property
     def first(self) -> float:
-        """The place of the first damage that was told; beyond all places where none was."""
+        """The place of the first damage that was reported; beyond all places where none was."""
         return min(self.reported, default=float("inf"))
 
     def is_sound(self, tick: int, *, until: float | None = None) -> bool:
-        """Return whether nothing was told of a frame, nor of any before it that it may refer to.
+        """Return whether a frame is free of known damage, and all before that it may refer to.
 
-        Args:
-            tick: of the frame.
-            until: the place of the first damage that others may refer to, where it is known;
-                else all counts as such.
+        `until` is the place of the first damage that others may refer to, where it is known; else
+        all counts as such.
         """
         place = self.places.get(tick)
-        if place is None or tick in self.patched or place in self.reported:
-            return False
-        if self.key is not None and tick < self.key:
+        is_led_in = self.key is not None and tick < self.key
+        if place is None or tick in self.patched or place in self.reported or is_led_in:
             return False
         return place < (self.first if until is None else until)
 
 
 def heard(decode: Callable[[], list[VideoFrame]]) -> tuple[list[VideoFrame], bool]:
-    """Return what decoding gives, and whether an error was raised or told; never lack of memory."""
+    """Return the frames, and whether an error was raised or reported; lack of memory is raised."""
     before = errors_reported()
     try:
         frames = decode()
@@ -112,14 +108,14 @@ def heard(decode: Callable[[], list[VideoFrame]]) -> tuple[list[VideoFrame], boo
     count = errors_reported() - before
     last = av.logging.get_last_error()[1]
     # Where pictures of H.264 build up without key frames, it is to forget some from before the
-    # one it began with. Of frames that are really missing more is told.
+    # one it began with. Of frames that are really missing more is reported.
     is_harmless = count == 1 and last is not None and FORGETTING in last[2]
     return frames, count > 0 and not is_harmless
 
 
 @dataclass
 class Gaps:
-    """Which frames are damaged by what reading alone tells: packets that are torn or missing."""
+    """Which frames are damaged by what reading alone shows: packets that are torn or missing."""
 
     count: int = 0
     """Of packets that are torn, and of holes in front of others."""
@@ -170,11 +166,7 @@ class Gaps:
         Times are often worked out, and wrong by one: a hole counts where there is one in the times
         of showing and in those of decoding. Where a group of pictures begins behind it, only those
         refer to what was lost that are shown before its key frame; there need be none, and behind
-        a pause they refer to what is there.
-
-        Args:
-            shown: the ticks of all frames, ascending.
-            keys: those at which decoding can start.
+        a pause they refer to what is there. `shown` are the ticks of all frames, ascending.
         """
         steps = [later - earlier for earlier, later in pairwise(shown)]
         usual = median(steps) if steps else 0.0

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -34,11 +34,7 @@ class DecordDecoder(AvDecoder):
     name = "decord"
 
     def __init__(self) -> None:
-        """Import decord.
-
-        Raises:
-            BadInput: it is not installed, or not for this machine.
-        """
+        """Import decord; BadInput where it is not installed, or not for this machine."""
         try:
             self._decord: Any = import_module("decord")
         except (ImportError, OSError):
@@ -97,10 +93,7 @@ def _scaled(pixels: np.ndarray[Any, Any], size: tuple[int, int]) -> Image.Image:
 
 @contextmanager
 def _openable(path: Path) -> Iterator[str]:
-    """Yield a name by which decord opens this very file, once libav's whitelists have let it pass.
-
-    decord knows no whitelist, and would take `http:`, `concat:` or `%d` in a name for what to read.
-    """
+    """Yield a name by which decord, which knows no whitelist, opens what libav's have let pass."""
     with opened(path):
         pass
     with regular(path) as file:
@@ -110,55 +103,9 @@ def _openable(path: Path) -> Iterator[str]:
 DECODERS = ("av", "decord")
 
 
-class Decoder(Protocol):
-    """One library; sizes are (width, height) in pixels, ticks are those of the index."""
-
-    name: str
-
-    def index(self, path: Path) -> Index:
-        """Return the times of every frame the file really holds.
-
-        Raises:
-            UnusableVideo: it cannot be opened or holds no frame with a time.
-        """
-        ...
-
-    def shape(self, path: Path) -> tuple[int, int]:
-        """Return the size at which a player shows the first frame: upright, square pixels.
-
-        Raises:
-            UnusableVideo: no frame can be decoded.
-        """
-        ...
-
-    def pictures(
-        self,
-        path: Path,
-        index: Index,
-        *,
-        wanted: Sequence[int],
-        size: tuple[int, int],
-        develop: Develop,
-    ) -> Catch:
-        """Return the pictures at the wanted ticks, each upright and scaled to `size`.
-
-        What could not be had stays in `missing`; a damaged file is no error, none of it is.
-
-        Raises:
-            UnusableVideo: the file cannot be opened any more, or is not for this library at all.
-        """
-        ...
-
-
-def decoder_named(name: str) -> Decoder:
-    """Return a decoder of `DECODERS`; its library is imported only now.
-
-    Raises:
-        BadInput: its library is not installed.
-    """
+def decoder_named(name: str) -> AvDecoder:
+    """Return a decoder of `DECODERS`; BadInput where its library is not installed."""
     if name == "av":
-        from videoautoarena.video.decode.av import AvDecoder
-
         return AvDecoder()
     if name == "decord":
         return DecordDecoder()

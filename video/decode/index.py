@@ -36,12 +36,7 @@ def has_guessed_times(path: Path, container: InputContainer, stream: VideoStream
     """Return whether libav is wrong about when frames of an AVI are shown.
 
     It takes those of H.264 for shown in the order of decoding, and of packed MPEG-4 it goes by the
-    first frame of each packet.
-
-    Args:
-        path: of the file.
-        container: the same, open; it stays as it is.
-        stream: its pictures.
+    first frame of each packet. The open container stays as it is.
     """
     if container.format.name != "avi" or not stream.codec_context.has_b_frames:
         return False
@@ -72,14 +67,9 @@ def frames_in_order(
 ) -> Iterator[tuple[VideoFrame, bool]]:
     """Yield the frames as they come out of the decoder, each with the tick that is its by order.
 
-    With each comes whether no damage was told of it, nor since decoding last began afresh. Reads
-    the file up to the tick `last`: only from its start is it known which frame is which.
-
-    Args:
-        container: the file, at its start.
-        stream: its pictures.
-        shown: the ticks of all frames, ascending.
-        last: a tick of them.
+    With each comes whether no damage was reported of it, nor since decoding last began afresh.
+    Reads the file from its start, since only so is it known which frame is which, up to the tick
+    `last`; `shown` are the ticks of all frames, ascending.
     """
     fed: list[int] = []
     delay: int | None = None
@@ -103,7 +93,7 @@ def frames_in_order(
 
 @dataclass
 class _Soundness:
-    """Whether damage was told since decoding last began afresh, as frames come out."""
+    """Whether damage was reported since decoding last began afresh, as frames come out."""
 
     is_hurt: bool = False
     is_fresh: bool = False
@@ -112,9 +102,8 @@ class _Soundness:
     def decode(
         self, packet: Packet[VideoStream] | None, decoding: VideoCodecContext
     ) -> list[VideoFrame]:
-        """Return what comes out as a packet goes in."""
-        frames, has_told = heard(lambda: decoding.decode(packet))
-        is_torn = has_told or any(frame.is_corrupt for frame in frames)
+        frames, has_error = heard(lambda: decoding.decode(packet))
+        is_torn = has_error or any(frame.is_corrupt for frame in frames)
         if is_torn or (packet is not None and packet.is_corrupt):
             self.is_hurt, self.is_fresh = True, False
         elif packet is not None and packet.is_keyframe and packet.size > _NOTHING:
@@ -122,7 +111,7 @@ class _Soundness:
         return frames
 
     def is_sound(self, frame: VideoFrame) -> bool:
-        """Return whether a frame that came out is untouched by what was told."""
+        """Return whether a frame that came out is untouched by damage."""
         if frame.key_frame and self.is_fresh:
             self.is_hurt = self.is_fresh = False
         return not self.is_hurt
@@ -185,11 +174,7 @@ class Index(NamedTuple):
 
 
 def read_index(path: Path) -> Index:
-    """Return the times of every frame the file really holds; a missing tail is left out.
-
-    Raises:
-        UnusableVideo: it cannot be opened or holds no frame with a time.
-    """
+    """Return the times of every frame the file really holds; UnusableVideo where there is none."""
     tape = _Tape()
     with opened(path) as (container, stream):
         tape.is_packed = is_packed(path, container, stream)
@@ -218,12 +203,8 @@ def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[in
     """Return the ticks without those at the start of which nothing can be decoded.
 
     A recording that begins anywhere holds frames that refer to others before it: they were never
-    in this file, and so they are neither part of the video nor damage.
-
-    Args:
-        path: the file.
-        shown: ticks, ascending.
-        fresh: that of the frame with which decoding begins.
+    in this file, and so they are neither part of the video nor damage. `fresh` is the tick of the
+    frame with which decoding begins.
     """
     came, feed = list[int](), Feed()
     with opened(path) as (container, stream), passed_over():
@@ -242,7 +223,6 @@ class Clock:
     """The times of decoding as packets are read, which never go back within one recording."""
 
     def __init__(self, time_base: Fraction | None) -> None:
-        """Begin before the first packet."""
         self._jump = int(JUMP_S / time_base) if time_base else 0
         self._before: int | None = None
 
@@ -269,7 +249,6 @@ class _Tape:
     end: int = 0
     """Until when a frame is shown that says how long it is."""
     is_torn: bool = False
-    """Reading ended in an error."""
     is_stream: bool = False
     """It may begin and end anywhere."""
     is_even: bool = False
@@ -294,7 +273,9 @@ class _Tape:
                 self.gaps.pass_by(packet, tick, is_behind=errors != before)
             if packet.is_keyframe and self.fresh is None:
                 self.fresh = tick
-            if tick is None or packet.is_discard or (is_vp8 and _is_hidden(packet)):
+            # VP8 keeps its never-shown reference frames in packets of their own; bit 4 says so.
+            is_hidden = is_vp8 and packet.size and not memoryview(packet)[0] & 0x10
+            if tick is None or packet.is_discard or is_hidden:
                 continue
             self.shown.add(tick)
             self.end = max(self.end, tick + (packet.duration or 0))
@@ -334,18 +315,10 @@ def choose(shown: Sequence[int], count: int) -> list[int]:
     return sorted({shown[bisect_right(shown, instant) - 1] for instant in instants})
 
 
-def _is_hidden(packet: Packet[VideoStream]) -> bool:
-    # VP8 keeps its never-shown reference frames in packets of their own; bit 4 says so.
-    return not memoryview(packet)[0] & 0x10
-
-
 def first_shown_s(path: Path) -> float:
     """Return when the first frame is shown, in seconds on the clock that subtitles keep to.
 
     MPEG streams start their clock anywhere, so players count from where the file starts.
-
-    Raises:
-        UnusableVideo: it cannot be opened, or holds no frame.
     """
     index = read_index(path)
     with opened(path) as (container, _):

@@ -27,7 +27,7 @@ WIDE = 9
 UNKNOWN, BT709 = 2, 1
 """A matrix nobody named, and that of HD."""
 WHITE, PEAK = 203.0, 1000.0
-"""cd/m2: of a page, and of the brightest light that is told apart; graders work up to that."""
+"""cd/m2: of a page, and of the brightest light that is kept apart; graders work up to that."""
 LEVELS = 4096
 """Steps of the tables; twelve bits are finer than any of these videos."""
 NARROWED = np.array(
@@ -48,37 +48,23 @@ class Curve(NamedTuple):
     is_of_scene: bool
 
 
-def is_beyond_sdr(frame: VideoFrame) -> bool:
-    """Return whether a frame's colours mean something else than a plain screen takes them for."""
-    return frame.color_trc in (PQ, HLG) or frame.color_primaries == WIDE
-
-
-def matrix_of(frame: VideoFrame) -> int | None:
-    """Return the matrix to read a frame by where it names none, else None.
-
-    Players take unmarked video for BT.601, and from 720 lines on for BT.709; libav always does for
-    BT.601, which turns skin by up to 24 of 255.
-    """
-    is_large = min(frame.width, frame.height) >= 720
-    return BT709 if frame.colorspace == UNKNOWN and is_large else None
-
-
 def to_sdr(picture: NDArray[np.uint16], curve: int) -> NDArray[np.uint8]:
-    """Return a wide or bright picture as a plain screen should show it.
+    """Return a wide or bright picture as a plain screen should show it, of the same shape.
 
-    Args:
-        picture: BT.2020 primaries, full range, shape (height, width, 3).
-        curve: its transfer curve by H.273; any but PQ and HLG is taken for that of SDR.
-
-    Highlights are rolled off by the curve of ITU-R BT.2390 (section 5.4.1), applied to the
-    largest of the three so that the hue stays. About 25 ms for 512 x 288.
+    `picture` has BT.2020 primaries, full range, shape (height, width, 3), `curve` is its transfer
+    curve by H.273; any but PQ and HLG is taken for that of SDR. Highlights are rolled off by the
+    curve of ITU-R BT.2390 (section 5.4.1), applied to the largest of the three so that the hue
+    stays. About 25 ms for 512 x 288.
     """
     light, is_of_scene = _curve(curve)
     linear = light[picture >> 4]
     if is_of_scene:
-        linear *= _system_gamma(linear)[..., None]
+        # What takes light of the scene to a screen of PEAK (BT.2100: gamma 1.2).
+        linear *= (PEAK / WHITE * np.maximum(linear @ LUMA, 1e-6) ** 0.2)[..., None]
     if curve in (PQ, HLG):
-        linear *= _rolled_off(linear.max(axis=-1))[..., None]
+        brightest = linear.max(axis=-1)
+        place = np.minimum(np.sqrt(brightest * (WHITE / PEAK)), 1.0) * (LEVELS - 1)
+        linear *= _gains()[place.astype(np.intp)][..., None]
     narrow = np.clip(linear @ NARROWED.T, 0.0, 1.0)
     shown: NDArray[np.uint8] = _encoded()[(narrow * (LEVELS * 16 - 1)).astype(np.uint16)]
     return shown
@@ -95,20 +81,6 @@ def _curve(number: int) -> Curve:
         scene = np.where(code <= 0.5, code**2 / 3, (np.exp((code - c) / a) + b) / 12)
         return Curve(scene.astype(np.float32), is_of_scene=True)
     return Curve((code**2.4).astype(np.float32), is_of_scene=False)
-
-
-def _system_gamma(scene: Table) -> Table:
-    """Return what takes light of the scene to a screen of PEAK (BT.2100: gamma 1.2)."""
-    luminance = np.maximum(scene @ LUMA, 1e-6)
-    gain: Table = PEAK / WHITE * luminance**0.2
-    return gain
-
-
-def _rolled_off(brightest: Table) -> Table:
-    """Return by what to multiply pixels whose largest component this is."""
-    place = np.minimum(np.sqrt(brightest * (WHITE / PEAK)), 1.0) * (LEVELS - 1)
-    gain: Table = _gains()[place.astype(np.intp)]
-    return gain
 
 
 @cache
@@ -182,11 +154,10 @@ class Catch:
     develop: Develop
     wanted: frozenset[int]
     exact: dict[int, bytes] = field(default_factory=dict)
-    """The very pictures of their ticks, with no damage told; that does not prove them whole."""
+    """The very pictures of their ticks, with no damage found; that does not prove them whole."""
     near: dict[int, bytes] = field(default_factory=dict)
     """Whole pictures that may not be the very ones of their ticks."""
     rough: dict[int, bytes] = field(default_factory=dict)
-    """Pictures of frames that are damaged by what was told."""
 
     @property
     def missing(self) -> frozenset[int]:
@@ -233,11 +204,8 @@ def fitted_size(size: tuple[int, int], sampling: Sampling) -> tuple[int, int]:
 
 def scaled_size(size: tuple[int, int], sampling: Sampling) -> tuple[int, int]:
     """Return the size a picture is scaled to before black is set around it, if any is."""
-    return (
-        _brought_to(size, sampling.size_px)
-        if sampling.fit == "pad"
-        else fitted_size(size, sampling)
-    )
+    is_padded = sampling.fit == "pad"
+    return _brought_to(size, sampling.size_px) if is_padded else fitted_size(size, sampling)
 
 
 def upright(frame: VideoFrame, size: tuple[int, int], turn: Turn | None) -> Image.Image:
@@ -269,13 +237,17 @@ def _scaled(frame: VideoFrame, width: int, height: int) -> Image.Image:
     AREA on the YUV planes takes 2.6 ms for 720p, against 15 ms in Pillow after conversion; threads
     would take more of the processors for the same bytes.
     """
-    is_special = is_beyond_sdr(frame)
+    # Its colours mean something else than a plain screen takes them for.
+    is_special = frame.color_trc in (PQ, HLG) or frame.color_primaries == WIDE
+    # Players take unmarked video for BT.601, and from 720 lines on for BT.709; libav always does
+    # for BT.601, which turns skin by up to 24 of 255.
+    is_hd = frame.colorspace == UNKNOWN and min(frame.width, frame.height) >= 720
     source = _one_field(frame) if frame.interlaced_frame else frame
     small = source.reformat(
         width=width,
         height=height,
         format="rgb48le" if is_special else "rgb24",
-        src_colorspace=matrix_of(frame),
+        src_colorspace=BT709 if is_hd else None,
         interpolation="AREA",
         threads=1,
     )

@@ -42,10 +42,8 @@ class Findings(NamedTuple):
 def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings:
     """Return every usable video below the folder, and why the others are none.
 
-    Suffixes decide nothing except whether an unusable file is worth a word.
-
-    Raises:
-        BadInput: no such folder, or none that can be read.
+    Suffixes decide nothing except whether an unusable file is worth a word. Raises BadInput for no
+    such folder, or none that can be read.
     """
     _refuse_no_folder(folder)
     found = Findings([], [], [])
@@ -55,7 +53,8 @@ def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings
     for name, why in whole:
         video = UnusableVideo(why) if why else next(read)
         if isinstance(video, UnusableVideo):
-            if why or _claims_to_be_video(name) or isinstance(video, DecoderLost):
+            claims_to_be = os.path.splitext(name)[1].lower() in SUFFIXES
+            if why or claims_to_be or isinstance(video, DecoderLost):
                 found.skipped.append(Skipped(path=name, reason=str(video)))
             continue
         same = first_of.setdefault(video.sha256, name)
@@ -127,19 +126,12 @@ def _refuse_no_folder(folder: Path) -> None:
 
 def _walk(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield (relative path, trouble) of everything that is no folder; no trouble for files."""
-    denied: list[tuple[str, str]] = []
-
-    def deny(error: OSError) -> None:
-        name = os.path.relpath(error.filename, folder)
-        denied.append((name, f"a folder that cannot be read: {error.strerror}"))
-
-    for parent, folders, files in os.walk(folder, onerror=deny):
+    denied: list[OSError] = []
+    for parent, folders, files in os.walk(folder, onerror=denied.append):
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         for name in files + links:
             path = os.path.join(parent, name)
             yield os.path.relpath(path, folder), trouble(path)
-    yield from denied
-
-
-def _claims_to_be_video(name: str) -> bool:
-    return os.path.splitext(name)[1].lower() in SUFFIXES
+    for error in denied:
+        name = os.path.relpath(error.filename, folder)
+        yield name, f"a folder that cannot be read: {error.strerror}"

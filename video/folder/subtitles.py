@@ -20,7 +20,6 @@ from videoautoarena.video.folder.find import patience_s
 from videoautoarena.video.workers.pool import ask
 
 Row = tuple[float, float, tuple[str, ...]]
-"""Start and end in seconds, and the lines between."""
 LONGEST_CUE = 2000
 """Characters of one cue; what is beyond is cut off."""
 MOST_TEXT = 200_000
@@ -42,10 +41,7 @@ def parse(text: str) -> tuple[Cue, ...]:
     """Return the cues of a subtitle file in the order of time, each in one line of plain text.
 
     Times are the file's own and may be negative. A cue that ends before it starts is an instant.
-    Equal cues are one, cues without text none; what is no cue is passed over.
-
-    Raises:
-        UnusableSubtitles: it holds no cue.
+    Equal cues are one, cues without text none. UnusableSubtitles where there is no cue.
     """
     is_rolling = _ROLLING.search(text) is not None
     rows = {
@@ -62,23 +58,18 @@ def parse(text: str) -> tuple[Cue, ...]:
 def align(cues: Iterable[Cue], *, first_s: float, duration_s: float) -> tuple[Cue, ...]:
     """Return the cues that overlap the video, counted from its first frame.
 
-    Args:
-        cues: as `parse` returns them.
-        first_s: when the first frame is shown, on the clock of the cues.
-        duration_s: how long the video is, from its first frame.
-
-    Raises:
-        UnusableSubtitles: none overlaps the video, or all of them are too much to be sent.
+    `first_s` is when that is shown on the clock of the cues. Raises UnusableSubtitles where none
+    overlaps the video, or all of them are too much to be sent.
     """
-    placed = [
-        Cue(
-            start_s=round(max(0.0, cue.start_s - first_s), 3),
-            end_s=round(min(duration_s, cue.end_s - first_s), 3),
-            text=cue.text,
-        )
-        for cue in cues
-        if cue.start_s - first_s < duration_s and cue.end_s - first_s >= 0
-    ]
+    placed = []
+    for cue in cues:
+        start_s, end_s = cue.start_s - first_s, cue.end_s - first_s
+        if start_s < duration_s and end_s >= 0:
+            ends = {
+                "start_s": round(max(0.0, start_s), 3),
+                "end_s": round(min(duration_s, end_s), 3),
+            }
+            placed.append(cue.model_copy(update=ends))
     if not placed:
         raise UnusableSubtitles(f"says nothing within the video's {duration_s:.2f} s")
     size = sum(len(cue.text) for cue in placed)
@@ -149,7 +140,6 @@ def _seconds(sign: str, hours: str | None, minutes: str, seconds: str, part: str
 
 
 LARGEST = 4 << 20
-"""Bytes of a file that is read."""
 KINDS = (".srt", ".vtt")
 # "clip.en.srt" and "clip.pt-BR.forced.srt" belong to "clip.mp4", "clip.part2.srt" does not.
 _TAGS = re.compile(r"(?:\.[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*)?(?:\.(?:forced|sdh|cc|hi))?")
@@ -212,9 +202,7 @@ class Shelf:
     def beside(self, video: Video, copies: Sequence[str] = ()) -> Beside:
         """Return the first usable subtitle file of a video. Reads the video's index.
 
-        Args:
-            video: as it was found.
-            copies: paths with the same bytes; what stands beside them comes after its own.
+        What stands beside its `copies`, paths with the same bytes, comes after its own.
         """
         names = [name for path in (video.path, *copies) for name in self.names(path)]
         skipped = list[Skipped]()
@@ -262,7 +250,6 @@ class Shelf:
         return data
 
     def _names(self, parent: str) -> dict[str, list[tuple[Rank, str]]]:
-        """Return the subtitle files of a folder by the names they can stand for."""
         found: dict[str, list[tuple[Rank, str]]] = {}
         try:
             listing = os.listdir(self._folder / parent)
@@ -275,11 +262,7 @@ class Shelf:
 
 
 def decode_text(data: bytes) -> tuple[str, str]:
-    """Return the text of a file, and its encoding: as marked, else UTF-8, else guessed.
-
-    Raises:
-        UnusableSubtitles: it is text in no encoding known here.
-    """
+    """Return the text of a file and its encoding: marked, else UTF-8, else guessed."""
     for encoding in _unicodes(data):
         try:
             return data.decode(encoding), encoding.removesuffix("-sig")
@@ -287,7 +270,10 @@ def decode_text(data: bytes) -> tuple[str, str]:
             continue
     if b"\0" in data:
         raise UnusableSubtitles("is no text")
-    encoding = _guess(data)
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data, cp_isolation=list(LEGACY)).best()
+    encoding = best.encoding if best else "cp1252"
     return data.decode(encoding, errors="replace"), encoding
 
 
@@ -300,13 +286,6 @@ def _unicodes(data: bytes) -> Iterable[str]:
     if b"-\0-\0>\0" in data:
         return ["utf-16-le" if data.index(b"-\0-\0>\0") % 2 == 0 else "utf-16-be"]
     return [] if b"\0" in data else ["utf-8"]
-
-
-def _guess(data: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(data, cp_isolation=list(LEGACY)).best()
-    return best.encoding if best else "cp1252"
 
 
 def _stems(name: str) -> Iterator[tuple[str, Rank]]:

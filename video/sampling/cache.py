@@ -39,12 +39,7 @@ FINDER = "2"
 
 
 def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tuple[Stretch, ...]:
-    """Return the scenes that were kept for these bytes, else find and keep them. Blocks.
-
-    Raises:
-        UnusableVideo: the file cannot be opened.
-        BadInput: they cannot be kept.
-    """
+    """Return the scenes kept for these bytes, else find and keep them. Blocks."""
     kept = kept_scenes(folder, sha256)
     if kept is not None and kept[-1].end_s == index.duration_s:
         return kept
@@ -65,26 +60,12 @@ def kept_scenes(folder: Path, sha256: str) -> tuple[Stretch, ...] | None:
 
 
 def keep_scenes(folder: Path, sha256: str, scenes: Sequence[Stretch]) -> None:
-    """Write scenes whole or not at all; several processes may do so at once.
-
-    Raises:
-        BadInput: the folder cannot be written to.
-    """
-    file, draft = _file(folder, sha256), None
+    """Write scenes whole or not at all; BadInput where the folder cannot be written to."""
+    text = json.dumps([list(scene) for scene in scenes])
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=PART)
-        with os.fdopen(handle, "w") as text:
-            json.dump([list(scene) for scene in scenes], text)
-        os.replace(draft, file)
+        _write_whole(_file(folder, sha256), [text.encode()])
     except OSError as error:
-        if draft is not None:
-            with suppress(OSError):
-                os.unlink(draft)
-        raise BadInput(
-            f"the frame cache {os.fspath(folder)!a} cannot be written: "
-            f"{error.strerror}; set XDG_CACHE_HOME to a folder that can"
-        ) from None
+        raise BadInput(_unwritable(folder, error)) from None
 
 
 def _file(folder: Path, sha256: str) -> Path:
@@ -126,7 +107,7 @@ class Entry(NamedTuple):
 
 
 def default_folder() -> Path:
-    """Return where frames are kept unless told otherwise, by the XDG rules."""
+    """Return where frames are kept by default, by the XDG rules."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
     return root / "videoautoarena" / "frames"
@@ -140,19 +121,12 @@ class FrameCache:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Take a folder, the user's own where none is given.
-
-        Raises:
-            BadInput: the user has set its cap to what is no size.
-        """
+        """Take a folder, the user's own where none is given; BadInput where its cap is no size."""
         self.folder = folder or default_folder()
         self._said = said_bytes()
 
     def get(self, video_sha: str, sampling: Sampling) -> Frames | None:
-        """Return the frames of an entry whose every byte is as it was written, else None.
-
-        One that is not is removed.
-        """
+        """Return the frames of an entry that is as it was written; None else, and it is removed."""
         try:
             with self._reading(self._path(video_sha, _unread(sampling))) as file:
                 entry = _read_entry(file)
@@ -163,11 +137,7 @@ class FrameCache:
         return entry.frames
 
     def put(self, video_sha: str, sampling: Sampling, sampled: Sampled) -> None:
-        """Write an entry whole or not at all; on a full disk, older ones make room for it.
-
-        Raises:
-            BadInput: the folder cannot be written to.
-        """
+        """Write an entry whole or not at all; older ones make room for it."""
         path, pieces = self._path(video_sha, _unread(sampling)), _encode(sampled)
         try:
             try:
@@ -183,11 +153,7 @@ class FrameCache:
     def jpegs(self, video_sha: str, sampling: Sampling, digests: Sequence[str]) -> list[bytes]:
         """Return the JPEG bytes of the digests, in their order; only these bytes are read.
 
-        A run that was begun by an earlier version finds the bytes that it has shown, those beside
-        which text was read among them.
-
-        Raises:
-            NotCached: one of them is not there as it was written.
+        Those of earlier versions are found, too. NotCached where one is not as it was written.
         """
         for one in dict.fromkeys((sampling, _unread(sampling))):
             for sampler in (SAMPLER, *EARLIER):
@@ -219,11 +185,8 @@ class FrameCache:
     def prune(self, most: int | None = None, *, idle_s: float = OLD_S) -> list[Kept]:
         """Remove what was used longest ago until the rest is no larger, and return it.
 
-        Of files that a killed process left half written, the old ones go.
-
-        Args:
-            most: in bytes; the cap where it is not given.
-            idle_s: what was used within so many seconds stays, since a run may be at it.
+        Of files that a killed process left half written, the old ones go. `most` is in bytes, the
+        cap where it is not given; what was used within `idle_s` stays, since a run may be at it.
         """
         return evict(self.folder, self.most_bytes() if most is None else most, idle_s=idle_s)
 
@@ -247,7 +210,7 @@ class FrameCache:
 
 
 def how_sampled(sampling: Sampling, sampler: str = "") -> str:
-    """Return what tells ways of sampling apart in the names of entries.
+    """Return what names a way of sampling in the names of entries.
 
     What is as it was before it could be chosen counts for nothing: a setting that is new in the
     program makes no entry worthless. The version of the sampler is today's unless it is given.
@@ -280,7 +243,6 @@ def _remove(path: Path, file: BinaryIO) -> None:
 
 
 def _encode(sampled: Sampled) -> list[bytes]:
-    """Return the pieces of an entry's file; equal pictures are kept once."""
     places: dict[str, tuple[int, int]] = {}
     blobs: list[bytes] = []
     offset = 0
@@ -294,7 +256,6 @@ def _encode(sampled: Sampled) -> list[bytes]:
 
 
 def _read_entry(file: BinaryIO) -> Entry:
-    """Return the index, its places counted from the start of the file."""
     head = file.read(HEAD.size)
     if len(head) != HEAD.size:
         raise NotCached("cut short")

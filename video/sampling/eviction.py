@@ -17,14 +17,13 @@ from typing import BinaryIO, NamedTuple
 from videoautoarena.memory.records.errors import BadInput
 
 LARGEST = 20 * 1024**3
-"""Bytes that are kept unless told otherwise, and no more than half of what the disk has for it."""
+"""Bytes that are kept by default, and no more than half of what the disk has for it."""
 VARIABLE = "VIDEOAUTOARENA_CACHE_GB"
 OLD_S = 600.0
 """What was used within these seconds may be in use, and is not evicted."""
 LEFT_S = 3600.0
 """Nobody writes one entry for so long: a file half written before that was left behind."""
 TOUCHED_S = 30.0
-"""How exactly it is known when an entry was used last."""
 KINDS = (".frames", ".scenes")
 PART = ".part"
 
@@ -44,11 +43,7 @@ class Kept(NamedTuple):
 
 
 def said_bytes() -> int | None:
-    """Return how many bytes the user lets a cache hold; None where nothing was said.
-
-    Raises:
-        BadInput: it is no size.
-    """
+    """Return how many bytes the user lets a cache hold, None where unset; BadInput for no size."""
     said = os.environ.get(VARIABLE, "").strip()
     if not said:
         return None

@@ -48,9 +48,6 @@ def find_scenes(path: Path, index: Index) -> tuple[Stretch, ...]:
     A cut is a frame whose hue, saturation and brightness differ enough from the one before
     (PySceneDetect's ContentDetector with its own threshold). Costs one full decode; a frame that
     cannot be decoded is passed over. Blocks; CPU only.
-
-    Raises:
-        UnusableVideo: the file cannot be opened.
     """
     cuts_at = _detector(index)
     cuts = [cut for tick, picture in _small_pictures(path, index) for cut in cuts_at(tick, picture)]
@@ -109,7 +106,7 @@ FPS = 1.0
 """Frames a second with the policy "fps" where nobody says how many."""
 FEWEST_KEYS = 16
 """With fewer key frames than this a model that may look at 16 frames sees all that one may see that
-looks at 128: the policy would have taken away what tells them apart."""
+looks at 128: the policy would have taken away what makes them differ."""
 WIDEST_GAP = 0.25
 """Share of a video that may lie between two key frames: beyond it a part goes unseen."""
 
@@ -120,14 +117,8 @@ Span = tuple[float, float]
 def choose_ticks(sampling: Sampling, index: Index, scenes: Sequence[Span] = ()) -> list[int]:
     """Return the ticks of at most `sampling.frames` frames, ascending, first and last among them.
 
-    Args:
-        sampling: the policy and its numbers.
-        index: the times of all frames.
-        scenes: needed by the policy "scenes" alone; ascending, as `video.sampling.policies` finds
-        them.
-
-    Raises:
-        UnusableVideo: the policy is "keyframes", and they are too few or too far apart.
+    `scenes`, ascending, are needed by the policy "scenes" alone. Raises UnusableVideo where the
+    policy is "keyframes", and they are too few or too far apart.
     """
     match sampling.policy:
         case "fps":
@@ -141,10 +132,7 @@ def choose_ticks(sampling: Sampling, index: Index, scenes: Sequence[Span] = ()) 
 
 
 def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
-    """Return the frames on screen every 1/fps seconds, and the last.
-
-    Where they are more than `most`, these are thinned evenly and both ends kept.
-    """
+    """Return the frames on screen every 1/fps seconds, thinned evenly to `most`, and the last."""
     first, last = index.shown[0], index.shown[-1]
     count = int(index.seconds(last) * fps) + 1
     places: Sequence[int] = range(count)
@@ -174,22 +162,13 @@ def over_scenes(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
 
 
 def at_keys(index: Index, most: int) -> list[int]:
-    """Return the frames at which decoding can start, evenly thinned, and the last.
-
-    Raises:
-        UnusableVideo: they are too few or too far apart to stand for the video.
-    """
-    keys = sorted({index.shown[0], *index.keys, index.shown[-1]})
-    chosen = choose(keys, most)
-    _refuse_collapsed(index, chosen, min(FEWEST_KEYS, most, len(index.shown)))
-    return chosen
-
-
-def _refuse_collapsed(index: Index, chosen: Sequence[int], fewest: int) -> None:
+    """Return frames at which decoding can start, and the last; UnusableVideo if too few."""
+    chosen = choose(sorted({index.shown[0], *index.keys, index.shown[-1]}), most)
+    fewest = min(FEWEST_KEYS, most, len(index.shown))
     span = index.shown[-1] - index.shown[0]
     widest = max((later - earlier for earlier, later in pairwise(chosen)), default=0)
     if len(chosen) >= fewest and (len(index.shown) <= fewest or widest <= WIDEST_GAP * span):
-        return
+        return chosen
     raise UnusableVideo(
         f"has too few key frames to go by ({len(index.keys)} in {index.duration_s:.0f} s); "
         "use --policy uniform"
@@ -198,7 +177,8 @@ def _refuse_collapsed(index: Index, chosen: Sequence[int], fewest: int) -> None:
 
 def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
     """Return how many frames each scene gets: one, and more by Sainte-Laguë's divisors."""
-    room = [_frames_in(index, scene) for scene in scenes]
+    places = [[bisect_left(index.shown, index.tick(end)) for end in scene] for scene in scenes]
+    room = [last - first for first, last in places]
     weights = [max(0.0, end_s - start_s) ** 0.5 for start_s, end_s in scenes]
     dealt = [1] * len(scenes)
     claims = [(-weight / 3, place) for place, weight in enumerate(weights)]
@@ -212,11 +192,6 @@ def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:
         dealt[place] += 1
         heapreplace(claims, (-weights[place] / (2 * dealt[place] + 1), place))
     return dealt
-
-
-def _frames_in(index: Index, scene: Span) -> int:
-    start, end = (index.tick(second) for second in scene)
-    return bisect_left(index.shown, end) - bisect_left(index.shown, start)
 
 
 def _on_screen(index: Index, instants: Sequence[int]) -> list[int]:

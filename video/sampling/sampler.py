@@ -11,7 +11,7 @@ from PIL import Image
 
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Cue, Frame, Frames, Sampling, Subtitles
+from videoautoarena.memory.records.records import Cue, Frame, Frames, Sampling
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index
 from videoautoarena.video.decode.jpeg import Catch, fitted_size, on_black, scaled_size, to_jpeg
@@ -38,19 +38,13 @@ def sample(
 ) -> Sampled:
     """Return up to `sampling.frames` frames, first and last among them. Blocks; CPU only.
 
-    A frame behind damage that was told of is counted in `damaged`, and so is one that cannot be
+    A frame behind damage that was reported is counted in `damaged`, and so is one that cannot be
     decoded and shows the one before it; one that may not be that of its time is counted in
-    `approximate`. That nothing was told of a frame does not prove it whole.
+    `approximate`. That nothing was reported of a frame does not prove it whole. They are recorded
+    under the id `video`; `scenes_of` finds the scenes where the sampling goes by them.
 
-    Args:
-        path: the file.
-        sampling: how many frames, how large, how well.
-        video: id the frames are recorded under.
-        scenes_of: finds the scenes where the sampling goes by them.
-
-    Raises:
-        UnusableVideo: not one frame could be decoded, or the policy is not for this video.
-        BadInput: the library that is to decode is not installed.
+    Raises UnusableVideo where not one frame could be decoded, or the policy is not for this video;
+    BadInput where the library that is to decode is not installed.
     """
     decoder = decoder_named(sampling.decoder)
     index = decoder.index(path)
@@ -95,37 +89,26 @@ def thin(frames: Frames, count: int) -> Frames:
     else:
         kept = sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
     times = [frame.time_s for frame in frames.frames]
+    subtitles = frames.subtitles
+    cues = shown_cues(subtitles.cues, times, kept) if subtitles else ()
     changed = {
         "frames": tuple(frames.frames[i] for i in kept),
         "captions": shown_cues(frames.captions, times, kept),
-        "subtitles": _thinned(frames.subtitles, times, kept),
+        "subtitles": subtitles.model_copy(update={"cues": cues}) if subtitles and cues else None,
     }
     return frames.model_copy(update=changed)
 
 
 def shown_cues(cues: Sequence[Cue], times: Sequence[float], kept: Sequence[int]) -> tuple[Cue, ...]:
-    """Return the cues that overlap the stretches of the frames at the places `kept`.
-
-    Args:
-        cues: on the clock of the frames.
-        times: of all frames, in seconds, ascending.
-        kept: ascending places in `times`.
-    """
-
-    def is_shown(cue: Cue) -> bool:
+    """Return the cues within the stretches of the frames at the places `kept`, ascending."""
+    shown = []
+    for cue in cues:
         first = max(0, bisect_right(times, cue.start_s) - 1)
         # A cue that ends as a frame appears is over, unless it is an instant.
         last = max(first, bisect_left(times, cue.end_s) - 1)
-        return bisect_right(kept, last) > bisect_left(kept, first)
-
-    return tuple(cue for cue in cues if is_shown(cue))
-
-
-def _thinned(
-    subtitles: Subtitles | None, times: Sequence[float], kept: Sequence[int]
-) -> Subtitles | None:
-    cues = shown_cues(subtitles.cues, times, kept) if subtitles else ()
-    return subtitles.model_copy(update={"cues": cues}) if subtitles and cues else None
+        if bisect_right(kept, last) > bisect_left(kept, first):
+            shown.append(cue)
+    return tuple(shown)
 
 
 def stand_in(ticks: Sequence[int], catch: Catch) -> tuple[bytes, ...]:

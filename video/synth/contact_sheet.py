@@ -57,7 +57,6 @@ class Shot(NamedTuple):
 
     jpeg: bytes
     label: str
-    """Stands under it."""
     note: str = ""
     """Stands beside the label, marked; left out where there is no room."""
 
@@ -81,11 +80,6 @@ class Grid(NamedTuple):
     """Its room with the line under it, without the gap to the next."""
 
     @property
-    def label_px(self) -> int:
-        """Height of the letters under a picture."""
-        return _label_px(self.slot[0])
-
-    @property
     def size(self) -> tuple[int, int]:
         """Width and height of all of them with the gaps between."""
         width, height = (side + GAP_PX for side in self.slot)
@@ -97,11 +91,9 @@ def draw_sheet(
 ) -> bytes:
     """Return a PNG of the pictures in rows, none enlarged, with a heading above them.
 
-    Args:
-        shots: at least one; all of the first one's size.
-        heading: free of control characters; a line that is too long is cut.
-        columns: None takes as many as make the sheet about half as wide again as high.
-        font: a file of outlines; None takes Pillow's own letters, few of which have accents.
+    There is at least one picture, and all are of the first one's size. Lines that are too long are
+    cut. No `columns` makes the sheet about half as wide again as high; no `font`, a file of
+    outlines, takes Pillow's own letters, few of which have accents.
     """
     with Image.open(BytesIO(shots[0].jpeg)) as first:
         grid = lay_out(len(shots), first.size, columns)
@@ -111,7 +103,7 @@ def draw_sheet(
     sheet = Image.new("RGB", (width, top + grid.size[1] + MARGIN_PX), GROUND)
     draw = ImageDraw.Draw(sheet)
     head.draw(draw, width - 2 * MARGIN_PX)
-    letters = _Letters(font, grid.label_px)
+    letters = _Letters(font, _label_px(grid.slot[0]))
     for place, shot in enumerate(shots):
         row, column = divmod(place, grid.columns)
         left = MARGIN_PX + column * (grid.slot[0] + GAP_PX)
@@ -200,8 +192,6 @@ class _Letters:
 
 
 class _Head:
-    """The lines above the pictures, from top to bottom."""
-
     def __init__(self, heading: Heading, font: Path | None) -> None:
         title, text = _Letters(font, TITLE_PX), _Letters(font, TEXT_PX)
         self._lines: list[tuple[str, _Letters, Colour, int]] = [

@@ -64,7 +64,6 @@ def to_planes(image: Image.Image) -> Planes:
 
 
 def _halved(part: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the means of two by two pixels."""
     total = part[::2, ::2] + part[1::2, ::2] + part[::2, 1::2] + part[1::2, 1::2]
     return (total + 2) >> 2
 
@@ -131,7 +130,6 @@ def _ground(chance: Random, *, colour: str, size: tuple[int, int]) -> Image.Imag
 def _draw_thing(
     pen: ImageDraw.ImageDraw, chance: Random, *, colour: str, size: tuple[int, int]
 ) -> None:
-    """Draw one small thing in a lighter or deeper shade."""
     width, height = size
     long, wide = chance.uniform(0.03, 0.16) * height, chance.uniform(0.03, 0.1) * height
     x, y = chance.uniform(0, width), chance.uniform(0, height)

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 
 import av
 import numpy as np
 from av.codec.context import Flags
-from av.video.stream import VideoStream
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
@@ -43,10 +42,8 @@ DIP = 0.35
 def make_samples(folder: Path, on_done: Callable[[Path], None] = lambda _: None) -> list[Path]:
     """Return the twelve clips in `folder`, made where they are not there yet, `on_done` for each.
 
-    A clip appears whole or not at all; the same version of av makes the same bytes.
-
-    Raises:
-        BadInput: the folder cannot be written to, or holds another file by a sample's name.
+    A clip appears whole or not at all; the same version of av makes the same bytes. BadInput where
+    the folder cannot be written to, or holds another file by a sample's name.
     """
     paths = {clip: folder / f"{clip.name}.mp4" for clip in CLIPS}
     try:
@@ -58,9 +55,8 @@ def make_samples(folder: Path, on_done: Callable[[Path], None] = lambda _: None)
         for clip in _encode_all(missing, paths):
             on_done(paths[clip])
     except OSError as error:
-        raise BadInput(
-            f"samples cannot be written to {os.fspath(folder)!a}: {error.strerror}"
-        ) from None
+        shown = f"{os.fspath(folder)!a}: {error.strerror}"
+        raise BadInput(f"samples cannot be written to {shown}") from None
     return list(paths.values())
 
 
@@ -74,10 +70,8 @@ def _is_kept(path: Path, clip: Clip) -> bool:
     except Unreadable:
         is_ours = False
     if not is_ours:
-        raise BadInput(
-            f"{os.fspath(path)!a} is there already and is not this version's sample; "
-            "pass an empty folder"
-        )
+        other = f"{os.fspath(path)!a} is there already and is not this version's sample"
+        raise BadInput(f"{other}; pass an empty folder")
     return True
 
 
@@ -92,7 +86,8 @@ def _encode_all(clips: list[Clip], paths: dict[Clip, Path]) -> Iterator[Clip]:
     by_work = sorted(clips, key=lambda c: -c.seconds * c.fps * c.width_px * c.height_px)
     workers = min(len(clips), os.cpu_count() or 1)
     # Forking a process that has threads (the event loop's, libav's) may deadlock.
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_ignore_ctrl_c) as pool:
+    quiet = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=quiet) as pool:
         try:
             with _deaf_to_ctrl_c():
                 jobs = {pool.submit(encode_clip, clip, paths[clip]): clip for clip in by_work}
@@ -123,20 +118,20 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def _ignore_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def encode_clip(clip: Clip, path: Path) -> None:
     """Draw and encode one clip; a file already there is replaced only when all is written."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with av.open(
-            f"file:{part}", "w", format="mp4", options={"fflags": "+bitexact"}
-        ) as container:
+        exact = {"fflags": "+bitexact"}
+        with av.open(f"file:{part}", "w", format="mp4", options=exact) as container:
             container.metadata["comment"] = _mark(clip)
             stream = container.add_stream("libx264", rate=clip.fps)
-            _set_up(stream, clip)
+            stream.width, stream.height, stream.pix_fmt = clip.width_px, clip.height_px, "yuv420p"
+            # One thread: x264's rate control, and so its bytes, depend on how many there are.
+            stream.codec_context.thread_count = 1
+            stream.codec_context.flags |= Flags.bitexact
+            # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
+            stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
             for number, picture in enumerate(draw_clip(clip)):
                 frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
                 frame.pts, frame.time_base = number, Fraction(1, clip.fps)
@@ -147,24 +142,13 @@ def encode_clip(clip: Clip, path: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _set_up(stream: VideoStream, clip: Clip) -> None:
-    stream.width, stream.height, stream.pix_fmt = clip.width_px, clip.height_px, "yuv420p"
-    # One thread: x264's rate control, and so its bytes, depend on how many there are.
-    stream.codec_context.thread_count = 1
-    stream.codec_context.flags |= Flags.bitexact
-    # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
-    stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
-
-
 def draw_clip(clip: Clip) -> Iterator[Plane]:
     """Yield each picture as one buffer of shape (3 * height / 2, width); it is used again."""
     size = (clip.width_px, clip.height_px)
     shots = write_script(clip)
     flat = np.empty((clip.height_px * 3 // 2, clip.width_px), np.uint8)
     planes = split(flat, *size)
-    scene = cache(draw_scene)
-    sprite = cache(draw_sprite)
-    caption = cache(draw_caption)
+    scene, sprite, caption = cache(draw_scene), cache(draw_sprite), cache(draw_caption)
     number = 0
     for index in range(clip.seconds * clip.fps):
         now_s = index / clip.fps
@@ -182,7 +166,6 @@ def draw_clip(clip: Clip) -> Iterator[Plane]:
 
 
 def _room(shot: Shot, size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of a shot's scene: wider than the picture where the camera moves."""
     return (size[0] * PAN_WIDTHS, size[1]) if shot.pan else size
 
 
@@ -203,7 +186,6 @@ def _crop(canvas: Planes, out: Planes, *, moved: float) -> None:
 
 
 def _place(sprite: Sprite, shot_s: float) -> tuple[float, float]:
-    """Return where a sprite is, each way as a part of its room."""
     x, y = (
         _bounce(at + speed * shot_s, 1.0) for at, speed in zip(sprite.at, sprite.speed, strict=True)
     )

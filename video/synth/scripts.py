@@ -151,7 +151,6 @@ def _dip(chance: Random, start_s: float, end_s: float) -> tuple[float, float] | 
 
 
 def _cast(chance: Random, colour: str, *, count: int, speed: float) -> tuple[Sprite, ...]:
-    """Return shapes in one colour that stands out from the scene's."""
     other = chance.choice([name for name in ("white", "black", "yellow") if name != colour])
     return tuple(
         Sprite(

@@ -7,7 +7,7 @@ would give, decoded from the videos themselves; the cache knows them by the dige
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
@@ -115,7 +115,6 @@ class Shown(NamedTuple):
     time_s: float
     part: Part
     offset_s: float
-    """Seconds since the part began."""
 
 
 class _Video(NamedTuple):
@@ -126,7 +125,6 @@ class _Video(NamedTuple):
     damaged: int
 
     def picture(self, shown: Shown) -> bytes:
-        """Return the picture that is on screen then."""
         return self.pictures[_tick(self.times, shown)]
 
 
@@ -135,14 +133,8 @@ def sample_splice(splice: Splice, files: Mapping[str, Path], *, sampling: Sampli
 
     Pictures of other videos are scaled into the size of the first one's and stand on black. It
     costs the decoding of the stretches that are used, and a pass of reading over their videos.
-
-    Args:
-        splice: the parts.
-        files: sha256 of each video to where it lies.
-        sampling: how many frames, how large, how well.
-
-    Raises:
-        UnusableVideo: a video cannot be decoded, or what was set in could not be told from it.
+    `files` is where each video lies by its sha256. Raises UnusableVideo where one cannot be
+    decoded, or what was set in could not be distinguished from it.
     """
     shown = instants(splice, sampling.frames)
     size = fitted_size(decoder_named(sampling.decoder).shape(files[splice.ground]), sampling)
@@ -198,7 +190,6 @@ def _tick(index: Index, shown: Shown) -> int:
 
 
 def _take(path: Path, shown: Sequence[Shown], sampling: Sampling, size: tuple[int, int]) -> _Video:
-    """Decode what is shown of one video."""
     decoder = decoder_named(sampling.decoder)
     own, index = decoder.shape(path), decoder.index(path)
     inner = size if sampling.fit == "stretch" else _inside(own, size)
@@ -223,21 +214,21 @@ def _inside(own: tuple[int, int], room: tuple[int, int]) -> tuple[int, int]:
 
 
 def _refuse_unclear(splice: Splice, shown: Sequence[Shown], jpegs: Sequence[bytes]) -> None:
-    """Refuse a clip in which an honest viewer could not tell what was set in."""
-    layouts = [_layout(data) for data in jpegs]
-    ground = [y for s, y in zip(shown, layouts, strict=True) if s.part.video == splice.ground]
-    foreign = [
-        y
-        for s, y in zip(shown, layouts, strict=True)
-        if s.part.video and s.part.video != splice.ground
-    ]
+    """Refuse a clip in which an honest viewer could not see what was set in."""
+    ground: list[Layout] = []
+    foreign: list[Layout] = []
+    for one, data in zip(shown, jpegs, strict=True):
+        if one.part.video:
+            (ground if one.part.video == splice.ground else foreign).append(_layout(data))
     has_cards = any(part.card for part in splice.parts)
     if has_cards and any(_is_flat(layout) for layout in ground):
         raise UnusableVideo("shows one flat colour itself, like the cards to be set in")
     if any(_is_flat(layout) for layout in foreign):
         raise UnusableVideo("the piece to be set in shows nothing but one flat colour")
-    if foreign and min(_distances(foreign, ground)) <= ALIKE:
-        raise UnusableVideo("looks too much like the piece to be set in")
+    for layout in foreign:
+        # How far it is from the nearest of the ground, in grey levels.
+        if np.abs(np.stack(ground) - layout).mean(axis=(1, 2, 3)).min() <= ALIKE:
+            raise UnusableVideo("looks too much like the piece to be set in")
 
 
 def _layout(data: bytes) -> Layout:
@@ -250,10 +241,3 @@ def _layout(data: bytes) -> Layout:
 
 def _is_flat(layout: Layout) -> bool:
     return bool(np.ptp(layout.reshape(-1, 3), axis=0).max() <= FLAT)
-
-
-def _distances(ones: Sequence[Layout], others: Sequence[Layout]) -> Iterator[float]:
-    """Yield how far each of `ones` is from the nearest of `others`, in grey levels."""
-    room = np.stack(others)
-    for one in ones:
-        yield float(np.abs(room - one).mean(axis=(1, 2, 3)).min())

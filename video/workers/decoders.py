@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,10 +53,9 @@ class Decoders:
     async def frames(self, path: Path, video: Video, sampling: Sampling) -> Frames:
         """Return the frames of a video, whose JPEG bytes are then in the cache.
 
-        Raises:
-            UnusableVideo: no frame could be decoded, within the deadline, from these bytes.
-                The deadline is up to `1 + MOST_MORE` times as late for pictures larger than HD.
-            BadInput: the cache cannot be written.
+        The deadline is up to `1 + MOST_MORE` times as late for pictures larger than HD. Raises
+        UnusableVideo where no frame could be decoded from these bytes within it, and BadInput where
+        the cache cannot be written.
         """
         async with self._making.setdefault((video.sha256, sampling), asyncio.Lock()):
             cached = await asyncio.to_thread(self.cache.get, video.sha256, sampling)
@@ -83,9 +83,8 @@ class Decoders:
         All is decoded for that, so that it may take as much longer than a deadline as the video
         lasts.
 
-        Raises:
-            UnusableVideo: it cannot be decoded within the deadline, or no longer has these bytes.
-            BadInput: they cannot be kept.
+        Raises UnusableVideo: it cannot be decoded within the deadline, or no longer has these
+        bytes; BadInput: they cannot be kept.
         """
         folder = self.cache.folder
         kept = kept_scenes(folder, video.sha256)
@@ -98,13 +97,7 @@ class Decoders:
         return kept
 
     async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
-        """Return the frames of a spliced clip, whose JPEG bytes are then in the cache.
-
-        Raises:
-            UnusableVideo: a video of it cannot be decoded, within the deadline, or it would be
-                unclear what was set in.
-            BadInput: the cache cannot be written.
-        """
+        """Return the frames of a spliced clip, then in the cache; raises as `frames` does."""
         async with self._making.setdefault((splice.sha256, sampling), asyncio.Lock()):
             cached = await asyncio.to_thread(self.spliced.get, splice.sha256, sampling)
             if cached:
@@ -124,35 +117,31 @@ class Decoders:
     ) -> list[bytes]:
         """Return JPEG bytes of a spliced clip; makes it again where the cache has lost them.
 
-        Raises:
-            FramesChanged, UnusableVideo: as `jpegs` does.
+        Raises as `jpegs` does.
         """
         read = partial(self.spliced.jpegs, splice.sha256, sampling, digests)
-        try:
-            return await _read(read, digests, make=partial(self.splice, splice, files, sampling))
-        except NotCached:
-            raise FramesChanged(
-                f"the spliced clip {splice.id} no longer has the frames it had before; "
-                "begin again, or go back to the versions of av and pillow it was made by"
-            ) from None
+        gone = (
+            f"the spliced clip {splice.id} no longer has the frames it had before; "
+            "begin again, or go back to the versions of av and pillow it was made by"
+        )
+        make = partial(self.splice, splice, files, sampling)
+        return await _read(read, digests, make=make, gone=gone)
 
     async def jpegs(
         self, path: Path, video: Video, *, sampling: Sampling, digests: Sequence[str]
     ) -> list[bytes]:
         """Return the JPEG bytes of the digests; decodes again where the cache has lost them.
 
-        Raises:
-            FramesChanged: decoding gives other bytes now than these digests were made from.
-            UnusableVideo: the video is gone or cannot be decoded any more.
+        Raises FramesChanged: decoding gives other bytes now than these digests were made from;
+        UnusableVideo: the video is gone or cannot be decoded any more.
         """
         read = partial(self.cache.jpegs, video.sha256, sampling, digests)
-        try:
-            return await _read(read, digests, make=partial(self.frames, path, video, sampling))
-        except NotCached:
-            raise FramesChanged(
-                f"video {video.id} no longer gives the frames this run has seen; "
-                "start a new run, or go back to the versions of av and pillow it began with"
-            ) from None
+        gone = (
+            f"video {video.id} no longer gives the frames this run has seen; "
+            "start a new run, or go back to the versions of av and pillow it began with"
+        )
+        make = partial(self.frames, path, video, sampling)
+        return await _read(read, digests, make=make, gone=gone)
 
     async def close(self) -> None:
         """Keep of spliced clips the latest only, and of all frames what the cap allows."""
@@ -169,15 +158,11 @@ class Decoders:
     async def request(self, want: str, *, more_s: float = 0.0, **fields: Any) -> dict[str, Any]:
         """Return what a worker answers to a request.
 
-        Args:
-            want: one of the kinds in `video.workers.worker.ANSWERS`.
-            more_s: seconds by which its deadline is later than that of the others.
-            fields: what it needs; all of it JSON, paths by `os.fspath`.
+        `want` is one of the kinds in `video.workers.worker.ANSWERS`, `fields` is what it needs; all
+        of it JSON, paths by `os.fspath`. Its deadline is `more_s` later than that of the others.
 
-        Raises:
-            UnusableVideo: there is no answer.
-            DecoderLost: it cost the worker its life, or was not there within the deadline.
-            BadInput: what was asked for cannot be written.
+        Raises UnusableVideo for no answer, DecoderLost where it cost the worker its life, or was
+        not there within the deadline, and BadInput where what was asked for cannot be written.
         """
         answer = partial(self._ask, want=want, fields=fields, deadline_s=self._deadline_s + more_s)
         async with self._seats:
@@ -220,17 +205,18 @@ async def _read(
     digests: Sequence[str],
     *,
     make: Callable[[], Awaitable[Frames]],
+    gone: str,
 ) -> list[bytes]:
     """Return what `read` gives, made again where it is lost; others may clear the cache meanwhile.
 
-    Raises:
-        NotCached: what is made now are others than these, or it is lost each time.
+    Raises FramesChanged, `gone`, where others than these are made now, or they are lost each time.
     """
     for _ in range(TRIES):
-        try:
+        with suppress(NotCached):
             return await asyncio.to_thread(read)
-        except NotCached:
-            made = await make()
+        made = await make()
         if not {frame.digest for frame in made.frames}.issuperset(digests):
             break
-    return await asyncio.to_thread(read)
+    with suppress(NotCached):
+        return await asyncio.to_thread(read)
+    raise FramesChanged(gone)

@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 from threading import Lock
@@ -67,7 +66,6 @@ def hands() -> int:
 
 
 HANDS = hands()
-"""So many of them work at once, and are kept."""
 MOST_HELD_BYTES = 640 << 20
 """What a large video took is not always given back; with more than this a process is not kept."""
 ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
@@ -112,10 +110,9 @@ class Worker:
     def ask(self, want: str, fields: Mapping[str, Any], *, deadline_s: float) -> dict[str, Any]:
         """Return its answer to one request; blocks.
 
-        Raises:
-            UnusableVideo, BadInput: what the worker raised.
-            DecoderLost: it died of the request, or had no answer within the deadline.
-            Worn: the first of these, or it could not answer, and it had served before.
+        Raises UnusableVideo, BadInput: what the worker raised; DecoderLost: it died of the request,
+        or had no answer within the deadline; Worn: the first of these, or it could not answer, and
+        it had served before.
         """
         lost, self._has_served = Worn if self._has_served else DecoderLost, True
         how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
@@ -130,18 +127,15 @@ class Worker:
             self._close()
             raise
         reply: dict[str, Any] = json.loads(line)
-        for name, kind in (
-            ("UnusableVideo", UnusableVideo),
-            ("DecoderLost", lost),
-            ("BadInput", BadInput),
-        ):
+        kinds = {"UnusableVideo": UnusableVideo, "DecoderLost": lost, "BadInput": BadInput}
+        for name, kind in kinds.items():
             if name in reply:
                 raise kind(reply[name])
         return reply
 
     @property
     def held_bytes(self) -> int:
-        """Return how much memory it holds; 0 where nobody can tell."""
+        """Return how much memory it holds; 0 where that is not known."""
         try:
             pages = Path(f"/proc/{self.process.pid}/statm").read_bytes().split()[1]
         except (OSError, IndexError):
@@ -251,23 +245,20 @@ def ask(
 
     While it is at work, the process is among the `busy`, where it can be killed.
     """
-    busy = set() if busy is None else busy
-    answer = partial(_ask, want=want, fields=fields, deadline_s=deadline_s, busy=busy)
+    at_work = set() if busy is None else busy
+
+    def answer(worker: Worker) -> dict[str, Any]:
+        at_work.add(worker)
+        try:
+            return worker.ask(want, fields, deadline_s=deadline_s)
+        finally:
+            at_work.discard(worker)
+            give_back(worker)
+
     try:
         return answer(hire())
     except Worn:
         return answer(Worker())
-
-
-def _ask(
-    worker: Worker, *, want: str, fields: Mapping[str, Any], deadline_s: float, busy: set[Worker]
-) -> dict[str, Any]:
-    busy.add(worker)
-    try:
-        return worker.ask(want, fields, deadline_s=deadline_s)
-    finally:
-        busy.discard(worker)
-        give_back(worker)
 
 
 @atexit.register

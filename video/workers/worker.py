@@ -35,12 +35,7 @@ Reply = Mapping[str, Any]
 
 
 def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: FrameCache) -> Frames:
-    """Return the frames of a video after putting them into the cache.
-
-    Raises:
-        UnusableVideo: no frame could be decoded, or the file no longer has these bytes.
-        BadInput: the cache cannot be written.
-    """
+    """Put the frames of a video into the cache and return them; UnusableVideo or BadInput."""
     with unchanged(path):
         _refuse_changed(path, sha256)
         known = partial(found_scenes, sha256=sha256, folder=cache.folder)
@@ -52,12 +47,7 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
 def splice_into_cache(
     splice: Splice, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
 ) -> Frames:
-    """Return the frames of a spliced clip after putting them into the cache.
-
-    Raises:
-        UnusableVideo: a video of it cannot be decoded or has changed, or it would be unclear.
-        BadInput: the cache cannot be written.
-    """
+    """Put the frames of a spliced clip into the cache; UnusableVideo if unclear or changed."""
     with ExitStack() as stack:
         for sha256 in splice.videos:
             stack.enter_context(unchanged(files[sha256]))
@@ -68,11 +58,7 @@ def splice_into_cache(
 
 
 def describe(folder: Path, name: str) -> Video:
-    """Return the record of the file called `name` in `folder`.
-
-    Raises:
-        UnusableVideo: it is no video, or it did not stay as it was.
-    """
+    """Return the record of a file in `folder`; UnusableVideo for no video, or one that changes."""
     path = folder / name
     with unchanged(path) as identity:
         if not identity.size_bytes and not trouble(os.fspath(path)):
@@ -122,22 +108,14 @@ def _scenes(ask: Request) -> Reply:
     return {"scenes": len(found)}
 
 
-def _video(ask: Request) -> Reply:
-    """The record of a video that was found: folder, name."""
-    return {"video": describe(Path(ask["folder"]), ask["name"]).model_dump()}
-
-
-def _clock(ask: Request) -> Reply:
-    """When the first frame is shown: path."""
-    return {"first_s": first_shown_s(Path(ask["path"]))}
-
-
 ANSWERS: dict[str, Callable[[Request], Reply]] = {
     "frames": _frames,
     "splice": _splice,
     "scenes": _scenes,
-    "video": _video,
-    "clock": _clock,
+    # The record of a video that was found.
+    "video": lambda ask: {"video": describe(Path(ask["folder"]), ask["name"]).model_dump()},
+    # When the first frame is shown.
+    "clock": lambda ask: {"first_s": first_shown_s(Path(ask["path"]))},
 }
 """What can be asked for, by the name under "want". Answers are JSON, a `LONGEST_REPLY` at most."""
 
@@ -154,14 +132,11 @@ def reply_to(line: bytes) -> bytes:
     except MemoryError:
         reply = {DecoderLost.__name__: f"takes more memory than the {MOST_BYTES >> 20} MB it may"}
     except Exception as error:  # noqa: BLE001 - what hostile bytes lead to costs their video alone
-        reply = {DecoderLost.__name__: f"brought the decoder down ({_where(error)})"}
+        # What was raised and by which line, without a word that a file could have chosen.
+        *_, last = traceback.extract_tb(error.__traceback__)
+        where = f"{type(error).__name__}, {os.path.basename(last.filename)}:{last.lineno}"
+        reply = {DecoderLost.__name__: f"brought the decoder down ({where})"}
     return json.dumps(reply).encode()
-
-
-def _where(error: Exception) -> str:
-    """Return what was raised and by which line, without a word that a file could have chosen."""
-    *_, last = traceback.extract_tb(error.__traceback__)
-    return f"{type(error).__name__}, {os.path.basename(last.filename)}:{last.lineno}"
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,17 +29,12 @@ class MainColour(Facet):
 
     part: Callable[[Sight], Vector]
 
-    @property
-    def type(self) -> Type:
-        """One colour."""
-        return "colour"
+    type: ClassVar[Type] = "colour"
 
     def measure(self, seen: Sight) -> str:
-        """Return the colour with the largest share."""
         return COLOURS[int(np.argmax(self.part(seen)))]
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether one colour clearly leads."""
         second, first = np.sort(self.part(seen))[-2:]
         return bool(first > 0.3 and first > 1.25 * second)
 
@@ -56,18 +52,13 @@ class MainColour(Facet):
 class ColourOrder(Facet):
     """The main colour of each scene in turn, repeats folded."""
 
-    @property
-    def type(self) -> Type:
-        """Several colours."""
-        return "colours"
+    type: ClassVar[Type] = "colours"
 
     def measure(self, seen: Sight) -> tuple[str, ...]:
-        """Return the colours in order of time."""
         mains = (COLOURS[int(np.argmax(scene.shares))] for scene in seen.scenes)
         return tuple(colour for colour, _ in groupby(mains))
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether there is an order a person could keep in mind."""
         return 2 <= len(self.measure(seen)) <= 9
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:
@@ -101,13 +92,9 @@ _SURE_FRAMES = 4
 class BlankCount(Facet):
     """How many stretches there are in which the picture is blank."""
 
-    @property
-    def type(self) -> Type:
-        """A whole number."""
-        return "count"
+    type: ClassVar[Type] = "count"
 
     def measure(self, seen: Sight) -> int:
-        """Return the number of blank stretches."""
         return len(_blanks(seen))
 
     def is_salient(self, seen: Sight) -> bool:
@@ -116,14 +103,12 @@ class BlankCount(Facet):
         return len(blanks) > 1 and min(blanks) >= _SURE_FRAMES
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:  # noqa: ARG002
-        """Right or wrong."""
         if not isinstance(claim, int):
             return None
         return Score(1.0 if claim == self.measure(seen) else 0.0, chance=0.2)
 
 
 def _blanks(seen: Sight) -> list[int]:
-    """Return how many frames each blank stretch has."""
     layouts = (glance(picture).layout.reshape(-1, 3) for picture in seen.pictures)
     flat = [bool(np.ptp(layout, axis=0).max() <= _FLAT) for layout in layouts]
     return [len(list(run)) for is_flat, run in groupby(flat) if is_flat]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -33,10 +33,7 @@ class Moment(Facet):
     floor: float
     """The curve must range over more than this to be asked about."""
 
-    @property
-    def type(self) -> Type:
-        """An instant, or a stretch around it."""
-        return "instant"
+    type: ClassVar[Type] = "instant"
 
     def measure(self, seen: Sight) -> Stretch | None:
         """Return the instant of the extreme; None where there is no curve."""
@@ -47,7 +44,6 @@ class Moment(Facet):
         return at, at
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether the curve has a range worth speaking of."""
         heights = self._curve(seen)[1]
         return len(heights) > 1 and float(np.ptp(heights)) > self.floor
 
@@ -100,20 +96,15 @@ class Choice(Facet):
     sides: tuple[str, str, str | None]
     """The last is what holds in between; None where nothing can be said there."""
 
-    @property
-    def type(self) -> Type:
-        """One of the sides."""
-        return "choice"
+    type: ClassVar[Type] = "choice"
 
     def measure(self, seen: Sight) -> str | None:
-        """Return the side that holds; None where these frames do not tell."""
         lead = self.lead(seen)
         if lead is None:
             return None
         return self.sides[0 if lead > self.margin else 1 if lead < -self.margin else 2]
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether the lead lies clearly outside the doubtful band."""
         lead = self.lead(seen)
         return lead is not None and abs(lead) > 1.6 * self.margin
 
@@ -132,18 +123,13 @@ class Sequence(Facet):
 
     landmarks: dict[str, Moment]
 
-    @property
-    def type(self) -> Type:
-        """Names in order."""
-        return "order"
+    type: ClassVar[Type] = "order"
 
     def measure(self, seen: Sight) -> tuple[str, ...]:
-        """Return the names of the landmarks in order of time."""
         at = self._at(seen)
         return tuple(sorted(at, key=lambda name: at[name]))
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether all three stand out and lie well apart."""
         if not all(moment.is_salient(seen) for moment in self.landmarks.values()):
             return False
         ordered = sorted(self._at(seen).values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 from videoautoarena.agents.offline.facets.facet import (
     NEVER,
@@ -24,17 +25,12 @@ from videoautoarena.agents.offline.vision.sequence import Sight
 class ShotCount(Facet):
     """How many shots there are."""
 
-    @property
-    def type(self) -> Type:
-        """A whole number."""
-        return "count"
+    type: ClassVar[Type] = "count"
 
     def measure(self, seen: Sight) -> int:
-        """Return the number of scenes."""
         return len(seen.scenes)
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether there is a cut at all."""
         return len(seen.scenes) > 1
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:
@@ -55,20 +51,15 @@ class CutTime(Facet):
 
     last: bool
 
-    @property
-    def type(self) -> Type:
-        """An instant."""
-        return "instant"
+    type: ClassVar[Type] = "instant"
 
     def measure(self, seen: Sight) -> Stretch:
-        """Return the instant of the cut, or NEVER."""
         if not seen.cuts:
             return NEVER
         at = seen.cuts[-1 if self.last else 0]
         return at, at
 
     def is_salient(self, seen: Sight) -> bool:
-        """Return whether there is such a cut."""
         return bool(seen.cuts)
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:
@@ -91,13 +82,9 @@ class Span(Facet):
     find: Callable[[Sight], Stretch | None]
     rivals: Callable[[Sight, Stretch], list[Stretch]]
 
-    @property
-    def type(self) -> Type:
-        """Two times."""
-        return "stretch"
+    type: ClassVar[Type] = "stretch"
 
     def measure(self, seen: Sight) -> Stretch | None:
-        """Return the stretch; None where there is none."""
         return self.find(seen)
 
     def is_salient(self, seen: Sight) -> bool:
@@ -144,12 +131,6 @@ def shots_as_long(seen: Sight, shot: Stretch) -> list[Stretch]:
     """Return every shot within 12 % of this one's length."""
     slack = 0.12 * _length(shot) + 0.1
     return [s for s in shots(seen) if abs(_length(s) - _length(shot)) <= slack]
-
-
-def only_itself(seen: Sight, true: Stretch) -> list[Stretch]:
-    """Return that stretch alone."""
-    del seen
-    return [true]
 
 
 def _length(span: Stretch) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from videoautoarena.agents.offline.vision.sequence import Sight
 
@@ -41,11 +41,7 @@ class Facet(ABC):
     key: str
     label: str
     """How a person names it."""
-
-    @property
-    @abstractmethod
-    def type(self) -> Type:
-        """What kind of value is claimed."""
+    type: ClassVar[Type]
 
     @property
     def is_timed(self) -> bool:
@@ -54,7 +50,7 @@ class Facet(ABC):
 
     @abstractmethod
     def measure(self, seen: Sight) -> Value | None:
-        """Return what these frames show; None where they do not tell."""
+        """Return what these frames show; None where they do not show it."""
 
     @abstractmethod
     def is_salient(self, seen: Sight) -> bool:
@@ -62,25 +58,19 @@ class Facet(ABC):
 
     @abstractmethod
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:
-        """Return how well the claim fits these frames; None where they cannot tell."""
+        """Return how well the claim fits these frames; None where they do not show it."""
 
 
 def clip(value: float) -> float:
-    """Return `value` held between 0 and 1."""
     return float(min(1.0, max(0.0, value)))
 
 
 def is_stretch(claim: Value) -> bool:
-    """Return whether the claim is a pair of times."""
     return isinstance(claim, tuple) and len(claim) == 2 and not isinstance(claim[0], str)
 
 
 def stretch(claim: Value) -> Stretch:
-    """Return the claim as a stretch.
-
-    Raises:
-        TypeError: it is none.
-    """
+    """Return the claim as a stretch; TypeError where it is none."""
     if isinstance(claim, tuple) and len(claim) == 2:
         start, end = claim
         if not isinstance(start, str) and not isinstance(end, str):

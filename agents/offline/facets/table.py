@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from videoautoarena.agents.offline.facets import comparison
 from videoautoarena.agents.offline.facets.colours import BlankCount, ColourOrder, MainColour
-from videoautoarena.agents.offline.facets.comparison import Moment
+from videoautoarena.agents.offline.facets.comparison import (
+    Choice,
+    Moment,
+    Sequence,
+    cut_lead,
+    light_gain,
+    motion_lead,
+)
 from videoautoarena.agents.offline.facets.cuts import (
     CutTime,
     ShotCount,
     Span,
     longest_shot,
-    only_itself,
     shortest_shot,
     shots_as_long,
 )
@@ -30,7 +35,7 @@ _CUTTING = (
     CutTime("last_cut", "last cut", last=True),
     Span("longest", "longest shot", find=longest_shot, rivals=shots_as_long),
     Span("shortest", "shortest shot", find=shortest_shot, rivals=shots_as_long),
-    Span("still", "stillest stretch", find=still_stretch, rivals=only_itself),
+    Span("still", "stillest stretch", find=still_stretch, rivals=lambda _, itself: [itself]),
     BlankCount("blanks", "number of blank pictures"),
 )
 _COLOURS = (
@@ -39,40 +44,15 @@ _COLOURS = (
     MainColour("close_colour", "colour of the ending", part=lambda seen: seen.scenes[-1].shares),
     ColourOrder("colour_order", "colours in order"),
 )
+_LIGHTS = ("brighter", "darker", "same")
+_HALVES = ("first", "second", "even")
+_LANDMARKS = {m.key: m for m in _MOMENTS if m.key in ("darkest", "brightest", "busiest")}
 _COMPARISONS = (
-    comparison.Choice(
-        "ending_light",
-        "light at the end against the beginning",
-        lead=comparison.light_gain,
-        margin=0.04,
-        sides=("brighter", "darker", "same"),
-    ),
-    comparison.Choice(
-        "pace",
-        "pace of the cutting by half",
-        lead=comparison.cut_lead,
-        margin=0.2,
-        sides=("first", "second", "even"),
-    ),
-    comparison.Choice(
-        "motion_half",
-        "movement by half",
-        lead=comparison.motion_lead,
-        margin=0.12,
-        sides=("first", "second", "even"),
-    ),
-    comparison.Choice(
-        "returns",
-        "scenes that return",
-        lead=comeback,
-        margin=0.5,
-        sides=("yes", "no", None),
-    ),
-    comparison.Sequence(
-        "sequence",
-        "order of moments",
-        landmarks={m.key: m for m in _MOMENTS if m.key in ("darkest", "brightest", "busiest")},
-    ),
+    Choice("ending_light", "light at the end against the beginning", light_gain, 0.04, _LIGHTS),
+    Choice("pace", "pace of the cutting by half", cut_lead, 0.2, _HALVES),
+    Choice("motion_half", "movement by half", motion_lead, 0.12, _HALVES),
+    Choice("returns", "scenes that return", comeback, 0.5, ("yes", "no", None)),
+    Sequence("sequence", "order of moments", _LANDMARKS),
 )
 
 FACETS: dict[str, Facet] = {f.key: f for f in (*_MOMENTS, *_CUTTING, *_COLOURS, *_COMPARISONS)}

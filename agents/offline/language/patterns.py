@@ -78,7 +78,6 @@ TOPICS = _table(
     sequence=rf"{_LANDMARK}\b.{{0,60}}{_LANDMARK}.{{0,90}}{_ORDERED}|{_ORDERED}.{{0,90}}{_LANDMARK}\b.{{0,60}}"
     rf"{_LANDMARK}|{_LANDMARK}\b.{{0,40}}{_ORDERED}.{{0,40}}{_LANDMARK}",
 )
-"""What names a facet exactly."""
 
 COVERS: dict[str, tuple[str, ...]] = {
     "sequence": ("darkest", "brightest", "busiest", "plainest", "liveliest", "ending_light"),

@@ -6,8 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from videoautoarena.agents.offline.facets.facet import NEVER, Facet, Value, is_stretch, stretch
 from videoautoarena.agents.offline.facets.table import FACETS
@@ -19,6 +18,7 @@ from videoautoarena.agents.offline.language.values import (
     clock,
     counted,
     number,
+    table,
 )
 
 Format = Literal["table", "list", "json", "short"]
@@ -40,9 +40,7 @@ class Book:
 
 @cache
 def book(name: str) -> Book:
-    """Return the phrase book of that name."""
-    file = resources.files("videoautoarena.agents.offline.language") / "books" / f"{name}.json"
-    return Book(**json.loads(file.read_text("utf-8")))
+    return Book(**table("language/books", name))
 
 
 def say(key: str, value: Value | None, *, style: Book, dice: Dice) -> str:
@@ -146,7 +144,7 @@ def understand(question: str) -> Ask:
 
 def phrase(ask: Ask, dice: Dice) -> str:
     """Return a question that asks for exactly this."""
-    wording = _wording()
+    wording = table("language", "questions")
     parts = [dice.one(wording["asks"][key]) for key in ask.keys]
     joined = ", ".join(parts[:-1]) + ", and " + parts[-1] if len(parts) > 1 else parts[0]
     said: str = dice.one(wording["leads"]).format(q=joined, Q=joined[0].upper() + joined[1:])
@@ -158,12 +156,4 @@ def phrase(ask: Ask, dice: Dice) -> str:
 
 
 def is_timed(keys: tuple[str, ...]) -> bool:
-    """Return whether any of these facets is answered by a time."""
     return any(FACETS[key].is_timed for key in keys)
-
-
-@cache
-def _wording() -> dict[str, Any]:
-    file = resources.files("videoautoarena.agents.offline.language") / "questions.json"
-    wording: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return wording

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
@@ -68,7 +69,6 @@ class Heard(NamedTuple):
     """Sentences, bullets, table rows, JSON pairs."""
     claims: list[Claim]
     hedged: frozenset[int]
-    """Units that admit not to know."""
 
 
 def hear(text: str, duration_s: float, asked: Sequence[str] = ()) -> Heard:
@@ -81,7 +81,8 @@ def hear(text: str, duration_s: float, asked: Sequence[str] = ()) -> Heard:
         if i not in hedged
         for key, value in _exact(unit, duration_s)
     ]
-    listener = _Listener(units, hedged, duration_s, claims, list(asked))
+    taken = hedged | {claim.unit for claim in claims if claim.key in asked}
+    listener = _Listener(units, taken, duration_s, claims, list(asked))
     listener.take_hints()
     listener.take_what_is_left()
     return Heard(units, listener.claims, hedged)
@@ -120,7 +121,6 @@ def split_units(text: str) -> list[str]:
 
 
 def _json_pairs(text: str) -> tuple[list[tuple[str, str]], str]:
-    """Return the pairs of the first JSON object, and the text without it."""
     for start in islice(re.finditer(r"\{", text), _BRACES):
         try:
             found, end = json.JSONDecoder().raw_decode(text, start.start())
@@ -164,7 +164,8 @@ def _value(key: str, text: str, duration_s: float) -> Value | None:
     if kind == "choice":
         return next((side for side, p in SIDES[key].items() if p.search(text)), None)
     if key == "blanks":
-        return _times(without_times(text))
+        often = _TIMES.search(without_times(text))
+        return number(often[1] or often["often"]) if often else None
     if kind == "count":
         return _count(without_times(text))
     if kind == "colour":
@@ -188,12 +189,6 @@ def _count(text: str) -> int | None:
     return 1 if NO_CUT.search(text) else None
 
 
-def _times(text: str) -> int | None:
-    """Return how often something is said to be."""
-    found = _TIMES.search(text)
-    return number(found[1] or found["often"]) if found else None
-
-
 def _plain_number(text: str) -> int | None:
     """Return the first number that is more than an article ("one", "no", "single")."""
     for match in _NUMBER.finditer(text):
@@ -212,19 +207,15 @@ def _order(text: str) -> tuple[str, ...] | None:
     return tuple(sorted(places, key=lambda name: places[name])) if len(places) > 1 else None
 
 
+@dataclass
 class _Listener:
     """Looks for what was asked and not yet heard, in units that nobody has claimed."""
 
-    def __init__(
-        self,
-        units: list[str],
-        hedged: frozenset[int],
-        duration_s: float,
-        claims: list[Claim],
-        asked: list[str],
-    ) -> None:
-        self.units, self.duration_s, self.claims, self.asked = units, duration_s, claims, asked
-        self.taken = hedged | {claim.unit for claim in claims if claim.key in asked}
+    units: list[str]
+    taken: frozenset[int]
+    duration_s: float
+    claims: list[Claim]
+    asked: list[str]
 
     @property
     def missing(self) -> list[str]:

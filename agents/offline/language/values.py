@@ -6,8 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 from itertools import groupby
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from videoautoarena.agents.offline.facets.facet import Stretch
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
@@ -29,51 +31,31 @@ class Dice:
         return int.from_bytes(digest[:8], "big") % n
 
     def one(self, options: Sequence[T]) -> T:
-        """Return one of `options`, each as likely as the next."""
         return options[self.below(len(options))]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """Return the items in a new order."""
         left = list(items)
         return [left.pop(self.below(len(left))) for _ in items]
+
+
+@cache
+def table(room: str, name: str) -> Any:
+    """Return what a JSON file of the offline models holds."""
+    file = resources.files("videoautoarena.agents.offline").joinpath(room, f"{name}.json")
+    return json.loads(file.read_text("utf-8"))
 
 
 TimeStyle = Literal["clock", "short", "long", "plain"]
 
 _COUNTING = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-)
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen", "twenty",
+)  # fmt: skip
 _NUMBERS = {
     **{word: n for n, word in enumerate(_COUNTING)},
-    **{
-        "no": 0,
-        "single": 1,
-        "a single": 1,
-        "once": 1,
-        "twice": 2,
-        "a couple of": 2,
-        "a pair of": 2,
-    },
+    **{"no": 0, "single": 1, "a single": 1, "once": 1},
+    **{"twice": 2, "a couple of": 2, "a pair of": 2},
     **{"a dozen": 12, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "eighty": 80},
 }
 NUMBER = (
@@ -143,7 +125,6 @@ def times(text: str) -> tuple[float, ...]:
 
 
 def without_times(text: str) -> str:
-    """Return the text with every time taken out."""
     return _TIME.sub(" ", text)
 
 

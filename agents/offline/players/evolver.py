@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
@@ -26,7 +25,7 @@ from videoautoarena.agents.offline.players.scoring import (
     hardness,
     weigh,
 )
-from videoautoarena.agents.offline.players.viewers import tastes
+from videoautoarena.agents.offline.players.viewers import listed, tastes
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
 
@@ -49,8 +48,6 @@ _WEAKNESS = {
 
 @dataclass(frozen=True)
 class _Aim:
-    """What the next question is made for."""
-
     seen: Sight
     old: Ask
     kinds: frozenset[str]
@@ -64,7 +61,9 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     seen = sight_of(sent)
     old = understand(blocks.get("question", ""))
     sheets = {seat: weigh(blocks.get(f"answer_{seat}", ""), old, seen) for seat in "ab"}
-    failed = {seat: _failed(sheet) for seat, sheet in sheets.items()}
+    failed = {
+        seat: [*(row.key for row in sheet.wrong), *sheet.missing] for seat, sheet in sheets.items()
+    }
     aim = _Aim(
         seen,
         old,
@@ -76,18 +75,18 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     dice = Dice("evolver", *(f"{k}:{v}" for k, v in sorted(blocks.items()) if k != "analyses"))
     return {
         **{f"faults_{seat}": _faults(sheet, seen) for seat, sheet in sheets.items()},
-        **{f"weaknesses_{seat}": _weaknesses(keys) for seat, keys in failed.items()},
+        **{
+            f"weaknesses_{seat}": list(dict.fromkeys(_WEAKNESS[FACETS[key].type] for key in keys))
+            for seat, keys in failed.items()
+        },
         "question": _harder(aim, dice),
     }
 
 
 def grade(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return both questions' grades, each from 1.0 to 5.0, by the same measure."""
-    seen = sight_of(sent)
-    return {
-        name: _grades(seen, understand(blocks.get(name, "")))
-        for name in ("question_1", "question_2")
-    }
+    seen, names = sight_of(sent), ("question_1", "question_2")
+    return {name: _grades(seen, understand(blocks.get(name, ""))) for name in names}
 
 
 def _grades(seen: Sight, ask: Ask) -> dict[str, float]:
@@ -103,10 +102,6 @@ def _grades(seen: Sight, ask: Ask) -> dict[str, float]:
     }
 
 
-def _failed(sheet: Sheet) -> list[str]:
-    return [row.key for row in sheet.wrong] + list(sheet.missing)
-
-
 def _faults(sheet: Sheet, seen: Sight) -> list[str]:
     wrong = [
         f"puts {facet.label} at {phrased(row.value)} where it is {phrased(facet.measure(seen))}"
@@ -116,17 +111,9 @@ def _faults(sheet: Sheet, seen: Sight) -> list[str]:
     return wrong + [f"leaves out {FACETS[key].label}" for key in sheet.missing]
 
 
-def _weaknesses(failed: list[str]) -> list[str]:
-    return list(dict.fromkeys(_WEAKNESS[FACETS[key].type] for key in failed))
-
-
 def _refused(text: str) -> frozenset[str]:
-    try:
-        entries = json.loads(text or "[]")
-    except ValueError:
-        return frozenset()
-    listed = entries if isinstance(entries, list) else []
-    return frozenset(str(e["question"]) for e in listed if isinstance(e, dict) and "question" in e)
+    entries = (entry for entry in listed(text) if isinstance(entry, dict) and "question" in entry)
+    return frozenset(str(entry["question"]) for entry in entries)
 
 
 def _harder(aim: _Aim, dice: Dice) -> str:

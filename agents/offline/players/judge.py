@@ -22,28 +22,29 @@ def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return four analyses and a verdict; "abstain" where an asked fact could not be read.
 
     That is so, too, where neither the question nor an answer speaks of anything that is known.
-    From contract 2 on with what the frames tell itself, and a verdict on each standard.
+    From contract 2 on with what it sees in the frames, and a verdict on each standard.
     """
     sheets, words, is_readable = _read(sent, blocks)
     verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
     if sent.contracts == 1:
         return {**words, "verdict": verdict}
     each = {
-        standard: {"analysis": said, "verdict": _by(standard, sheets, is_told=verdict != "abstain")}
+        standard: {
+            "analysis": said,
+            "verdict": verdict if verdict == "abstain" else _ahead(standard, sheets),
+        }
         for standard, said in words.items()
     }
     return {"own_answer": _own(sent, blocks.get("question", "")), **each, "verdict": verdict}
 
 
-def _by(standard: str, sheets: dict[str, Sheet], *, is_told: bool) -> str:
-    if not is_told:
-        return "abstain"
+def _ahead(standard: str, sheets: dict[str, Sheet]) -> str:
     lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
     return "tie" if abs(lead) <= _AHEAD else "A" if lead > 0 else "B"
 
 
 def compare(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
-    """Return what `judge` does with a verdict in five degrees, and what the frames tell itself."""
+    """Return what `judge` does with a verdict in five degrees, and what it sees in the frames."""
     sheets, words, is_readable = _read(sent, blocks)
     degree = _degree(sheets["A"], sheets["B"]) if is_readable else "abstain"
     return {"own_answer": _own(sent, blocks.get("question", "")), **words, "verdict": degree}
@@ -95,7 +96,7 @@ def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight, *, cites: bo
         "relevance": _on_relevance,
         "helpfulness": _on_help,
     }[standard]
-    ahead = _by(standard, sheets, is_told=True)
+    ahead = _ahead(standard, sheets)
     end = "Neither is ahead." if ahead == "tie" else f"{ahead} is better."
     return " ".join([*(say(seat, sheet) for seat, sheet in sheets.items()), end])
 
@@ -119,16 +120,11 @@ def _on_accuracy(seat: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
     said = [followed] if sheet.statements else [f"{seat} makes no statement I could check."]
     if right:
         said.append(f"I find {seat} right on {', '.join(right)}.")
-    against = [_objection(seat, row.key, sheet, seen, cites=cites) for row in sheet.wrong[:4]]
-    return " ".join([*said, *against])
-
-
-def _objection(seat: str, key: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
-    facet = FACETS[key]
-    claimed = next(row.value for row in sheet.rows if row.key == key)
-    true = phrased(facet.measure(seen))
-    times = _times(key, seen) if cites else ""
-    return f"{seat} gives {phrased(claimed)} for {facet.label}; I find {true}{times}."
+    for row in sheet.wrong[:4]:
+        facet = FACETS[row.key]
+        true = phrased(facet.measure(seen)) + (_times(row.key, seen) if cites else "")
+        said.append(f"{seat} gives {phrased(row.value)} for {facet.label}; I find {true}.")
+    return " ".join(said)
 
 
 def _times(key: str, seen: Sight) -> str:

@@ -81,15 +81,12 @@ class OfflineModel(BaseChatModel):
     def _speak(self, messages: list[BaseMessage]) -> AIMessage:
         sent = read(messages)
         text = reply(self.kind, sent)
-        return AIMessage(content=text, usage_metadata=_usage(sent, text))
+        # Words and images count as one token each.
+        into, out = sent.words + len(sent.pictures), len(text.split())
+        usage = UsageMetadata(input_tokens=into, output_tokens=out, total_tokens=into + out)
+        return AIMessage(content=text, usage_metadata=usage)
 
 
 def _has_listeners(config: RunnableConfig | None) -> bool:
     callbacks = ensure_config(config).get("callbacks")
     return bool(callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", None))
-
-
-def _usage(sent: Sent, text: str) -> UsageMetadata:
-    """Count words and images as one token each."""
-    into, out = sent.words + len(sent.pictures), len(text.split())
-    return UsageMetadata(input_tokens=into, output_tokens=out, total_tokens=into + out)

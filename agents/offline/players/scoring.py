@@ -24,7 +24,6 @@ _FAIR = 0.8
 _EACH = 0.06
 _FORM = 0.05
 HARDEST = 1.25
-"""The difficulty that is graded 5.0."""
 
 _ASKABLE: Memo[tuple[bytes, bool], tuple[str, ...]] = Memo(512)
 _HARDNESS: Memo[tuple[bytes, str, bool], float] = Memo(16384)
@@ -44,11 +43,13 @@ def askable(seen: Sight, *, fine: bool = False) -> tuple[str, ...]:
 
 def hardness(seen: Sight, key: str, *, fine: bool) -> float:
     """Return the share that viewers of 16, 8 and 4 frames get wrong, 0 to 1."""
-    return _HARDNESS.get(
-        (seen.key, key, fine),
+
+    def share_wrong() -> float:
         # said to the tenth and scored as an answer would be, so that grading and judging agree
-        lambda: fmean(1 - _right(_coarse_score(seen, key, n, fine=fine)) for n in _COARSE),
-    )
+        scores = (_coarse_score(seen, key, n, fine=fine) for n in _COARSE)
+        return fmean(1 - (score.right if score else 0.0) for score in scores)
+
+    return _HARDNESS.get((seen.key, key, fine), share_wrong)
 
 
 def difficulty(seen: Sight, ask: Ask) -> float:
@@ -70,30 +71,17 @@ def _is_fair(seen: Sight, key: str, *, fine: bool) -> bool:
 
 
 def _coarse_score(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | None:
-    """Return the score of what a viewer of so many frames would say."""
     value = FACETS[key].measure(coarser(seen, frames))
-    return None if value is None else FACETS[key].score(_rounded(value), seen, fine=fine)
+    if value is None:
+        return None
+    if is_stretch(value):
+        # As it would be said: to the tenth.
+        start, end = stretch(value)
+        value = round(start, 1), round(end, 1)
+    return FACETS[key].score(value, seen, fine=fine)
 
 
-def _rounded(value: Value) -> Value:
-    """Return the value as it would be said: times to the tenth."""
-    if not is_stretch(value):
-        return value
-    start, end = stretch(value)
-    return round(start, 1), round(end, 1)
-
-
-def _right(score: Score | None) -> float:
-    return score.right if score else 0.0
-
-
-STANDARDS = {
-    "instruction_following": 1,
-    "accuracy": 2,
-    "relevance": 1,
-    "helpfulness": 2,
-}
-"""Each standard and its weight in the total."""
+STANDARDS = {"instruction_following": 1, "accuracy": 2, "relevance": 1, "helpfulness": 2}
 RIGHT = 0.6
 """From this score on a claim is called right."""
 _FREE_WORDS = 12
@@ -111,19 +99,17 @@ class Row:
     key: str
     value: Value
     score: Score | None
-    """None where these frames cannot tell."""
+    """None where these frames do not show it."""
     room: float
     """What there is to know beyond chance, for somebody who knows it."""
     asked: bool
 
     @property
     def credit(self) -> float:
-        """What the claim earns, below 0 where a guess would have done better."""
         return self.score.credit if self.score else 0.0
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the claim fails the frames."""
         return self.score is not None and self.score.right < RIGHT
 
 
@@ -150,7 +136,6 @@ class Sheet:
 
     @property
     def wrong(self) -> list[Row]:
-        """The claims that fail the frames."""
         return [row for row in self.rows if row.is_wrong]
 
 
@@ -173,15 +158,10 @@ def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
 
 
 def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
-    """Return the share of the asked facts that these frames confirm, chance taken off.
-
-    At most 1; 0 is what guessing earns on average, so that a single guess may lie below.
-    """
-    ask = understand(question)
-    seen = sight(pictures)
-    return _share_known(
-        ask, seen, tuple(_rows(hear(answer, seen.duration_s, ask.keys).claims, ask, seen))
-    )
+    """Return the share of the asked facts that these frames confirm; 0 is what guessing earns."""
+    ask, seen = understand(question), sight(pictures)
+    claims = hear(answer, seen.duration_s, ask.keys).claims
+    return _share_known(ask, seen, tuple(_rows(claims, ask, seen)))
 
 
 def read_share(answer: str, question: str, *, duration_s: float) -> float:
@@ -213,7 +193,6 @@ def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
 
 
 def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
-    """Return how many statements were followed, and how many were not."""
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
     left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
     valued = sum(carried(unit) is not None for unit in left)

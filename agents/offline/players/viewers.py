@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib import resources
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -19,11 +18,11 @@ from videoautoarena.agents.offline.language.phrasing import (
     say,
     understand,
 )
-from videoautoarena.agents.offline.language.values import Dice, counted
+from videoautoarena.agents.offline.language.values import Dice, counted, table
 from videoautoarena.agents.offline.players.scoring import askable, difficulty
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
-from videoautoarena.agents.prompting.fences import Attack, attacked, attacks
+from videoautoarena.agents.prompting.fences import attacked, attacks
 
 _SCENES = 40
 _FIRST_FACTS = 2
@@ -65,13 +64,15 @@ def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     # shuffled before the stable sort, so that equal fits take turns from video to video
     fed = sorted(dice.shuffled(profiles()), key=lambda p: -len(known.intersection(p.taste)))
     second = fed[1 + dice.below(2)]
-    return {"personas": [fed[0].text, second.text, dice.one(_users()["unrelated"])]}
+    return {
+        "personas": [fed[0].text, second.text, dice.one(table("players", "users")["unrelated"])]
+    }
 
 
 def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return a question that this user has not asked yet, on facts that are plain to see."""
     seen = sight_of(sent)
-    asked = _asked(blocks.get("asked", ""))
+    asked = [str(question) for question in listed(blocks.get("asked", ""))]
     dice = Dice("questioner", *(f"{k}:{v}" for k, v in sorted(blocks.items())))
     old = {frozenset(understand(question).keys) for question in asked}
     candidates = _candidates(seen, blocks.get("persona", ""), dice)
@@ -92,7 +93,8 @@ def tastes(persona: str) -> tuple[str, ...]:
 @cache
 def profiles() -> tuple[Profile, ...]:
     """Return every user who cares for something in particular."""
-    return tuple(Profile(p["text"], p["stem"], tuple(p["taste"])) for p in _users()["close"])
+    close = table("players", "users")["close"]
+    return tuple(Profile(p["text"], p["stem"], tuple(p["taste"])) for p in close)
 
 
 def _candidates(seen: Sight, persona: str, dice: Dice) -> list[tuple[str, ...]]:
@@ -103,20 +105,20 @@ def _candidates(seen: Sight, persona: str, dice: Dice) -> list[tuple[str, ...]]:
     ranked = own + dice.shuffled([key for key in known if key not in taste])
     pairs = list(combinations(ranked, min(_FIRST_FACTS, len(ranked))))
     triples = list(combinations(ranked[:6], min(_FIRST_FACTS + 1, len(ranked))))
-    return [*sorted(pairs, key=lambda keys: _strangeness(seen, keys)), *triples]
+
+    def bands_off(keys: tuple[str, ...]) -> int:
+        return round(abs(difficulty(seen, Ask(keys)) - _FIRST_DIFFICULTY) / _BAND)
+
+    return [*sorted(pairs, key=bands_off), *triples]
 
 
-def _strangeness(seen: Sight, keys: tuple[str, ...]) -> int:
-    """Return how many bands of difficulty lie between these facts and a plain first question."""
-    return round(abs(difficulty(seen, Ask(keys)) - _FIRST_DIFFICULTY) / _BAND)
-
-
-def _asked(text: str) -> list[str]:
+def listed(text: str) -> list[Any]:
+    """Return a JSON list; empty where the text is none."""
     try:
-        asked = json.loads(text or "[]")
+        found = json.loads(text or "[]")
     except ValueError:
         return []
-    return [str(question) for question in asked] if isinstance(asked, list) else []
+    return found if isinstance(found, list) else []
 
 
 def _scene(scene: Scene) -> dict[str, object]:
@@ -126,28 +128,20 @@ def _scene(scene: Scene) -> dict[str, object]:
     return {"start_s": start, "end_s": end, "what": f"a {light} shot, mostly {colour}"}
 
 
-@cache
-def _users() -> dict[str, list[dict[str, str]]]:
-    file = resources.files("videoautoarena.agents.offline.players") / "users.json"
-    users: dict[str, list[dict[str, str]]] = json.loads(file.read_text("utf-8"))
-    return users
-
-
 def answer(kind: str, sent: Sent) -> str:
     """Return what a contestant of that kind says to what it was sent."""
     if kind == "parrot":
-        return str(_data("manners")["parrot"])
+        return str(table("players", "manners")["parrot"])
     plain = _plain_answer(sent)
     if kind == "windbag":
-        return _padded(plain, Dice("padding", sent.question))
+        padding = table("players", "manners")["padding"]
+        before, between, after, last, _ = Dice("padding", sent.question).shuffled(padding)
+        gap = "\n\n" if plain[0] in "|-{" else " "
+        return f"{before} {between}{gap}{plain}{gap}{after} {last}"
     if kind == "trickster":
-        return attacked(plain, _attack_on(sent), question=sent.question, contracts=1)
+        dice = Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures))
+        return attacked(plain, dice.one(attacks()), question=sent.question, contracts=1)
     return plain
-
-
-def _attack_on(sent: Sent) -> Attack:
-    """Return an attack of the kit; which one follows from all that was sent."""
-    return Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures)).one(attacks())
 
 
 def _plain_answer(sent: Sent) -> str:
@@ -157,29 +151,12 @@ def _plain_answer(sent: Sent) -> str:
     style = book(dice.one(BOOKS))
     lead = dice.one(style.leads)
     if not sent.pictures:
-        return laid_out(_from_habit(ask), ask.form, lead=lead)
+        priors = table("players", "priors")
+        habits = [(FACETS[key].label, str(priors[key])) for key in ask.answered]
+        return laid_out(habits, ask.form, lead=lead)
     seen = sight_of(sent)
     sentences = [
         (facet.label, say(facet.key, facet.measure(seen), style=style, dice=dice))
         for facet in (FACETS[key] for key in ask.answered)
     ]
     return laid_out(sentences, ask.form, lead=lead)
-
-
-def _from_habit(ask: Ask) -> list[tuple[str, str]]:
-    priors = _data("priors")
-    return [(FACETS[key].label, str(priors[key])) for key in ask.answered]
-
-
-def _padded(plain: str, dice: Dice) -> str:
-    """Return the same answer between sentences that say nothing."""
-    before, between, after, last, _ = dice.shuffled(_data("manners")["padding"])
-    gap = "\n\n" if plain[0] in "|-{" else " "
-    return f"{before} {between}{gap}{plain}{gap}{after} {last}"
-
-
-@cache
-def _data(name: str) -> dict[str, Any]:
-    file = resources.files("videoautoarena.agents.offline.players") / f"{name}.json"
-    data: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return data

@@ -67,11 +67,8 @@ class Sent:
 
     @cached_property
     def _contract(self) -> re.Match[str] | None:
-        return max(
-            _CONTRACT.finditer(open_fences(self.text)[0]),
-            key=lambda found: found.start(),
-            default=None,
-        )
+        found = list(_CONTRACT.finditer(open_fences(self.text)[0]))
+        return found[-1] if found else None
 
 
 def picture(time_s: float, base64: str) -> Picture:
@@ -198,7 +195,6 @@ def glance(picture: Picture) -> Glance:
 
 
 def step(before: Picture, after: Picture) -> Step:
-    """Return what changed between two frames."""
     key = before.digest, after.digest
     return _STEPS.get(key, lambda: _compare(glance(before), glance(after)))
 

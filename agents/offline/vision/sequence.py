@@ -60,7 +60,6 @@ class Sight:
     scenes: tuple[Scene, ...]
     duration_s: float
     gap_s: float
-    """The usual distance of two frames."""
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -72,16 +71,11 @@ _SIGHTS: Memo[bytes, Sight] = Memo(192)
 
 
 def sight_of(sent: Sent) -> Sight:
-    """Return what the frames of a message show."""
     return sight(sent.pictures)
 
 
 def sight(pictures: Sequence[Picture]) -> Sight:
-    """Return what these frames show; at least one is needed.
-
-    Remembered by digests and stamps of exactly these frames, so that nobody is handed what a viewer
-    of more frames has seen.
-    """
+    """Return what these frames show, one at least; remembered for these and their times alone."""
     ordered = tuple(sorted(pictures, key=lambda picture: picture.time_s))
     material = b"".join(p.digest + repr(p.time_s).encode() for p in ordered)
     key = hashlib.sha256(material).digest()
@@ -134,16 +128,13 @@ def _find_cuts(glances: list[Glance], steps: list[Step]) -> list[int]:
         usual = float(np.median(near)) if len(near) else 0.0
         if raw[i] <= 0.28 + 0.9 * usual or change.relaid <= 0.15:
             continue
-        if cuts and cuts[-1] == i - 1 and _is_flash(glances, i):
+        is_behind_cut = cuts and cuts[-1] == i - 1
+        if is_behind_cut and apart(glances[i - 1].histogram, glances[i + 1].histogram) < 0.12:
+            # One odd frame between two that are alike is a flash.
             cuts.pop()
         else:
             cuts.append(i)
     return cuts
-
-
-def _is_flash(glances: list[Glance], i: int) -> bool:
-    """Return whether frame i is one odd frame between two that are alike."""
-    return apart(glances[i - 1].histogram, glances[i + 1].histogram) < 0.12
 
 
 def _bridged(mids: Curve, moved: Curve, cut_steps: list[int]) -> Curve:
@@ -178,7 +169,7 @@ def still_stretch(seen: Sight) -> tuple[float, float] | None:
 
 
 def comeback(seen: Sight) -> float:
-    """Return 1 where an earlier scene comes back, -1 where none does, 0 where one cannot tell."""
+    """Return 1 where an earlier scene comes back, -1 where none does, 0 where that is unclear."""
     least = -1.0
     for j, later in enumerate(seen.scenes):
         for earlier in seen.scenes[: max(0, j - 1)]:

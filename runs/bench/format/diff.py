@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.format.schema import Item, Shape
 from videoautoarena.runs.rundir.reader import counted, one_line
 
 Report = dict[str, Any]
-TOLD = 20
+NAMED = 20
 """Of each kind, so many are named for a person; JSON names all."""
 _SETTINGS = ("generator", "source", "run", "selection", "licence", "with_videos")
 _MISSING = object()
 
 
-class _Pair(NamedTuple):
-    before: Item
-    after: Item
-
-
 def diff(first: Path, second: Path) -> Report:
-    """Return what changed from the bench in `first` to that in `second`.
+    """Return what changed from one bench to another; BadInput where one is not intact.
 
-    A question is the same where its qid is; else where it asks the same of the same video, which
-    finds those whose answers or users changed, as the qid of a run goes by all of them.
-
-    Raises:
-        BadInput: one of them is no intact bench.
+    A question is the same where its qid is; else where it asks the same of the same video,
+    which finds those whose answers or users changed, as the qid of a run goes by all of them.
     """
     before, after = open_bench(first), open_bench(second)
     pairs, removed, added = _matched(before, after)
-    changed = [change for pair in pairs if (change := _change(pair))]
+    changed = [
+        {"qid": old.qid, "now": new.qid, "fields": sorted(fields)}
+        for old, new in pairs
+        if (fields := _changed(old, new))
+    ]
     return {
         "schema": SCHEMA,
         "benches": [
@@ -54,10 +50,11 @@ def diff(first: Path, second: Path) -> Report:
     }
 
 
-def _matched(before: OpenBench, after: OpenBench) -> tuple[list[_Pair], list[Item], list[Item]]:
-    there = {item.qid: item for item in after.items}
-    pairs = [_Pair(item, there[item.qid]) for item in before.items if item.qid in there]
-    done = {pair.before.qid for pair in pairs}
+def _matched(
+    before: OpenBench, after: OpenBench
+) -> tuple[list[tuple[Item, Item]], list[Item], list[Item]]:
+    pairs = [(old, after.by_qid[qid]) for qid, old in before.by_qid.items() if qid in after.by_qid]
+    done = {old.qid for old, _ in pairs}
     waiting = defaultdict[tuple[str, str], list[Item]](list)
     for item in after.items:
         if item.qid not in done:
@@ -67,7 +64,7 @@ def _matched(before: OpenBench, after: OpenBench) -> tuple[list[_Pair], list[Ite
         if item.qid in done:
             continue
         if same := waiting[_asks(before, item)]:
-            pairs.append(_Pair(item, same.pop(0)))
+            pairs.append((item, same.pop(0)))
         else:
             removed.append(item)
     added = {id(item) for items in waiting.values() for item in items}
@@ -80,12 +77,10 @@ def _asks(bench: OpenBench, item: Item) -> tuple[str, str]:
     return entry.sha256 or item.video_id, " ".join(item.question.split())
 
 
-def _change(pair: _Pair) -> Report | None:
-    before, after = (item.model_dump(mode="json", by_alias=True) for item in pair)
-    fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-    if not fields:
-        return None
-    return {"qid": pair.before.qid, "now": pair.after.qid, "fields": sorted(fields)}
+def _changed(before: Shape, after: Shape) -> list[str]:
+    """Return the names of the fields that differ."""
+    old, new = (one.model_dump(mode="json", by_alias=True) for one in (before, after))
+    return [key for key in {**old, **new} if old.get(key) != new.get(key)]
 
 
 def _named(item: Item) -> Report:
@@ -98,12 +93,7 @@ def _videos(before: OpenBench, after: OpenBench) -> Report:
     return {
         "unchanged": sum(old[id_] == new[id_] for id_ in both),
         "changed": [
-            {
-                "video": id_,
-                "fields": _fields(
-                    old[id_].model_dump(mode="json"), new[id_].model_dump(mode="json")
-                ),
-            }
+            {"video": id_, "fields": _changed(old[id_], new[id_])}
             for id_ in both
             if old[id_] != new[id_]
         ],
@@ -112,18 +102,13 @@ def _videos(before: OpenBench, after: OpenBench) -> Report:
     }
 
 
-def _fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    return [key for key in before if before[key] != after.get(key)]
-
-
 def _settings(before: OpenBench, after: OpenBench) -> list[Report]:
     """Return every setting that differs, by its path; null stands for one that is not there."""
     old, new = (one.manifest.model_dump(mode="json", by_alias=True) for one in (before, after))
     left, right = (dict(_flat({key: one.get(key) for key in _SETTINGS}, ())) for one in (old, new))
-    keys = list(dict.fromkeys([*left, *right]))
     return [
         {"setting": ".".join(key), "before": left.get(key), "after": right.get(key)}
-        for key in keys
+        for key in {**left, **right}
         if left.get(key, _MISSING) != right.get(key, _MISSING)
     ]
 
@@ -165,8 +150,8 @@ def as_lines(report: Report) -> list[str]:
 
 def _listed(lines: Iterator[str]) -> Sequence[str]:
     found = list(lines)
-    more = [f"  ... and {len(found) - TOLD} more"] if len(found) > TOLD else []
-    return [*found[:TOLD], *more]
+    more = [f"  ... and {len(found) - NAMED} more"] if len(found) > NAMED else []
+    return [*found[:NAMED], *more]
 
 
 def _of(change: Report) -> str:

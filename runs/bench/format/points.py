@@ -6,14 +6,15 @@ Against the references it is the rule of VideoAutoBench, against an anchor that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Against, Anchored, Comparison, Result
+from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
@@ -24,13 +25,7 @@ WORTH: dict[Against, dict[str, float]] = {
 }
 """To tie with the answer that lost is no better than to lose to it."""
 Degree = Literal["much_better", "better", "same", "worse", "much_worse"]
-DEGREES: dict[int, Degree] = {
-    2: "much_better",
-    1: "better",
-    0: "same",
-    -1: "worse",
-    -2: "much_worse",
-}
+DEGREES: dict[int, Degree] = dict(zip(range(2, -3, -1), get_args(Degree), strict=True))
 """By how far the candidate is ahead."""
 LEADS: dict[str, int] = {degree: lead for lead, degree in DEGREES.items()}
 LABELS: dict[int, str] = {-2: "A>>B", -1: "A>B", 0: "A=B", 1: "B>A", 2: "B>>A"}
@@ -52,10 +47,7 @@ class Points(NamedTuple):
 
 
 def points_of(result: Result) -> dict[str, Points]:
-    """Return the points of a model by qid, where both references have a ruling.
-
-    Where a reference was judged from both seats its points are the mean of both.
-    """
+    """Return the points of each question that has rulings on both references, by qid."""
     found = defaultdict[str, dict[Against, list[float]]](lambda: {"selected": [], "rejected": []})
     for ruling in result.rulings:
         worth = WORTH[ruling.against].get(ruling.verdict)
@@ -133,19 +125,15 @@ def groups_of(results: Sequence[Anchored]) -> Iterator[tuple[tuple[str, str], li
     yield from groups.items()
 
 
-def videos_of(bench: OpenBench, qids: Sequence[str]) -> Ints:
+def videos_of(items: Mapping[str, Item], qids: Iterable[str]) -> Ints:
     """Return for each question a number that stands for its video."""
-    video = {item.qid: item.video_id for item in bench.items}
-    places = {name: k for k, name in enumerate(dict.fromkeys(video[qid] for qid in qids))}
-    return np.array([places[video[qid]] for qid in qids], dtype=np.int64)
+    places: dict[str, int] = {}
+    each = [places.setdefault(items[qid].video_id, len(places)) for qid in qids]
+    return np.array(each, dtype=np.int64)
 
 
 def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> str:
-    """Return by whom results are looked at: the one who was named, else the only one.
-
-    Raises:
-        BadInput: no result, none by that judge, or several judges and none named.
-    """
+    """Return the judge that was named, else the only one of these results; or BadInput."""
     judges = list(dict.fromkeys(result.judge for result in results))
     if not judges:
         raise BadInput(f"{bench.folder} has no results; make some with arena bench run")

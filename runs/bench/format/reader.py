@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -53,6 +54,11 @@ class OpenBench:
     manifest: Manifest
     items: list[Item]
 
+    @cached_property
+    def by_qid(self) -> dict[str, Item]:
+        """The items by their qid, in the order of the file."""
+        return {item.qid: item for item in self.items}
+
     @property
     def results(self) -> Path:
         """Where scores of models lie; it need not be there."""
@@ -78,11 +84,7 @@ class Reading:
 
 
 def open_bench(folder: Path) -> OpenBench:
-    """Return the bench in `folder`; its videos are not looked at. One reading of its files.
-
-    Raises:
-        BadInput: there is none, or something in it is not as it was sealed.
-    """
+    """Return the bench in `folder`, or BadInput where it is not as sealed; reads no video."""
     read = read_bench(folder)
     if read.problems or read.manifest is None or read.bench is None:
         wrong = one_line(read.problems[0], 200)
@@ -91,11 +93,7 @@ def open_bench(folder: Path) -> OpenBench:
 
 
 def read_bench(folder: Path) -> Reading:
-    """Return all that a bench holds but its videos, and every problem found on the way.
-
-    Raises:
-        BadInput: `folder` is no folder, or a set of a kind that this version does not play.
-    """
+    """Return all that a bench holds but its videos, with every problem; or BadInput."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass one that arena freeze made")
     read = Reading()
@@ -109,7 +107,7 @@ def read_bench(folder: Path) -> Reading:
     read.problems += _strangers(folder, found.manifest)
     read.problems += _manifest_problems(found)
     read.problems += _file_problems(folder, found.manifest)
-    _read_items(folder / QUESTIONS, found, read)
+    _read_items(folder / QUESTIONS, found.manifest, read)
     return read
 
 
@@ -151,18 +149,13 @@ def _read_manifest(path: Path) -> _Found:
         raise _Unusable(f"cannot be read: {wrong.strerror}") from wrong
     if len(content) > LARGEST_MANIFEST:
         raise _Unusable(f"is larger than {LARGEST_MANIFEST >> 20} MB")
-    raw = _parsed(content)
-    return _Found(content, raw, _shaped(path.parent, raw))
-
-
-def _parsed(content: bytes) -> dict[str, Any]:
     try:
         raw = json.loads(content.decode("ascii"))
     except (ValueError, RecursionError) as wrong:
         raise _Unusable("is not ASCII JSON, or nested too deep") from wrong
     if not isinstance(raw, dict):
         raise _Unusable("holds no JSON object")
-    return raw
+    return _Found(content, raw, _shaped(path.parent, raw))
 
 
 def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
@@ -248,24 +241,26 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read_items(path: Path, found: _Found, read: Reading) -> None:
-    if (lines := _lines(path, found.manifest)) is None:
+def _read_items(path: Path, manifest: Manifest, read: Reading) -> None:
+    entry = manifest.files.get(QUESTIONS)
+    if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
         return
     seen: set[str] = set()
-    for place, line in enumerate(lines, start=1):
-        where, item = f"{QUESTIONS} line {place}", _item(line, ITEMS[found.manifest.kind])
-        read.lines += 1
-        if isinstance(item, str):
-            read.problems.append(f"{where} {item}")
-            continue
-        read.problems += (f"{where} {wrong}" for wrong in _wrong(item, found.manifest, seen))
-        read.items.append(item)
-        seen.add(item.qid)
-    if read.lines != found.manifest.count:
-        told = counted(read.lines, "question")
-        read.problems.append(f"{QUESTIONS} holds {told}, not {found.manifest.count}")
-    if read.problems and read.lines == len(read.items) == found.manifest.count:
-        read.problems += _count_problems(read.items, found.manifest)
+    with path.open("rb") as file:
+        for line in iter(partial(file.readline, LONGEST_LINE), b""):
+            read.lines += 1
+            where, item = f"{QUESTIONS} line {read.lines}", _item(line, ITEMS[manifest.kind])
+            if isinstance(item, str):
+                read.problems.append(f"{where} {item}")
+                continue
+            read.problems += (f"{where} {wrong}" for wrong in _wrong(item, manifest, seen))
+            read.items.append(item)
+            seen.add(item.qid)
+    if read.lines != manifest.count:
+        found = counted(read.lines, "question")
+        read.problems.append(f"{QUESTIONS} holds {found}, not {manifest.count}")
+    if read.problems and read.lines == len(read.items) == manifest.count:
+        read.problems += _count_problems(read.items, manifest)
 
 
 def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
@@ -276,20 +271,6 @@ def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
         for part in dict.fromkeys((*frozen, *there)):
             if (n := there.get(part, 0)) != (m := frozen.get(part, 0)):
                 yield f"{QUESTIONS} holds {n} of {name} {part}, not {m}"
-
-
-def _lines(path: Path, manifest: Manifest) -> Iterator[bytes] | None:
-    """Return the lines; None of a file that is much longer than it was, so that none is read."""
-    entry = manifest.files.get(QUESTIONS)
-    if not _is_plain(path) or entry is None or path.stat().st_size > 2 * entry.bytes + SPARE:
-        return None
-    return _each_line(path)
-
-
-def _each_line(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while line := file.readline(LONGEST_LINE):
-            yield line
 
 
 def _item(line: bytes, shape: type[Item]) -> Item | str:

@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from pydantic import Field, JsonValue
 
@@ -111,6 +111,11 @@ class _OnBench(Shape):
         """Whether a run says that its answers are those of an offline model."""
         return str(self.facts.get("model")).startswith("offline:")
 
+    @property
+    def head(self) -> dict[str, Any]:
+        """What the first line of its file says whatever it holds."""
+        return self.model_dump(include=set(_OnBench.model_fields))
+
 
 class Result(_OnBench):
     """A model's rulings on one bench by one judge, against the references."""
@@ -140,29 +145,17 @@ class _Response(Shape):
 
 
 def read_results(bench: OpenBench) -> list[Result]:
-    """Return every result against the references, by name of the model, then of the judge.
-
-    Raises:
-        BadInput: a file that is no result, belongs to another bench or asks what that does not.
-    """
-    found = (one for one in _read_kind(bench, RESULT) if isinstance(one, Result))
+    """Return every result against the references, by model and judge; or BadInput."""
+    files = (file for file in result_files(bench) if read_head(file, bench).kind == RESULT)
+    found = (one for file in files if isinstance(one := read_result(file, bench), Result))
     return sorted(found, key=lambda result: (result.model, result.judge))
 
 
 def read_anchored(bench: OpenBench) -> list[Anchored]:
-    """Return all that was held against anchors on a bench, by judge, anchor and model.
-
-    Raises:
-        BadInput: as `read_results`.
-    """
-    found = (one for one in _read_kind(bench, ANCHORED) if isinstance(one, Anchored))
+    """Return all that was held against anchors, by judge, anchor and model; or BadInput."""
+    files = (file for file in result_files(bench) if read_head(file, bench).kind == ANCHORED)
+    found = (one for file in files if isinstance(one := read_result(file, bench), Anchored))
     return sorted(found, key=lambda one: (one.judge, one.anchor, one.model))
-
-
-def _read_kind(bench: OpenBench, kind: str) -> Iterator[Result | Anchored]:
-    for file in result_files(bench):
-        if read_head(file, bench).kind == kind:
-            yield read_result(file, bench)
 
 
 def read_result(file: Path, bench: OpenBench) -> Result | Anchored:
@@ -181,11 +174,7 @@ def read_result(file: Path, bench: OpenBench) -> Result | Anchored:
 
 
 def read_answers(bench: OpenBench, model: str) -> Answers | None:
-    """Return the answers of `model` that were handed in; None where there are none.
-
-    Raises:
-        BadInput: as `read_results`.
-    """
+    """Return the answers of `model` that were handed in, if any; BadInput as `read_results`."""
     file = file_of(bench, ANSWERS, model)
     if not file.is_file():
         return None
@@ -196,37 +185,17 @@ def read_answers(bench: OpenBench, model: str) -> Answers | None:
 
 
 def write_result(bench: OpenBench, result: Result | Anchored, *, force: bool = False) -> Path:
-    """Write a result whole, and return its file.
-
-    Raises:
-        BadInput: there is one of this model by this judge, against this anchor if it has one, and
-            not `force`, or it cannot be written.
-    """
+    """Write a result whole, and return its file; BadInput where one is there, without `force`."""
     anchor = result.anchor if isinstance(result, Anchored) else None
     kind = RESULT if anchor is None else ANCHORED
-    return _write(bench, _head(kind, result, result.judge, anchor), result.rulings, force=force)
+    head = Head(kind=kind, judge=result.judge, anchor=anchor, **result.head)
+    return _write(bench, head, result.rulings, force=force)
 
 
 def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) -> Path:
-    """Write answers whole, and return their file.
-
-    Raises:
-        BadInput: there are some of this model and not `force`, or they cannot be written.
-    """
+    """Write answers whole, and return their file; BadInput where some are there and not `force`."""
     lines = [_Response(qid=qid, response=text) for qid, text in answers.responses.items()]
-    return _write(bench, _head(ANSWERS, answers), lines, force=force)
-
-
-def _head(kind: str, of: _OnBench, judge: str | None = None, anchor: str | None = None) -> Head:
-    return Head(
-        kind=kind,
-        bench=of.bench,
-        model=of.model,
-        judge=judge,
-        anchor=anchor,
-        how=of.how,
-        facts=of.facts,
-    )
+    return _write(bench, Head(kind=ANSWERS, **answers.head), lines, force=force)
 
 
 def _write(bench: OpenBench, head: Head, lines: Sequence[Shape], *, force: bool) -> Path:
@@ -241,19 +210,18 @@ def _write(bench: OpenBench, head: Head, lines: Sequence[Shape], *, force: bool)
             f"{quoted(head.model)}{judged} already; pass --force to replace it"
         )
     refuse_existing(file, force=force)
-    content = "".join(json.dumps(_written(line), allow_nan=False) + "\n" for line in (head, *lines))
+    content = []
+    for line in (head, *lines):
+        # Where there is no anchor or panel, a line says nothing of one.
+        known = line.model_dump(by_alias=True).items()
+        kept = {k: v for k, v in known if v is not None or k not in ("anchor", "votes")}
+        content.append(json.dumps(kept, allow_nan=False) + "\n")
     try:
         bench.results.mkdir(exist_ok=True)
     except OSError as wrong:
         raise BadInput(f"{bench.results} cannot be made: {wrong.strerror}") from wrong
-    write_whole(file, content.encode("ascii"))
+    write_whole(file, "".join(content).encode("ascii"))
     return file
-
-
-def _written(line: Shape) -> dict[str, JsonValue]:
-    """Return a line as it is written: where there is no anchor or panel, it says nothing of one."""
-    known = line.model_dump(by_alias=True)
-    return {k: v for k, v in known.items() if v is not None or k not in ("anchor", "votes")}
 
 
 def place_of(bench: OpenBench, result: Result | Anchored) -> Path:
@@ -266,7 +234,7 @@ def place_of(bench: OpenBench, result: Result | Anchored) -> Path:
 def file_of(
     bench: OpenBench, kind: str, model: str, judge: str | None = None, anchor: str | None = None
 ) -> Path:
-    """Return a file; its name is something to recognise, and a digest that tells all apart."""
+    """Return a file; its name is something to recognise, and a digest."""
     shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
     key = [kind, model, judge] if anchor is None else [kind, model, judge, anchor]
     return bench.results / f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"
@@ -281,11 +249,7 @@ def result_files(bench: OpenBench) -> list[Path]:
 
 
 def read_head(file: Path, bench: OpenBench) -> Head:
-    """Return the first line of a file.
-
-    Raises:
-        BadInput: it is none of a result, of a newer schema or of another bench.
-    """
+    """Return the first line of a file; BadInput where it is none of a result on this bench."""
     try:
         with file.open("rb") as stream:
             raw = json.loads(stream.readline(2**20).decode("ascii"), parse_constant=_refuse)
@@ -317,18 +281,13 @@ def _check_rulings(file: Path, bench: OpenBench, rulings: Sequence[Ruling | Comp
 
 
 def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
-    known = {item.qid for item in bench.items}
     for qid in qids:
-        if qid not in known:
-            raise BadInput(f"{file} tells of {quoted(qid)}, which the bench does not ask")
+        if qid not in bench.by_qid:
+            raise BadInput(f"{file} names {quoted(qid)}, which the bench does not ask")
 
 
 def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
-    """Yield all lines of a file but the first.
-
-    Raises:
-        BadInput: one is of another shape, or the file is far too large.
-    """
+    """Yield all lines of a file but the first; BadInput where one has another shape."""
     if file.stat().st_size > LARGEST_FILE:
         raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
     with file.open("rb") as stream:

@@ -75,8 +75,7 @@ class Item(Shape):
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     qid: str
-    """Of a run, the first 16 hex digits of the digest of all that makes the question its own; of an
-    import, the source's own id, which is no file name."""
+    """Of a run 16 hex digits of a digest, as `own_qid`; of an import its own, which is no path."""
     video_id: str
     """Key into the manifest's `videos`."""
     persona: str
@@ -106,15 +105,8 @@ class Item(Shape):
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content of a run."""
-        parts = (
-            self.battle,
-            self.video_id,
-            self.persona,
-            self.question,
-            self.selected_answer,
-            self.rejected_answer,
-        )
-        return digest_of(parts)[:QID_LENGTH]
+        asked = (self.battle, self.video_id, self.persona, self.question)
+        return digest_of((*asked, self.selected_answer, self.rejected_answer))[:QID_LENGTH]
 
 
 class SealedFile(Shape):
@@ -170,8 +162,7 @@ class Manifest(Shape):
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     kind: Kind = PREFERENCE
-    """What its items ask for, and so how they are scored; not written of the first kind there was,
-    so that its benches keep their digests."""
+    """What its items ask for; not written of the first kind, which keeps its digests so."""
     generator: Generator
     source: Source
     run: dict[str, JsonValue] = Field(default_factory=dict)

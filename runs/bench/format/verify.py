@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import difference, is_folder, read_bench, sha256_of
-from videoautoarena.runs.bench.format.schema import VIDEOS, BenchVideo, Manifest, SealedFile
+from videoautoarena.runs.bench.format.schema import (
+    VIDEOS,
+    BenchSubtitles,
+    BenchVideo,
+    Manifest,
+    SealedFile,
+)
 from videoautoarena.runs.rundir.reader import counted, one_line
 
-TOLD = 50
+PRINTED = 50
 """Problems that are printed; the rest is counted."""
 
 
@@ -37,40 +43,32 @@ class Checked:
             "schema": SCHEMA,
             "bench": self.bench,
             "ok": not self.problems,
-            "questions": self.questions,
-            "videos": self.videos,
-            "videos_checked": self.videos_checked,
-            "videos_unknown": self.videos_unknown,
+            **asdict(self),
             "problems": [one_line(problem, 300) for problem in self.problems],
         }
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person: one a problem, then one of summary."""
-        lines = [one_line(problem, 300) for problem in self.problems[:TOLD]]
-        if len(self.problems) > TOLD:
-            lines.append(f"... and {len(self.problems) - TOLD} more")
-        return [*lines, self._summary()]
-
-    def _summary(self) -> str:
         if self.problems:
-            return f"not intact: {counted(len(self.problems), 'problem')}"
+            lines = [one_line(problem, 300) for problem in self.problems[:PRINTED]]
+            if len(self.problems) > PRINTED:
+                lines.append(f"... and {len(self.problems) - PRINTED} more")
+            return [*lines, f"not intact: {counted(len(self.problems), 'problem')}"]
         videos = "checked" if self.videos_checked else "unchecked; pass --videos DIR"
         if self.videos_unknown:
             videos = f"{videos if self.videos_checked else 'unchecked'}, "
             videos += f"{self.videos_unknown} of unknown content"
-        return (
+        return [
             f"intact: bench {(self.bench or '')[:12]}, {counted(self.questions, 'question')}; "
             f"{counted(self.videos, 'video')} {videos}"
-        )
+        ]
 
 
 def verify(folder: Path, videos: Path | None) -> Checked:
     """Return what is wrong with the bench in `folder`, and with its videos if they are given.
 
-    Copies of the videos inside the bench are always looked at.
-
-    Raises:
-        BadInput: `folder` or `videos` is no folder, or the bench has its videos inside.
+    Copies of the videos inside the bench are always looked at; BadInput where `videos` are
+    given for those, or something is no folder.
     """
     if videos is not None and not videos.is_dir():
         raise BadInput(f"{videos} is no folder")
@@ -104,16 +102,16 @@ def _copy_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 def _video_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
     for id_, video in manifest.videos.items():
-        if wrong := _video_problem(folder, video):
+        if wrong := _file_problem(folder, video) or _subtitles_problem(folder, video.subtitles):
             yield f"video {id_} ({video.path}) {wrong}"
 
 
-def _video_problem(folder: Path, video: BenchVideo) -> str | None:
-    if wrong := _file_problem(folder, video):
-        return wrong
-    spoken = video.subtitles
-    if spoken is None or (path := inside(folder, spoken.path)) is None or not path.is_file():
-        return "lacks its subtitles" if spoken else None
+def _subtitles_problem(folder: Path, spoken: BenchSubtitles | None) -> str | None:
+    if spoken is None:
+        return None
+    path = inside(folder, spoken.path)
+    if path is None or not path.is_file():
+        return "lacks its subtitles"
     return "has other subtitles" if sha256_of(path) != spoken.sha256 else None
 
 

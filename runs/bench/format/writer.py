@@ -11,8 +11,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.reader import sha256_of
 from videoautoarena.runs.bench.format.schema import RESULTS, VIDEOS, BenchSubtitles, BenchVideo
 from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.opener import videos_folder
@@ -33,11 +35,7 @@ Files = Mapping[str, bytes | Copy]
 
 
 def put(files: Files, to: Path) -> bool:
-    """Write the folder `to` in one step; True when it held exactly these files already.
-
-    Raises:
-        BadInput: it holds something else or cannot be made, or a copied file has changed.
-    """
+    """Write the folder `to` in one step, or raise BadInput; True when it was just this."""
     # A folder cannot be renamed onto a link, even one that leads to an empty folder.
     to = Path(os.path.realpath(to))
     try:
@@ -58,14 +56,11 @@ def _holds(folder: Path, files: Files) -> bool:
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()
     }
     mine = {name for name in inside if not name.startswith(f"{RESULTS}/")}
-    return mine == set(files) and all(_is(folder / name, what) for name, what in files.items())
-
-
-def _is(path: Path, what: bytes | Copy) -> bool:
-    if isinstance(what, bytes):
-        return path.is_file() and path.read_bytes() == what
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == what.sha256
+    return mine == set(files) and all(
+        (folder / name).is_file()
+        and sha256_of(folder / name) == (digest(what) if isinstance(what, bytes) else what.sha256)
+        for name, what in files.items()
+    )
 
 
 def _write_beside(files: Files, to: Path) -> None:
@@ -106,31 +101,27 @@ _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}")
 
 def entries_of(store: Store, asked: Collection[str]) -> dict[str, BenchVideo]:
     """Return what the run knows of the videos that are asked about, in its order."""
-    return {
-        video.id: BenchVideo(
-            **video.model_dump(exclude={"id", "rotation", "problems"}),
-            subtitles=_subtitles(store, video.id),
-        )
-        for video in store.videos()
-        if video.id in asked
-    }
-
-
-def _subtitles(store: Store, video: str) -> BenchSubtitles | None:
-    kept = stored_subtitles(store, video)
-    return BenchSubtitles(path=kept.path, sha256=kept.sha256) if kept else None
+    entries = {}
+    for video in store.videos():
+        if video.id in asked:
+            kept = stored_subtitles(store, video.id)
+            entries[video.id] = BenchVideo(
+                **video.model_dump(exclude={"id", "rotation", "problems"}),
+                subtitles=BenchSubtitles(path=kept.path, sha256=kept.sha256) if kept else None,
+            )
+    return entries
 
 
 def copied(entries: Mapping[str, BenchVideo]) -> dict[str, BenchVideo]:
     """Return the entries as they are where the bench holds copies: named by id, side by side."""
-    return {id_: _copied(id_, video) for id_, video in entries.items()}
-
-
-def _copied(id_: str, video: BenchVideo) -> BenchVideo:
-    spoken = video.subtitles
-    if spoken is not None:
-        spoken = spoken.model_copy(update={"path": id_ + _suffix(spoken.path)})
-    return video.model_copy(update={"path": id_ + _suffix(video.path or ""), "subtitles": spoken})
+    found = {}
+    for id_, video in entries.items():
+        spoken = video.subtitles and video.subtitles.model_copy(
+            update={"path": id_ + _suffix(video.subtitles.path)}
+        )
+        path = id_ + _suffix(video.path or "")
+        found[id_] = video.model_copy(update={"path": path, "subtitles": spoken})
+    return found
 
 
 def _suffix(path: str) -> str:
@@ -142,15 +133,9 @@ def _suffix(path: str) -> str:
 def copies_of(
     store: Store, entries: Mapping[str, BenchVideo], given: Path | None
 ) -> dict[str, Copy]:
-    """Return where the files lie that are to be copied, by their place in the bench.
+    """Return the files that are to be copied, by their place in the bench; BadInput if one lacks.
 
-    Args:
-        store: of the run.
-        entries: as the run has them.
-        given: the folder of videos; None for where they lay when the run was last at work.
-
-    Raises:
-        BadInput: one is not there.
+    `given` is the folder of videos; None for where they lay when the run was last at work.
     """
     folder = given or videos_folder(store)
     if folder is None or not folder.is_dir():

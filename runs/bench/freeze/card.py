@@ -19,7 +19,7 @@ from videoautoarena.runs.rundir.reader import counted, named, rates_stand_ins
 from videoautoarena.runs.text.terminal import safe
 
 
-class Told(NamedTuple):
+class CardInput(NamedTuple):
     """What a card is made from."""
 
     manifest: Manifest
@@ -32,20 +32,33 @@ class Told(NamedTuple):
 NOBODY_BLIND = "nobody played without frames, so nobody knows which questions need the video"
 
 
-def card_text(told: Told) -> str:
+def card_text(given: CardInput) -> str:
     """Return card.md of a bench; equal input gives equal text."""
-    manifest = told.manifest
+    manifest, items = given.manifest, given.items
+    by_people = any(item.chosen_by == "labels" for item in items)
+    people = "most labels of people selected, or, where there were none, a judge,"
+    licence = "Not stated. Whoever passes this on should state one."
+    counts = {
+        SLICES[name]: manifest.counts[name]
+        for name in SLICES
+        if name in manifest.counts and not (name == "chosen_by" and len(manifest.counts[name]) < 2)
+    }
     parts = [
-        f"# Bench of {counted(len(told.items), 'question')}\n",
+        f"# Bench of {counted(len(items), 'question')}\n",
         *_warnings(manifest.run),
-        _what(told.items),
+        _WHAT.format(selected=people if by_people else "a judge selected"),
         _how(manifest),
         _selection(manifest.selection),
-        *_counts(manifest),
-        _biases(told.items, manifest),
-        _audit(told.findings),
-        _licence(manifest.licence),
-        _checksums(manifest),
+        "## Counts\n",
+        *(_rows(title, parts) for title, parts in counts.items()),
+        _biases(items, manifest),
+        _audit(given.findings),
+        f"## Licence\n\n{plain(manifest.licence) if manifest.licence else licence}\n",
+        _CHECKSUMS.format(
+            "Copies of the videos are in `videos`."
+            if manifest.with_videos
+            else "The videos are not part of this folder."
+        ),
     ]
     return "\n".join(parts)
 
@@ -68,22 +81,22 @@ Each line of `questions.jsonl` is a question that an invented user asked of a vi
 answers given to it in a battle: the one that {selected} and the one it rejected. Only battles
 with a winner are here. A model is scored by judging its answer against both.
 """
+_CHECKSUMS = """## Checksums
 
-
-def _what(items: Sequence[Item]) -> str:
-    by_people = any(item.chosen_by == "labels" for item in items)
-    people = "most labels of people selected, or, where there were none, a judge,"
-    return _WHAT.format(selected=people if by_people else "a judge selected")
+`manifest.json` holds the size and sha256 of every other file and of every video that is known, and
+a digest of itself. `arena bench verify` computes all of them again. They show that nothing was
+changed by accident; they are no signature. {}
+"""
 
 
 def _how(manifest: Manifest) -> str:
-    run = manifest.run
+    run: Mapping[str, Any] = manifest.run
     sampling = ", ".join(f"{key} {value}" for key, value in sorted(_table(run, "sampling").items()))
     ours = manifest.generator
     absent = cast("list[str]", manifest.selection.get("without_answer", []))
     facts = {
         "made by": f"{ours.name} {ours.version}",
-        "models": _names(run, [one for one in _listed_names(run) if one not in absent]),
+        "models": _names(run, [one for one in run.get("models") or () if one not in absent]),
         **({"without an answer here": _names(run, absent)} if absent else {}),
         "judge": _names(run, run.get("judges")),
         "examiner": _names(run, [run.get("examiner")]),
@@ -94,21 +107,14 @@ def _how(manifest: Manifest) -> str:
         "frames": sampling,
         "seed": run.get("seed"),
     }
-    return f"## How it was made\n\n{_listed(facts)}\n"
-
-
-def _listed(facts: Mapping[str, Any]) -> str:
-    return "\n".join(f"- {name}: {plain(value)}" for name, value in facts.items())
+    lines = (f"- {name}: {plain(value)}" for name, value in facts.items())
+    return "\n".join(["## How it was made\n", *lines, ""])
 
 
 def _names(run: Mapping[str, Any], aliases: Any) -> str:
     cast = _table(run, "cast")
     names = [named(str(alias), _table(cast, alias).get("model", "?")) for alias in aliases or []]
     return ", ".join(names) or "unknown"
-
-
-def _listed_names(run: Mapping[str, Any]) -> list[str]:
-    return [*map(str, run.get("models") or ())]
 
 
 def _table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -136,8 +142,8 @@ def _selection(selection: Mapping[str, Any]) -> str:
 
 def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
     if selection.get("leak_filter"):
-        told = "" if selection.get("blind") else f"\n  But {NOBODY_BLIND}."
-        yield f"- None that a contestant without a frame won against one that saw the video.{told}"
+        but = "" if selection.get("blind") else f"\n  But {NOBODY_BLIND}."
+        yield f"- None that a contestant without a frame won against one that saw the video.{but}"
     if selection.get("distinct"):
         yield "- Of questions about one video that share 70 % of their wording, one."
     if (most := selection.get("per_video")) is not None:
@@ -153,13 +159,6 @@ def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
             "- Rather those whose answers tell this run's models apart and whose winner is sure.\n"
             "  So that this bench agrees with this run is partly by choice."
         )
-
-
-def _counts(manifest: Manifest) -> Iterator[str]:
-    yield "## Counts\n"
-    for name, title in SLICES.items():
-        if name in manifest.counts and not (name == "chosen_by" and len(manifest.counts[name]) < 2):
-            yield _rows(title, manifest.counts[name])
 
 
 def _rows(title: str, counts: Mapping[str, Any], *, of: str = "questions") -> str:
@@ -204,7 +203,7 @@ def _who_chose(people: int, total: int) -> Iterator[str]:
 
 
 def _audit(findings: Sequence[Mapping[str, Any]]) -> str:
-    """Return what the run tells of its judges: alarms first, then the usual figures."""
+    """Return what the run's audit says of its judges: alarms first, then the usual figures."""
     alarms = [f"- **Alarm:** {plain(found['sentence'])}" for found in findings if found["alarm"]]
     usual = [
         f"- {plain(found['sentence'])}"
@@ -216,25 +215,6 @@ def _audit(findings: Sequence[Mapping[str, Any]]) -> str:
         "## What the run tells of its judges\n\n"
         f"Of all its battles, not only of those here; `arena audit` tells more.\n\n{lines}\n"
     )
-
-
-def _licence(licence: str | None) -> str:
-    told = plain(licence) if licence else "Not stated. Whoever passes this on should state one."
-    return f"## Licence\n\n{told}\n"
-
-
-def _checksums(manifest: Manifest) -> str:
-    where = (
-        "Copies of the videos are in `videos`."
-        if manifest.with_videos
-        else "The videos are not part of this folder."
-    )
-    return f"""## Checksums
-
-`manifest.json` holds the size and sha256 of every other file and of every video that is known, and
-a digest of itself. `arena bench verify` computes all of them again. They show that nothing was
-changed by accident; they are no signature. {where}
-"""
 
 
 TEXTS = (
@@ -254,11 +234,7 @@ LICENCES = (
 
 
 def parquet_bytes(items: Sequence[Item]) -> bytes:
-    """Return the questions as Parquet; the same questions and pyarrow give the same bytes.
-
-    Raises:
-        BadInput: pyarrow is not installed.
-    """
+    """Return the questions as Parquet, equal for equal pyarrow; BadInput without that."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -272,31 +248,23 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         **dict.fromkeys(NUMBERS, pa.float64()),
         **dict.fromkeys(AS_JSON, pa.string()),
     }
-    rows = [_row(item) for item in items]
+    rows = [item.model_dump() for item in items]
+    for row in rows:
+        row |= {name: json.dumps(row[name]) for name in AS_JSON}
+        for name in TEXTS:
+            if row[name] is not None:
+                row[name] = row[name].encode("utf-8", "backslashreplace").decode()
     columns = {name: pa.array([row[name] for row in rows], kinds[name]) for name in kinds}
     to = io.BytesIO()
     pq.write_table(pa.table(columns), to)
     return to.getvalue()
 
 
-def _row(item: Item) -> dict[str, Any]:
-    whole = item.model_dump()
-    return {
-        **{name: _text(whole[name]) for name in TEXTS},
-        **{name: whole[name] for name in (*WHOLE, *NUMBERS)},
-        **{name: json.dumps(whole[name]) for name in AS_JSON},
-    }
-
-
-def _text(value: str | None) -> str | None:
-    return None if value is None else value.encode("utf-8", "backslashreplace").decode()
-
-
-def readme_text(told: Told) -> str:
+def readme_text(given: CardInput) -> str:
     """Return README.md: what `datasets` must know, then the card."""
-    licence = told.manifest.licence
+    licence = given.manifest.licence
     known = (licence or "").strip().lower().replace(" ", "-")
-    size = next((name for most, name in SIZES if len(told.items) < most), "n>100K")
+    size = next((name for most, name in SIZES if len(given.items) < most), "n>100K")
     head = [
         "---",
         *([f"license: {known}"] if known in LICENCES else ["license: other"]),
@@ -310,4 +278,4 @@ def readme_text(told: Told) -> str:
         "---",
         "",
     ]
-    return "\n".join(head) + card_text(told)
+    return "\n".join(head) + card_text(given)

@@ -32,37 +32,25 @@ from videoautoarena.runs.bench.format.schema import (
     sealed,
     sealed_file,
 )
-from videoautoarena.runs.bench.format.writer import Copy, copied, copies_of, entries_of
-from videoautoarena.runs.bench.format.writer import put as put
-from videoautoarena.runs.bench.freeze.card import NOBODY_BLIND, Told, card_text
-from videoautoarena.runs.bench.freeze.items import Pool, pool_of
+from videoautoarena.runs.bench.format.writer import Copy, copied, copies_of, entries_of, put
+from videoautoarena.runs.bench.freeze.card import (
+    NOBODY_BLIND,
+    CardInput,
+    card_text,
+    parquet_bytes,
+    readme_text,
+)
+from videoautoarena.runs.bench.freeze.items import Pool, pool_of, worth_of
 from videoautoarena.runs.bench.freeze.selection import Chosen, Selection, choose_items
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.text.terminal import safe, say
 
 FACTS = (
-    "version",
-    "seed",
-    "rounds",
-    "models",
-    "cast",
-    "judges",
-    "examiner",
-    "pairing",
-    "swap",
-    "preset",
-    "rules",
-    "sampling",
-    "subtitles",
-    "limit",
-    "prompts",
-    "offline",
-    "self_judging",
+    "version", "seed", "rounds", "models", "cast", "judges", "examiner", "pairing", "swap",
+    "preset", "rules", "sampling", "subtitles", "limit", "prompts", "offline", "self_judging",
     "offline_judge_on_real",
-)
-"""What a bench repeats of the run's settings; nothing that tells of a clock or a machine."""
-
-
+)  # fmt: skip
+"""What a bench repeats of the run's settings; nothing of a clock or a machine."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""
 
@@ -122,13 +110,10 @@ class Frozen:
         if self.left_out:
             lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
         if self.borrowed:
-            lines.append(
-                f"left out: {counted(self.borrowed, 'battle')} of newcomers over stored answers "
-                f"({CARD})"
-            )
-        told = [f"{count} {why}" for why, count in self.dropped.items() if count]
-        if told:
-            lines.append(f"not chosen: {'; '.join(told)}")
+            borrowed = f"{counted(self.borrowed, 'battle')} of newcomers over stored answers"
+            lines.append(f"left out: {borrowed} ({CARD})")
+        if dropped := _reasons(self.dropped):
+            lines.append(f"not chosen: {dropped}")
         if self.without_answer:
             lines.append(f"none of its answers is by {', '.join(map(safe, self.without_answer))}")
         if not self.is_leak_known:
@@ -136,6 +121,10 @@ class Frozen:
         if self.unsettled:
             lines.append(f"the run is not finished: {counted(self.unsettled, 'slot')} to go")
         return lines
+
+
+def _reasons(left_out: Mapping[str, int]) -> str:
+    return "; ".join(f"{count} {why}" for why, count in left_out.items() if count)
 
 
 class Bench(NamedTuple):
@@ -148,12 +137,7 @@ class Bench(NamedTuple):
 def freeze(
     folder: Path, to: Path, selection: Selection | None = None, extras: Extras | None = None
 ) -> Frozen:
-    """Freeze the run in `folder` into the bench folder `to`, whole or not at all.
-
-    Raises:
-        BadInput: no battle has a winner, no question meets the wishes, a video that is to be copied
-            is not there, or `to` holds something else.
-    """
+    """Freeze the run in `folder` into the bench folder `to`, whole or not at all; or BadInput."""
     selection = selection or Selection()
     with open_run(folder) as run:
         bench = bench_of(run, selection, extras or Extras())
@@ -190,9 +174,12 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
     _refuse_nothing(run, pool, chosen)
     items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
+    # Which battles count, how each ended and what people said of them.
+    battles = [[battle.id, battle.verdict] for battle in run.battles]
+    labels = [label.model_dump() for label in run.store.evidence.labels()]
     draft = Manifest(
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
-        source=Source(kind=RUN, format="videoautoarena", digest=_digest(run)),
+        source=Source(kind=RUN, format="videoautoarena", digest=digest_of([battles, labels])),
         run=_facts(run.manifest),
         selection={
             "seed": seed,
@@ -209,8 +196,10 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
         with_videos=extras.with_videos,
         count=len(items),
     )
-    told = Told(draft, items, [found.to_json() for found in find_all(given)])
-    files = _files(told, with_parquet=extras.parquet)
+    about = CardInput(draft, items, [found.to_json() for found in find_all(given)])
+    files = {QUESTIONS: question_bytes(items), CARD: _plain(card_text(about))}
+    if extras.parquet:
+        files |= {PARQUET: parquet_bytes(items), README: _plain(readme_text(about))}
     seals = {name: sealed_file(content) for name, content in files.items()}
     manifest = sealed(draft.model_copy(update={"files": seals}))
     copies = copies_of(run.store, entries, extras.videos) if extras.with_videos else {}
@@ -221,8 +210,8 @@ def _beside(run: Run, pool: Pool, items: Sequence[Item]) -> dict[str, Any]:
     """Return what a manifest says only where there is any: what else of the run is not here."""
     answered = {name for item in items for name in (item.selected_model, item.rejected_model)}
     silent = [name for name in run.manifest.get("models") or () if name not in answered]
-    told = {"borrowed": dict(sorted(pool.borrowed.items())), "without_answer": silent}
-    return {name: found for name, found in told.items() if found}
+    beside = {"borrowed": dict(sorted(pool.borrowed.items())), "without_answer": silent}
+    return {name: found for name, found in beside.items() if found}
 
 
 def _choose(
@@ -230,8 +219,6 @@ def _choose(
 ) -> Chosen:
     worth, embed = None, None
     if selection.separating:
-        from videoautoarena.runs.bench.freeze.items import worth_of
-
         worth = worth_of(pool.items, given.battles)
     if selection.embeddings is not None:
         from videoautoarena.runs.bench.freeze.topics import vectors_of
@@ -249,36 +236,19 @@ def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
             "play more rounds or videos"
         )
     if not chosen.items:
-        told = "; ".join(f"{count} {why}" for why, count in chosen.left_out.items() if count)
-        raise BadInput(f"no question of {len(pool.items)} is left ({told}); ask for less")
-
-
-def _files(told: Told, *, with_parquet: bool) -> dict[str, bytes]:
-    files = {QUESTIONS: question_bytes(list(told.items)), CARD: _plain(card_text(told))}
-    if with_parquet:
-        from videoautoarena.runs.bench.freeze.card import parquet_bytes, readme_text
-
-        files |= {PARQUET: parquet_bytes(told.items), README: _plain(readme_text(told))}
-    return files
+        why = _reasons(chosen.left_out)
+        raise BadInput(f"no question of {len(pool.items)} is left ({why}); ask for less")
 
 
 def _plain(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _digest(run: Run) -> str:
-    """Return the digest of which battles count, how each ended and what people said of them."""
-    battles = [[battle.id, battle.verdict] for battle in run.battles]
-    labels = [label.model_dump() for label in run.store.evidence.labels()]
-    return digest_of([battles, labels])
-
-
 def _facts(settings: dict[str, Any]) -> dict[str, Any]:
     facts = {name: settings.get(name) for name in FACTS}
     facts |= {"contracts": settings["contracts"]} if "contracts" in settings else {}
-    cast = settings.get("cast") or {}
     facts["cast"] = {
         alias: {key: entry[key] for key in CAST_FACTS if key in entry}
-        for alias, entry in cast.items()
+        for alias, entry in (settings.get("cast") or {}).items()
     }
     return facts

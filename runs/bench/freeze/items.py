@@ -12,7 +12,6 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle
-from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
@@ -25,9 +24,9 @@ FLOOR = 1e-6
 
 
 def worth_of(items: Sequence[Item], battles: Sequence[Battle]) -> dict[str, float]:
-    """Return of each qid how well its two answers tell models apart, and how sure its winner is.
+    """Return of each qid how well its two answers separate models, and how sure its winner is.
 
-    An answer tells two models apart by the squared difference of their chances against it over the
+    An answer separates two models by the squared difference of their chances against it over the
     variance of the two outcomes (Fisher's ratio); every two models count alike. That is taken from
     the run's own ratings, so it favours what the run has found already. It is multiplied by the
     share of judgings, or of people's votes, that chose the winner.
@@ -104,13 +103,17 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
     A newcomer's battle over a stored answer asks what its first battle asked already: it gives no
     question, but may show that one can be won without a frame.
     """
-    votes, pool = count_votes(given.labels), Pool()
+    pool = Pool()
+    votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for label in given.labels:
+        votes[label.battle]["tie" if label.verdict in TIES else label.verdict] += 1
     places: dict[str, Topical] = {}
     leaks: set[Topical] = set()
     for battle in battles:
         choice = choose(battle, votes.get(battle.id))
         topical = (battle.video, battle.persona, battle.question or "")
-        if choice.seat and _is_leak(battle, choice.seat, given):
+        winner = (battle.model_a if choice.seat == "a" else battle.model_b) or ""
+        if choice.seat and given.is_blind(winner) and is_leak_test(battle, winner, given):
             leaks.add(topical)
         if battle.borrowed is not None:
             own = battle.model_b if battle.borrowed.seat == "a" else battle.model_a
@@ -124,14 +127,6 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
         pool.items.append(item)
     pool.leaked = {qid for qid, topical in places.items() if topical in leaks}
     return pool
-
-
-def count_votes(labels: Iterable[Label]) -> Mapping[str, Counter[str]]:
-    """Return how many people said `a`, `b` and `tie` of each labelled battle."""
-    votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for label in labels:
-        votes[label.battle]["tie" if label.verdict in TIES else label.verdict] += 1
-    return votes
 
 
 def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:
@@ -155,20 +150,12 @@ def why_left_out(battle: Battle, choice: Choice) -> str:
     return "tie" if battle.verdict in TIES else battle.verdict.partition("_")[0]
 
 
-def _is_leak(battle: Battle, seat: str, given: AuditInput) -> bool:
-    winner = (battle.model_a if seat == "a" else battle.model_b) or ""
-    return given.is_blind(winner) and is_leak_test(battle, winner, given)
-
-
 def as_item(battle: Battle, choice: Choice, votes: Counter[str] | None = None) -> Item:
-    """Return a battle with a winner as a line of the bench.
-
-    Raises:
-        StoreError: the battle lacks what a decided battle has.
-    """
+    """Return a battle with a winner as a line of the bench; StoreError where it lacks a part."""
     a = (_there(battle, "answer_a"), _there(battle, "model_a"))
     b = (_there(battle, "answer_b"), _there(battle, "model_b"))
     selected, rejected = (a, b) if choice.seat == "a" else (b, a)
+    won, lost = ("a", "b") if choice.seat == "a" else ("b", "a")
     item = Item(
         qid="",
         video_id=battle.video,
@@ -187,18 +174,13 @@ def as_item(battle: Battle, choice: Choice, votes: Counter[str] | None = None) -
         duration_s=battle.duration_s,
         category=_there(battle, "category"),
         difficulty=battle.difficulty,
-        votes=_votes(votes, choice) if votes else None,
+        votes=Votes(selected=votes[won], rejected=votes[lost], tie=votes["tie"]) if votes else None,
         judge_verdicts=[
             JudgeVerdict(judge=one.judge, seats=one.seats, verdict=one.verdict)
             for one in battle.verdicts
         ],
     )
     return item.model_copy(update={"qid": item.own_qid()})
-
-
-def _votes(votes: Counter[str], choice: Choice) -> Votes:
-    first, second = ("a", "b") if choice.seat == "a" else ("b", "a")
-    return Votes(selected=votes[first], rejected=votes[second], tie=votes["tie"])
 
 
 def _there(battle: Battle, name: str) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
@@ -129,7 +131,7 @@ class Selection:
     length_matched: bool = False
     """As many whose selected answer is the longer as whose is the shorter."""
     separating: bool = False
-    """Rather those that tell models apart."""
+    """Rather those that separate models."""
     by: tuple[Dimension, ...] = DIMENSIONS
     """What is drawn evenly over."""
     embeddings: str | None = None
@@ -157,16 +159,9 @@ class Selection:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest keeps it."""
-        return {
-            "size": self.size,
-            "per_video": self.per_video,
-            "distinct": self.distinct,
-            "leak_filter": self.leak_filter,
-            "length_matched": self.length_matched,
-            "separating": self.separating,
-            "by": list(self.by) if self.draws else [],
-            "embeddings": self.embeddings,
-        }
+        fields = {**vars(self), "by": list(self.by) if self.draws else []}
+        del fields["seed"]
+        return fields
 
 
 @dataclass
@@ -201,45 +196,41 @@ def choose_items(
         selection: what is asked for.
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
-        worth: of each qid how well it tells models apart; None where that does not matter.
-        embed: makes vectors of questions, in whose place their words are read where it is None.
+        worth: of each qid how well it separates models; None where that does not matter.
+        embed: makes vectors of questions; None: their words are read.
     """
-    told: dict[str, int] = {}
-    left = sorted(pool, key=lambda item: _preference(item, seed, worth))
+    counts: dict[str, int] = {}
+
+    def keep(items: list[Item], kept: Iterable[bool], why: str) -> list[Item]:
+        left = list(compress(items, kept))
+        counts[why] = len(items) - len(left)
+        return left
+
+    left = sorted(
+        pool,
+        key=lambda item: (
+            -round((worth or {}).get(item.qid, 0.0), 9),
+            derive(seed, "freeze", item.qid),
+        ),
+    )
     if selection.leak_filter:
-        left = _kept(left, [item.qid not in leaked for item in left], LEAKED, told)
+        left = keep(left, [item.qid not in leaked for item in left], LEAKED)
     if selection.distinct:
         repeated = near_duplicates([i.question for i in left], [i.video_id for i in left])
-        left = _kept(left, [k not in repeated for k in range(len(left))], REPEATED, told)
-    turns = _turns(left)
+        left = keep(left, [k not in repeated for k in range(len(left))], REPEATED)
+    seen = Counter[str]()
+    turns = []  # of each item how many about its video stand before it
+    for item in left:
+        turns.append(seen[item.video_id])
+        seen[item.video_id] += 1
     if selection.per_video is not None:
-        left = _kept(left, [turn < selection.per_video for turn in turns], CROWDED, told)
+        left = keep(left, [turn < selection.per_video for turn in turns], CROWDED)
         turns = [turn for turn in turns if turn < selection.per_video]
     if selection.draws:
-        left = _drawn(left, turns, selection, seed=seed, told=told, embed=embed)
+        left, drawn = _drawn(left, turns, selection, seed=seed, embed=embed)
+        left = keep(left, drawn, UNDRAWN)
     places = {item.qid: k for k, item in enumerate(pool)}
-    return Chosen(sorted(left, key=lambda item: places[item.qid]), told)
-
-
-def _preference(item: Item, seed: int, worth: Mapping[str, float] | None) -> tuple[float, str]:
-    value = 0.0 if worth is None else -round(worth.get(item.qid, 0.0), 9)
-    return value, derive(seed, "freeze", item.qid)
-
-
-def _kept(items: list[Item], keep: Sequence[bool], why: str, told: dict[str, int]) -> list[Item]:
-    kept = [item for item, is_kept in zip(items, keep, strict=True) if is_kept]
-    told[why] = len(items) - len(kept)
-    return kept
-
-
-def _turns(items: Sequence[Item]) -> list[int]:
-    """Return of each item how many about its video stand before it."""
-    seen: dict[str, int] = {}
-    turns = []
-    for item in items:
-        turns.append(seen.get(item.video_id, 0))
-        seen[item.video_id] = turns[-1] + 1
-    return turns
+    return Chosen(sorted(left, key=lambda item: places[item.qid]), counts)
 
 
 def _drawn(
@@ -248,9 +239,9 @@ def _drawn(
     selection: Selection,
     *,
     seed: int,
-    told: dict[str, int],
     embed: Embed | None,
-) -> list[Item]:
+) -> tuple[list[Item], list[bool]]:
+    """Return the items, with topics if those count, and of each whether it was drawn."""
     if "topic" in selection.by:
         # scikit-learn takes over a second to import.
         from videoautoarena.runs.bench.freeze.topics import topics_of
@@ -267,7 +258,7 @@ def _drawn(
     sides = [longer(items[k]) for k in order] if selection.length_matched else None
     size = len(items) if selection.size is None else selection.size
     drawn = {order[place] for place in draw_evenly(strata, size, sides)}
-    return _kept(items, [k in drawn for k in range(len(items))], UNDRAWN, told)
+    return items, [k in drawn for k in range(len(items))]
 
 
 def longer(item: Item) -> int:

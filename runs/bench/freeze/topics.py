@@ -26,16 +26,10 @@ Say = Callable[[str], None]
 
 
 def vectors_of(questions: Sequence[str], model: str, *, folder: Path, say: Say) -> Floats:
-    """Return the vectors of questions, shape (questions, width).
+    """Return the vectors of questions, shape (questions, width), from a file in `folder` if there.
 
-    Args:
-        questions: in any order; the same ones in the same order are kept.
-        model: as `agents.models.parameters.embed` takes it.
-        folder: the run's, where a file is added.
-        say: is told what leaves the machine, before it does.
-
-    Raises:
-        BadInput: the model cannot be used, or its file is damaged.
+    The same questions in the same order are kept. `say` is called with what leaves the machine,
+    before it does. BadInput where the model cannot be used, or its file is damaged.
     """
     file = folder / f"embeddings-{digest(canonical_json([model, *questions]))[:16]}.npy"
     if file.exists():

@@ -7,9 +7,8 @@ when it is asked for: scores are printed without what plays.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -22,48 +21,14 @@ if TYPE_CHECKING:
     from videoautoarena.runs.console.events import Listeners
 
 
-class Scoring(ABC):
-    """How sets of one kind are played, scored, compared, checked and exported."""
-
-    exports: ClassVar[tuple[str, ...]]
-    """Formats of others that they can be written in."""
-
-    @abstractmethod
-    async def plan(self, bench: OpenBench, asked: Asked) -> BenchPlan:
-        """Return what it would take to play one; nobody is called, and nothing is written."""
-
-    @abstractmethod
-    async def run(
-        self, bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
-    ) -> Ran:
-        """Play one, or what of it is not played yet, and write the results when all of it is."""
-
-    @abstractmethod
-    def score(self, bench: OpenBench, wanted: WantedScores) -> Scores:
-        """Return the scores of all results on one."""
-
-    @abstractmethod
-    def played(self, bench: OpenBench, ran: Ran) -> Scores:
-        """Return the scores of what was just played, whether it was written or not."""
-
-    @abstractmethod
-    def compare(
-        self, bench: OpenBench, a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> Comparison:
-        """Return which of two models is better on one."""
-
-    @abstractmethod
-    def check(self, bench: OpenBench, *, run: Path | None, judge: str | None) -> Validity:
-        """Return whether one measures what it should."""
-
-
-class Preference(Scoring):
-    """Questions with an answer that won and one that lost: against both, or against an anchor."""
+class Preference:
+    """How questions are played and scored that have an answer that won and one that lost."""
 
     exports = ("videoautobench", "inspect", "arena-hard")
+    """Formats of others that they can be written in."""
 
     async def plan(self, bench: OpenBench, asked: Asked) -> BenchPlan:
-        """Return how many answers and judgings are left."""
+        """Return what it would take to play one; nobody is called, and nothing is written."""
         from videoautoarena.runs.bench.play.runner import plan_bench
 
         return await plan_bench(bench, asked)
@@ -71,19 +36,19 @@ class Preference(Scoring):
     async def run(
         self, bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
     ) -> Ran:
-        """Ask every model, and a judge about each answer."""
+        """Play one, or what of it is not played yet, and write the results when all of it is."""
         from videoautoarena.runs.bench.play.runner import run_bench
 
         return await run_bench(bench, asked, listeners=listeners, on_settled=on_settled)
 
     def score(self, bench: OpenBench, wanted: WantedScores) -> Scores:
-        """Return the board against the references, and one a judge and anchor."""
+        """Return the scores of all results on one, against the references and each anchor."""
         from videoautoarena.runs.bench.score.anchor_score import score_bench
 
         return score_bench(bench, wanted)
 
     def played(self, bench: OpenBench, ran: Ran) -> Scores:
-        """Return the board of those who played."""
+        """Return the scores of what was just played, whether it was written or not."""
         from videoautoarena.runs.bench.score.anchor_score import score_results
 
         return score_results(bench, ran.results)
@@ -91,21 +56,21 @@ class Preference(Scoring):
     def compare(
         self, bench: OpenBench, a: str, b: str, *, judge: str | None, anchor: str | None
     ) -> Comparison:
-        """Return the paired difference over the questions of both."""
+        """Return which of two models is better on one."""
         from videoautoarena.runs.bench.score.compare import compare
 
         return compare(bench, a, b, judge=judge, anchor=anchor)
 
     def check(self, bench: OpenBench, *, run: Path | None, judge: str | None) -> Validity:
-        """Return what length, constant words and no frames win."""
+        """Return whether one measures what it should."""
         from videoautoarena.runs.bench.score.validity import check
 
         return check(bench, run=run, judge=judge)
 
 
-SCORINGS: dict[Kind, Scoring] = {"preference": Preference()}
+SCORINGS: dict[Kind, Preference] = {"preference": Preference()}
 
 
-def scoring_of(bench: OpenBench) -> Scoring:
+def scoring_of(bench: OpenBench) -> Preference:
     """Return how a bench is played and scored; only what has an entry can be opened."""
     return SCORINGS[bench.manifest.kind]

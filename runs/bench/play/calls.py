@@ -30,15 +30,8 @@ def calls_file(bench: OpenBench) -> Path:
 def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) -> Store | None:
     """Return the calls of a bench, open and as they are; None where there are none yet.
 
-    Args:
-        bench: whose.
-        write: more may be written to them.
-        prompts: folder of prompts in place of ours; all calls of a bench are made with one set.
-
-    Raises:
-        BadInput: they belong to another bench, were made with other prompts than the given ones,
-            or the results are no folder.
-        RunLocked: they are to be written, and another process is at it.
+    All are made with one set of prompts. BadInput where they belong to another bench or have
+    other `prompts`; RunLocked where another process writes to them.
     """
     file = calls_file(bench)
     if bench.results.exists() and not is_folder(bench.results):
@@ -50,7 +43,15 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
         if store.manifest().get("bench") != bench.bench:
             raise BadInput(f"{file} holds calls of another bench; move it away")
         if prompts is not None:
-            _refuse_other_prompts(bench, own_prompts(store, prompts), load_prompts(prompts))
+            own, typed = own_prompts(store, prompts), load_prompts(prompts)
+            # Those that nobody typed are ours, which a newer version may have worded anew.
+            others = [role for role in typed.given if own.digests[role] != typed.digests[role]]
+            if others:
+                raise BadInput(
+                    f"{bench.folder} is played with other prompts ({', '.join(sorted(others))}); "
+                    "leave --prompts out to go on with its own, or play a copy of the bench "
+                    "without its results"
+                )
     except BaseException:
         store.close()
         raise
@@ -62,23 +63,8 @@ def load_prompts(folder: Path | None = None) -> PromptSet:
     return PromptSet.load(folder, bench=True)
 
 
-def _refuse_other_prompts(bench: OpenBench, own: PromptSet, typed: PromptSet) -> None:
-    """Refuse prompts beside which figures of this bench would no longer compare."""
-    # Those that nobody typed are ours, which a newer version may have worded anew.
-    others = sorted(role for role in typed.given if own.digests[role] != typed.digests[role])
-    if others:
-        raise BadInput(
-            f"{bench.folder} is played with other prompts ({', '.join(others)}); leave --prompts "
-            "out to go on with its own, or play a copy of the bench without its results"
-        )
-
-
 def begin_calls(bench: OpenBench, prompts: PromptSet) -> Store:
-    """Begin the calls of a bench that has none, and return them, open for writing.
-
-    Raises:
-        RunLocked: another process is at it.
-    """
+    """Begin the calls of a bench that has none, and return them, open for writing; or RunLocked."""
     facts = {
         "schema": SCHEMA,
         "version": version("videoautoarena"),
@@ -96,10 +82,7 @@ def begin_calls(bench: OpenBench, prompts: PromptSet) -> Store:
 
 
 def keep_prompts(store: Store, prompts: PromptSet) -> None:
-    """Copy the prompts to the calls that are made with them, unless they are there.
-
-    Calls that are older than a role lack the prompt of it.
-    """
+    """Copy the prompts to the calls made with them; older calls may lack a newer role's."""
     for role, text in prompts.texts.items():
         store.put_file(f"{PROMPT_FILE}{role}", text)
 
@@ -111,11 +94,7 @@ def own_prompts(store: Store | None, typed: Path | None = None) -> PromptSet:
 
 
 def prompt_notes(
-    bench: OpenBench,
-    prompts: PromptSet,
-    *,
-    used: Sequence[str] = ("contestant", "judge"),
-    typed: Path | None = None,
+    bench: OpenBench, prompts: PromptSet, *, used: Sequence[str], typed: Path | None
 ) -> Iterator[str]:
     """Yield what a reader must know of the prompts that are used, safe to print."""
     now = load_prompts(typed)

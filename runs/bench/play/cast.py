@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.errors import BadInput
@@ -29,13 +29,13 @@ from videoautoarena.runs.config.cast import (
     is_offline_judge,
     is_self_judging,
 )
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.rundir.budget import priced
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.runs.trials.trial import Leave, arena_file
+from videoautoarena.runs.trials.trial import Leave
 
 Swap = float | Literal["all"]
 
@@ -71,8 +71,7 @@ class BenchCast(NamedTuple):
     """A cast that may play."""
 
     config: RunConfig
-    """As of a run in which the judge examines, which nobody asks it to; without those players whose
-    answers were handed in."""
+    """As of a run in which the judge examines; without players whose answers were handed in."""
     players: tuple[Player, ...]
     judge: str
     """The name of the panel: all judges of `config` in alphabetical order, joined by commas."""
@@ -87,14 +86,9 @@ class BenchCast(NamedTuple):
         return ("contestant", "comparer" if self.anchor else "judge")
 
 
-def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
-    """Return who plays a bench and who judges.
-
-    Raises:
-        BadInput: a name twice, two names for one model, a judge that competes or cannot judge.
-    """
-    file = arena_file(wanted.config)
-    roster = wanted.models or file.roles.models or OFFLINE_CAST
+def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
+    """Return who plays a bench and who judges; `wanted` names the models."""
+    roster = wanted.models
     _refuse_twice(roster, "--model")
     given = {name: answers for name in roster if (answers := read_answers(bench, name))}
     asked = tuple(name for name in roster if name not in given)
@@ -102,13 +96,29 @@ def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
     sampling = _sampling(bench)
     identities = {name: digest_of(cast[name].identity(sampling.frames)) for name in asked}
     _refuse_same(identities)
-    judges = _judges(bench, wanted, file, cast=cast, is_given=bool(given))
+    is_real = bool(given) or _reads_real(bench, wanted)
+    judges = _judges(wanted, file, cast=cast, is_real=is_real)
     cast |= {judge: entry_of(judge, file) for judge in judges}
     _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
     if any(entry.is_offline for entry in cast.values()):
         refuse_text_read(sampling, "have real models play and judge")
-    config = _config(wanted, asked, judges, cast=cast, sampling=sampling)
-    _check_judge(bench, wanted, config, is_given=bool(given))
+    for judge in judges:
+        if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
+            can = f"the offline one that can is {OFFLINE_JUDGE}"
+            raise BadInput(f"{quoted(judge)} cannot judge; {can}")
+    config = RunConfig(
+        seed=wanted.seed,
+        rounds=1,
+        models=asked,
+        examiner=judges[0],
+        judges=judges,
+        cast=cast,
+        swap=wanted.swap,
+        sampling=sampling,
+        offline=all(entry.is_offline for entry in cast.values()),
+    )
+    whose = "that were handed in" if given else f"in {bench.folder}"
+    _check_judge(config, wanted.leave, whose=whose if is_real else None)
     config = priced(config)
     players = tuple(
         Player(name, digest_of(["answers", name]), given=given[name].responses)
@@ -116,10 +126,7 @@ def cast_of(bench: OpenBench, wanted: Wanted) -> BenchCast:
         else Player(name, identities[name], config.model_of(name))
         for name in roster
     )
-    assumed = not wanted.models and not file.roles.models
-    return BenchCast(
-        config, players, ",".join(judges), tuple(_notes(bench, wanted, config, assumed=assumed))
-    )
+    return BenchCast(config, players, ",".join(judges), tuple(_notes(bench, wanted, config)))
 
 
 def _refuse_twice(roster: tuple[str, ...], option: str) -> None:
@@ -149,12 +156,7 @@ def _sampling(bench: OpenBench) -> Sampling:
 
 
 def _judges(
-    bench: OpenBench,
-    wanted: Wanted,
-    file: ArenaFile,
-    *,
-    cast: Mapping[str, CastEntry],
-    is_given: bool,
+    wanted: Wanted, file: ArenaFile, *, cast: Mapping[str, CastEntry], is_real: bool
 ) -> tuple[str, ...]:
     """Return the panel in an order that does not depend on how it was typed."""
     named = file.roles.judge
@@ -162,7 +164,6 @@ def _judges(
     _refuse_twice(judges, "--judge")
     if judges:
         return tuple(sorted(judges))
-    is_real = is_given or _reads_real(bench, wanted)
     if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
         raise BadInput("nobody judges; name a model that does not compete with --judge")
     return (OFFLINE_JUDGE,)
@@ -179,49 +180,20 @@ def _reads_references(wanted: Wanted) -> bool:
     return wanted.anchor is None or wanted.anchor in REFERENCES
 
 
-def _config(
-    wanted: Wanted,
-    asked: tuple[str, ...],
-    judges: tuple[str, ...],
-    *,
-    cast: dict[str, CastEntry],
-    sampling: Sampling,
-) -> RunConfig:
-    for judge in judges:
-        if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
-            can = f"the offline one that can is {OFFLINE_JUDGE}"
-            raise BadInput(f"{quoted(judge)} cannot judge; {can}")
-    return RunConfig(
-        seed=wanted.seed,
-        rounds=1,
-        models=asked,
-        examiner=judges[0],
-        judges=judges,
-        cast=cast,
-        swap=wanted.swap,
-        sampling=sampling,
-        offline=all(entry.is_offline for entry in cast.values()),
-    )
-
-
-def _check_judge(bench: OpenBench, wanted: Wanted, config: RunConfig, *, is_given: bool) -> None:
-    """Refuse a judge that competes, and the offline one over answers that it cannot read."""
-    allowed, judges, cast = wanted.leave, config.judges, config.cast
+def _check_judge(config: RunConfig, allowed: Leave, *, whose: str | None) -> None:
+    """Refuse a judge that competes, and the offline one over real answers; `whose` are read."""
+    judges, cast = config.judges, config.cast
     is_self_judging(config.models, judges, cast=cast, allowed=allowed.compete)
     is_offline_judge(config.models, judges, cast=cast, allowed=allowed.offline)
-    is_real = is_given or _reads_real(bench, wanted)
     stand_ins = [judge for judge in judges if cast[judge].is_offline]
-    if stand_ins and is_real and not allowed.offline:
-        whose = "that were handed in" if is_given else f"in {bench.folder}"
+    if stand_ins and whose is not None and not allowed.offline:
         raise BadInput(
             f"{stand_ins[0]} only understands offline contestants, not the answers {whose}; "
             "name a real --judge, or add --allow-offline-judge"
         )
 
 
-def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig, *, assumed: bool) -> Iterator[str]:
-    if assumed:
-        yield "nobody named a model, so the offline stand-ins play"
+def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig) -> Iterator[str]:
     if config.offline:
         yield "this rates offline stand-ins, not real models"
     elif any(config.cast[judge].is_offline for judge in config.judges):
@@ -246,35 +218,36 @@ def _authors(bench: OpenBench, model: str) -> list[str]:
 
 
 def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
-    """Return who plays a bench, who judges, and who is the anchor if there is one.
+    """Return who plays a bench, who judges, and who is the anchor if there is one; or BadInput.
 
-    An anchor is a model, whose answers are asked for or were handed in, or by the words `selected`
-    and `rejected` those answers of the bench itself.
-
-    Raises:
-        BadInput: as `cast_of`, or nobody is left to be held against the anchor.
+    An anchor is a model, whose answers are asked for or were handed in, or by the words
+    `selected` and `rejected` those answers of the bench itself.
     """
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)
-    anchor = wanted.anchor
+    anchor, named = wanted.anchor, wanted.models or file.roles.models
+    roster = named or OFFLINE_CAST
+    assumed = () if named else ("nobody named a model, so the offline stand-ins play",)
     if anchor is None:
-        return cast_of(bench, wanted)
-    roster = wanted.models or file.roles.models or OFFLINE_CAST
+        cast = _cast_of(bench, wanted._replace(models=roster), file)
+        return cast._replace(notes=(*assumed, *cast.notes))
     names = tuple(name for name in roster if name != anchor)
     if not names:
         raise BadInput(f"{quoted(anchor)} would only meet itself; name other models with --model")
     if anchor in REFERENCES:
-        cast = cast_of(bench, wanted._replace(models=names))
-        held = Player(anchor, digest_of(["reference", anchor]), given=_references(bench, anchor))
+        cast = _cast_of(bench, wanted._replace(models=names), file)
+        answers = {
+            item.qid: item.selected_answer if anchor == "selected" else item.rejected_answer
+            for item in bench.items
+        }
+        held = Player(anchor, digest_of(["reference", anchor]), given=answers)
     else:
-        cast = cast_of(bench, wanted._replace(models=(*names, anchor)))
+        cast = _cast_of(bench, wanted._replace(models=(*names, anchor)), file)
         *_, held = cast.players
         cast = cast._replace(players=cast.players[:-1])
     if len(cast.config.judges) > 1:
         raise BadInput("one judge compares with an anchor, no panel; name it with --judge")
-    notes = [*cast.notes]
-    if not wanted.models and not file.roles.models:
-        notes.append("nobody named a model, so the offline stand-ins play")
+    notes = [*cast.notes, *assumed]
     if anchor in wanted.models:
         notes.append(f"{safe(anchor)} is the anchor, and is not held against itself")
     return cast._replace(anchor=held, notes=tuple(notes))
@@ -282,29 +255,16 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
 
 def _named_in_full(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> Wanted:
     """Return what was typed with short names of models that the bench knows written whole."""
-    run = bench.manifest.run
-    heads = [read_head(path, bench) for path in result_files(bench)]
-    known = [name for key in ("models", "judges") for name in _listed(run.get(key))]
+    known = [*file.models, *REFERENCES]
+    for listed in (bench.manifest.run.get(key) for key in ("models", "judges")):
+        known += map(str, listed) if isinstance(listed, list) else ()
     known += [
         name for one in bench.items for name in (one.selected_model, one.rejected_model) if name
     ]
-    known += [
-        name for head in heads for name in (head.model, *(head.judge or "").split(",")) if name
-    ]
-    known = [*file.models, *REFERENCES, *known]
+    for head in (read_head(path, bench) for path in result_files(bench)):
+        known += [name for name in (head.model, *(head.judge or "").split(",")) if name]
     return wanted._replace(
         models=tuple(in_full(name, known) for name in wanted.models),
         judges=tuple(in_full(name, known) for name in wanted.judges),
         anchor=wanted.anchor and in_full(wanted.anchor, known),
     )
-
-
-def _listed(value: JsonValue) -> list[str]:
-    return [str(name) for name in value] if isinstance(value, list) else []
-
-
-def _references(bench: OpenBench, which: str) -> dict[str, str]:
-    return {
-        item.qid: item.selected_answer if which == "selected" else item.rejected_answer
-        for item in bench.items
-    }

@@ -39,14 +39,7 @@ class Left:
 async def look_ahead(
     game: Game[Any] | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
 ) -> Left:
-    """Return what is left to be called; the anchor's answer counts once a question.
-
-    Args:
-        game: repeats what is known, and nothing else; None where nothing was ever played.
-        cast: who plays, and against whom.
-        items: what is asked.
-        films: where the videos are.
-    """
+    """Return what is left to be called; `game` repeats what is known, None where nothing is."""
     left = Left()
     for item in items:
         video = films.videos.get(item.video_id)

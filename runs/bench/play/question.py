@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Generic, Literal, NamedTuple, TypeVar, cast
 
 from videoautoarena.agents.models.registry import Model
@@ -40,6 +41,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import Item, digest_of
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.rundir.context import all_done
 from videoautoarena.runs.rundir.frames import RunFrames
 
 NO_VIDEO = "no video"
@@ -75,7 +77,7 @@ class Seating(NamedTuple):
     against: Against | Literal["anchor"]
     seats: Seats
     is_audit: bool = False
-    """It changes no ruling; it tells whether the judge minds the seats."""
+    """It changes no ruling; it shows whether the judge minds the seats."""
 
 
 class Outcome(NamedTuple):
@@ -96,7 +98,7 @@ class Game(ABC, Generic[Found]):
     run_frames: RunFrames
     films: BenchVideos
     on_failed: Callable[[str], None] = lambda _scope: None
-    """Hears the scope of every call that failed for good."""
+    """Called with the scope of every call that failed for good."""
     _asking: dict[str, asyncio.Lock] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -105,11 +107,7 @@ class Game(ABC, Generic[Found]):
         return tuple(map(self.cast.config.model_of, self.cast.config.judges))
 
     async def play(self, item: Item, player: Player) -> Outcome:
-        """Return what a question came to: one call for an answer, one a judging of each judge.
-
-        Raises:
-            JournalMiss: the prompter only repeats what is known, and this is not.
-        """
+        """Return what a question came to: one call for an answer, one a judging of each judge."""
         held = await self.held(item)
         said = held if held.text is None else await self.answer(item, player)
         if held.text is None or said.text is None:
@@ -118,15 +116,10 @@ class Game(ABC, Generic[Found]):
         seatings, judges = list(seatings_of(self.cast, item)), self.judges
         works = (self.judging(answered, seating, judge) for seating in seatings for judge in judges)
         # Every call is waited for even if one raises: its sibling's reply is paid and is kept.
-        done = await asyncio.gather(*works, return_exceptions=True)
-        found = list[Found]()
-        for outcome in done:
-            if isinstance(outcome, BaseException):
-                raise outcome
-            found.append(outcome)
-        each = len(judges)
-        by_seating = [found[k : k + each] for k in range(0, len(found), each)]
-        return self.settled(answered, list(zip(seatings, by_seating, strict=True)))
+        views = iter(await all_done(works))
+        return self.settled(
+            answered, [(seating, list(islice(views, len(judges)))) for seating in seatings]
+        )
 
     async def answer(self, item: Item, player: Player) -> Said:
         """Return what a player answers; what was handed in is not asked for."""
@@ -145,11 +138,11 @@ class Game(ABC, Generic[Found]):
                 slot=scope,
                 seat=0,
             )
-        except (CallFailed, UnusableVideo) as failure:
-            if isinstance(failure, CallFailed):
-                self.on_failed(scope)
-            is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
-            return Said(None, f"no answer: {failure}", is_ours=is_ours)
+        except UnusableVideo as why:
+            return Said(None, f"no answer: {why}", is_ours=True)
+        except CallFailed as failure:
+            self.on_failed(scope)
+            return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
         return Said(said.text)
 
     async def frames(self, item: Item) -> Frames:
@@ -302,14 +295,20 @@ def scope_of(item: Item) -> str:
 def verdict_of(judgings: Sequence[Judging]) -> Literal["win", "tie", "loss", "void"]:
     """Return what a panel says of the candidate, who stands for `b`; an abstention is no vote."""
     found = plurality([judging.verdict for judging in judgings])
-    if found is None:
-        return "void"
-    return "win" if found == "b" else "loss" if found == "a" else "tie"
+    return "void" if found is None else _for_candidate(found)
 
 
 def _ruling(answered: Answered, seating: Seating, judgings: Sequence[Judging]) -> Ruling:
     verdict, alone = verdict_of(judgings), len(judgings) == 1
-    words = {one.judge: _words(one) for one in judgings if one.verdict != "failed"}
+    words = {
+        one.judge: {
+            "verdict": one.verdict,
+            **(one.analyses.model_dump() if one.analyses else {}),
+            **one.model_dump(include={"own_answer", "standards"}),
+        }
+        for one in judgings
+        if one.verdict != "failed"
+    }
     said: object = next(iter(words.values()), None) if alone else {"judges": words}
     why = "; ".join(f"{one.judge}: {one.reason}" for one in judgings)
     return Ruling(
@@ -320,23 +319,20 @@ def _ruling(answered: Answered, seating: Seating, judgings: Sequence[Judging]) -
         response=answered.text,
         words=canonical_json(said) if words else None,
         reason=None if verdict != "void" else judgings[0].reason if alone else why,
-        votes=None if alone else [_vote(one) for one in judgings],
+        votes=None
+        if alone
+        else [
+            Vote(judge=one.judge, verdict=one.verdict)
+            if one.verdict in ("abstain", "failed")
+            else Vote(judge=one.judge, verdict=_for_candidate(one.verdict))
+            for one in judgings
+        ],
     )
 
 
-def _words(judging: Judging) -> dict[str, object]:
-    analyses = judging.analyses
-    said = judging.model_dump(include={"own_answer", "standards"})
-    return {"verdict": judging.verdict, **(analyses.model_dump() if analyses else {}), **said}
-
-
-def _vote(judging: Judging) -> Vote:
-    said = judging.verdict
-    if said == "abstain" or said == "failed":
-        return Vote(judge=judging.judge, verdict=said)
-    return Vote(
-        judge=judging.judge, verdict="win" if said == "b" else "loss" if said == "a" else "tie"
-    )
+def _for_candidate(verdict: str) -> Literal["win", "tie", "loss"]:
+    """Return a verdict in terms of the candidate, who stands for `b`."""
+    return "win" if verdict == "b" else "loss" if verdict == "a" else "tie"
 
 
 def _comparison(answered: Answered, seating: Seating, found: Compared) -> Comparison:

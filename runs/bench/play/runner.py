@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ from videoautoarena.runs.rundir.budget import (
     kept_caps,
     merged_caps,
 )
-from videoautoarena.runs.rundir.context import Calling, draining_asker
+from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.text.battle_table import quoted
@@ -59,15 +59,13 @@ from videoautoarena.video.workers.decoders import Decoders
 
 _AT_WORK = 2
 """Questions in hand for each call that may be under way: the next one is worded meanwhile."""
-Way = Callable[[Item, Player], Awaitable[Outcome]]
-"""Plays one question for one player."""
 OnSettled = Callable[[BenchTally], None]
-"""Hears, after every question of every model, how all of them went so far."""
+"""Called after every question of every model with how all of them went so far."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What was typed."""
+    """What was typed of a bench that is to be played."""
 
     wanted: Wanted = Wanted()  # noqa: RUF009 - a tuple, which nobody can change
     videos: Path | None = None
@@ -118,11 +116,7 @@ class _Ready:
 
 
 async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
-    """Return what it would take to play a bench; nobody is called, and nothing is written.
-
-    Raises:
-        BadInput: a cast that cannot play, or videos that nobody named.
-    """
+    """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
     async with _ready(bench, asked, write=False) as ready:
         return ready.plan
 
@@ -130,17 +124,10 @@ async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
 async def run_bench(
     bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
 ) -> Ran:
-    """Play a bench, or what of it is not played yet, and write the results when all of it is.
+    """Play what of a bench is not played yet, and write the results when all of it is.
 
-    Args:
-        bench: what is asked.
-        asked: what was typed.
-        listeners: who is told how it goes.
-        on_settled: hears after every question of every model.
-
-    Raises:
-        BadInput: as `plan_bench`; or a result that was imported stands in the way.
-        RunLocked: another process plays this bench.
+    BadInput as `plan_bench`, or where an imported result stands in the way; RunLocked where
+    another process plays this bench.
     """
     async with _ready(bench, asked, write=True) as ready:
         for line in ready.plan.as_lines():
@@ -156,28 +143,33 @@ async def run_bench(
         outcomes = await _play(
             ready, asked, tally=tally, listeners=listeners, on_settled=on_settled
         )
-        results = _results(ready, outcomes) if tally.settled == tally.total else ()
-        files, kept = keep_results(ready.bench, results)
+        results = list[Result | Anchored]()
+        if tally.settled == tally.total:
+            prompts = own_prompts(ready.store)
+            results = results_of(bench, ready.cast, ready.items, outcomes, prompts=prompts)
+        files, kept = keep_results(bench, results)
         names = tuple(player.name for player in ready.cast.players)
         anchor = ready.cast.anchor.name if ready.cast.anchor else None
-        return Ran(tally, ready.cast.judge, names, results, files, kept, anchor)
-
-
-def _results(ready: _Ready, outcomes: Outcomes) -> tuple[Result | Anchored, ...]:
-    prompts = own_prompts(ready.store)
-    return tuple(results_of(ready.bench, ready.cast, ready.items, outcomes, prompts=prompts))
+        return Ran(tally, ready.cast.judge, names, tuple(results), files, kept, anchor)
 
 
 @asynccontextmanager
 async def _ready(bench: OpenBench, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
-    cast, items = cast_against(bench, asked.wanted), _chosen(bench, asked)
+    cast, seed = cast_against(bench, asked.wanted), asked.wanted.seed
+    if not bench.items:
+        raise BadInput(f"{bench.folder} asks nothing")
+    # Only the seed decides which questions a limit leaves.
+    ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
+    items = ordered[: asked.limit]
     _refuse_imported(bench, cast)
     with ExitStack() as stack:
         store = open_calls(bench, write=write, prompts=asked.prompts)
         if store is not None:
             stack.enter_context(store)
-        caps = _caps_of(store, cast, asked.caps)
+        # They hold from now on for all that ever plays this bench.
+        caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, asked.caps)
+        check_caps(cast.config, caps)
         wanted = list(dict.fromkeys(item.video_id for item in items))
         films = find_bench_videos(bench, wanted, folder=asked.videos, store=store)
         refuse_strangers(bench, films)
@@ -200,36 +192,20 @@ async def _ready(bench: OpenBench, asked: Asked, *, write: bool) -> AsyncIterato
         yield _Ready(bench, cast, items, films, store, left, tuple(notes))
 
 
-def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
-    """Return the questions that are asked, in an order that only the seed decides."""
-    seed = asked.wanted.seed
-    ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
-    if not ordered:
-        raise BadInput(f"{bench.folder} asks nothing")
-    return ordered[: asked.limit]
-
-
 def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
     """Refuse to write over a result that was not made here."""
-    there: set[tuple[str, str]]
-    if (anchor := cast.anchor) is None:
-        there = {(one.model, one.judge) for one in read_results(bench) if one.how == "import"}
-    else:
-        held = [one for one in read_anchored(bench) if one.anchor == anchor.name]
-        there = {(one.model, one.judge) for one in held if one.how == "import"}
+    results: Sequence[Result | Anchored] = (
+        read_results(bench)
+        if cast.anchor is None
+        else [one for one in read_anchored(bench) if one.anchor == cast.anchor.name]
+    )
+    there = {(one.model, one.judge) for one in results if one.how == "import"}
     for player in cast.players:
         if (player.name, cast.judge) in there:
             raise BadInput(
                 f"{bench.folder} has an imported result of {quoted(player.name)} by "
                 f"{quoted(cast.judge)}; give the model or the judge another name in arena.toml"
             )
-
-
-def _caps_of(store: Store | None, cast: BenchCast, caps: Caps) -> Caps:
-    """Return the caps that hold from now on for all that ever plays this bench, checked."""
-    merged = merged_caps(kept_caps(store) if store is not None else NO_CAPS, caps)
-    check_caps(cast.config, merged)
-    return merged
 
 
 async def _look(
@@ -264,11 +240,9 @@ def game_of(
     cast: BenchCast, films: BenchVideos, asker: Asker, *, store: Store, run_frames: RunFrames
 ) -> Game[Any]:
     """Return what plays questions as a cast is scored: against the references, or an anchor."""
-    generations, seed = Generations(store), cast.config.seed
-    prompter = Prompter(asker, own_prompts(store), seed, generations=generations)
-    if cast.anchor is None:
-        return ReferenceGame(cast, prompter, run_frames, films)
-    return AnchorGame(cast, prompter, run_frames, films)
+    prompter = Prompter(asker, own_prompts(store), cast.config.seed, generations=Generations(store))
+    kind = ReferenceGame if cast.anchor is None else AnchorGame
+    return kind(cast, prompter, run_frames, films)
 
 
 async def _play(
@@ -285,61 +259,26 @@ async def _play(
         raise RuntimeError("a bench was to be played without a file for its calls")
     async with Decoders(FrameCache()) as decoders:
         run_frames = _run_frames(cast, ready.films, store, decoders=decoders)
-        calling, hear = (
-            Calling(store, cast.config, run_frames.jpegs),
-            partial(pass_on, listeners=listeners),
-        )
+        calling = Calling(store, cast.config, run_frames.jpegs)
+        hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, tally, pace=asked, hear=hear)
         game = game_of(cast, ready.films, asker, store=store, run_frames=run_frames)
-        jobs = [(item, player) for item in ready.items for player in cast.players]
-        line = Line(game.play, jobs, tally, on_settled)
+        outcomes: dict[tuple[str, str], Outcome] = {}
+
+        async def play(job: tuple[Item, Player]) -> None:
+            item, player = job
+            outcome = outcomes[player.name, item.qid] = await game.play(item, player)
+            tally.count(outcome, player.name)
+            on_settled(tally)
+
+        jobs, workers = product(ready.items, cast.players), _AT_WORK * asked.concurrency
         try:
-            stopped = await until_done(asker, line.play(_AT_WORK * asked.concurrency), listeners)
+            stopped = await until_done(asker, work_off(jobs, play, workers=workers), listeners)
         finally:
             await asker.aclose()
     tally.lost = store.journal.lost(besides="offline:*")
     tally.end(asker, stopped=stopped)
-    tally.complete = line.complete(ready.items, len(cast.players))
-    return line.outcomes
-
-
-class Line:
-    """Questions that are played in order, a few at a time."""
-
-    def __init__(
-        self,
-        way: Way,
-        jobs: list[tuple[Item, Player]],
-        tally: BenchTally,
-        on_settled: OnSettled,
-    ) -> None:
-        self.outcomes: dict[tuple[str, str], Outcome] = {}
-        self._way, self._tally, self._on_settled = way, tally, on_settled
-        self._jobs: Iterator[tuple[Item, Player]] = iter(jobs)
-        self._is_broken = False
-
-    async def play(self, workers: int) -> None:
-        """Play all of them; after an exception none is begun, and those begun are waited for."""
-        done = await asyncio.gather(*(self._work() for _ in range(workers)), return_exceptions=True)
-        for outcome in done:
-            if isinstance(outcome, BaseException):
-                raise outcome
-
-    async def _work(self) -> None:
-        for item, player in self._jobs:
-            if self._is_broken:
-                return
-            try:
-                outcome = await self._way(item, player)
-            except BaseException:
-                self._is_broken = True
-                raise
-            self.outcomes[player.name, item.qid] = outcome
-            self._tally.count(outcome, player.name)
-            self._on_settled(self._tally)
-
-    def complete(self, items: list[Item], players: int) -> int:
-        """Return how many questions, from the first, everybody has played."""
-        played = Counter(qid for _, qid in self.outcomes)
-        begun = (place for place, item in enumerate(items) if played[item.qid] < players)
-        return next(begun, len(items))
+    played = Counter(qid for _, qid in outcomes)
+    open_ = (k for k, one in enumerate(ready.items) if played[one.qid] < len(cast.players))
+    tally.complete = next(open_, len(ready.items))
+    return outcomes

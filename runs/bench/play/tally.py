@@ -69,8 +69,7 @@ class BenchTally(EarlyEnd):
         self.forfeits += outcome.end == "forfeit"
         self.voids += outcome.end == "void"
         if outcome.end != "judged":
-            reasons = dict.fromkeys(r.reason or "no reason recorded" for r in outcome.rulings)
-            self.reasons[next(reason for reason in reasons)] += 1
+            self.reasons[outcome.rulings[0].reason or "no reason recorded"] += 1
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
@@ -102,13 +101,16 @@ def results_of(
     for player in cast.players:
         mine = [outcomes[player.name, qid] for qid in ordered]
         known = _facts(cast, player, mine, prompts)
-        made: dict[str, Any] = {"bench": bench.bench, "model": player.name, "how": "run"}
-        made |= {"judge": cast.judge, "rulings": [one for each in mine for one in each.rulings]}
-        if cast.anchor is None:
-            found.append(Result(**made, facts={name: known[name] for name in FACTS}))
-        else:
-            facts = {name: known[name] for name in ANCHORED_FACTS}
-            found.append(Anchored(**made, anchor=cast.anchor.name, facts=facts))
+        made: dict[str, Any] = {
+            "bench": bench.bench,
+            "model": player.name,
+            "judge": cast.judge,
+            "how": "run",
+            "facts": {name: known[name] for name in (ANCHORED_FACTS if cast.anchor else FACTS)},
+            "rulings": [one for each in mine for one in each.rulings],
+        }
+        anchor = cast.anchor
+        found.append(Anchored(**made, anchor=anchor.name) if anchor else Result(**made))
     return found
 
 
@@ -139,11 +141,7 @@ def _facts(
 def keep_results(
     bench: OpenBench, results: Sequence[Result | Anchored]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Write results where none is there that decides more; return the files, and why not others.
-
-    Raises:
-        BadInput: one that is there cannot be read, or one cannot be written.
-    """
+    """Write results where none is there that decides more; return the files, and why not others."""
     files, kept = list[Path](), list[str]()
     for result in results:
         file, mine = place_of(bench, result), decided(result)

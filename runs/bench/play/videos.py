@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -50,23 +50,17 @@ def find_bench_videos(
 ) -> BenchVideos:
     """Return the videos of a bench: by digest where it knows one, else by path, name or id.
 
-    A video whose subtitles are not those of the bench is lost. Nothing is written.
-
-    Args:
-        bench: the bench.
-        wanted: ids of the videos that are needed.
-        folder: where they are; None for the copies in the bench, or what was seen before.
-        store: the bench's file of calls, which knows the videos it has seen; None before there is.
-
-    Raises:
-        BadInput: a folder is none or empty; or none is given, the bench has no copies, and a
-            video was never seen.
+    A video whose subtitles are not those of the bench is lost. Nothing is written. `folder` is
+    None for the copies in the bench, or for what `store`, its file of calls, saw before.
+    BadInput where the folder is none or empty, or a video was never seen.
     """
     seen = seen_videos(store)
     folder = folder or bench.videos
     if folder is not None and not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
-    films = BenchVideos({}, {}, {}, frozenset(_unknown(bench, wanted)), folder)
+    entries = bench.manifest.videos
+    unchecked = frozenset(id_ for id_ in wanted if entries[id_].sha256 is None)
+    films = BenchVideos({}, {}, {}, unchecked, folder)
     shelf = _Folder(folder) if folder is not None else None
     if shelf is not None and not shelf.by_name:
         raise BadInput(f"{folder} is empty; pass the folder of videos with --videos")
@@ -77,8 +71,7 @@ def find_bench_videos(
                 f"{bench.folder} holds no copies of its videos; pass their folder with --videos"
             )
         try:
-            entry = bench.manifest.videos[id_]
-            found = before if shelf is None else _found(shelf, id_, entry, before)
+            found = before if shelf is None else _found(shelf, id_, entries[id_], before)
         except UnusableVideo as why:
             films.lost[id_] = str(why)
             continue
@@ -91,10 +84,7 @@ def find_bench_videos(
 
 
 def remember_videos(bench: OpenBench, store: Store, films: BenchVideos) -> list[str]:
-    """Write down which files a bench's videos are, and the subtitles that count with them.
-
-    Returns what a person should know.
-    """
+    """Keep which files a bench's videos are, and their subtitles; return what to know of those."""
     notes = list(_keep_subtitles(bench, store, films))
     for id_, video in films.videos.items():
         store.add_videos([video])
@@ -107,11 +97,11 @@ def video_notes(bench: OpenBench, films: BenchVideos) -> Iterator[str]:
     for id_, why in list(films.lost.items())[:MOST_NAMED]:
         path = bench.manifest.videos[id_].path
         yield f"video {one_line(path or id_, 80)} {one_line(why, 120)}; its questions are void"
-    if more := len(films.lost) - MOST_NAMED:
-        yield from [f"{more} more videos are lost likewise"] if more > 0 else []
+    if (more := len(films.lost) - MOST_NAMED) > 0:
+        yield f"{more} more videos are lost likewise"
     if films.unchecked:
-        told = counted(len(films.unchecked), "video")
-        yield f"{told} unchecked: the bench does not know their content, so they go by their names"
+        many = counted(len(films.unchecked), "video")
+        yield f"{many} unchecked: the bench does not know their content, so they go by their names"
 
 
 def _keep_subtitles(bench: OpenBench, store: Store, films: BenchVideos) -> Iterator[str]:
@@ -168,10 +158,6 @@ def seen_videos(store: Store | None) -> dict[str, Video]:
     return {id_: video for id_, video in found if video is not None}
 
 
-def _unknown(bench: OpenBench, wanted: Sequence[str]) -> Iterable[str]:
-    return (id_ for id_ in wanted if bench.manifest.videos[id_].sha256 is None)
-
-
 class _Folder:
     """A folder of videos; its files are read once, and only where they must be."""
 
@@ -222,10 +208,8 @@ def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
     if entry.path and (place := inside(shelf.path, entry.path)) and place.is_file():
         return entry.path
     name = os.path.basename(entry.path) if entry.path else id_
-    found: list[str] = list(
-        dict.fromkeys([*shelf.by_name.get(name, ()), *shelf.by_name.get(id_, ())])
-    )
-    videos = [path for path in found if not path.lower().endswith((".srt", ".vtt"))]
+    found: list[str] = [*shelf.by_name.get(name, ()), *shelf.by_name.get(id_, ())]
+    videos = [path for path in dict.fromkeys(found) if not path.lower().endswith((".srt", ".vtt"))]
     if not videos:
         raise UnusableVideo("is missing")
     if len(videos) > 1:
@@ -234,11 +218,7 @@ def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
 
 
 def refuse_strangers(bench: OpenBench, films: BenchVideos) -> None:
-    """Refuse a folder that holds none of the videos that are asked about.
-
-    Raises:
-        BadInput: it does.
-    """
+    """Raise BadInput for a folder that holds none of the videos that are asked about."""
     if films.videos or not films.lost:
         return
     id_, why = next(iter(films.lost.items()))

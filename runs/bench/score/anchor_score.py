@@ -27,6 +27,7 @@ from videoautoarena.runs.bench.format.points import (
     groups_of,
     is_read,
     shares_of,
+    videos_of,
 )
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison, Result
@@ -36,34 +37,35 @@ from videoautoarena.runs.bench.score.score import (
     FEW_VIDEOS,
     PARTIAL,
     VOIDS,
+    Board,
     By,
     Of,
     anchored_by,
     build_scores,
+    count_items,
+    difference,
     results_by,
-    slices_of,
+    sliced,
 )
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
-from videoautoarena.scoring.ratings.differences import (
-    Gaps,
-    measure_gaps,
-    measure_lead,
-    to_win_rates,
-)
+from videoautoarena.scoring.ratings.differences import Gaps, measure_gaps, to_win_rates
 
 Intervals = Literal["clustered", "bootstrap"]
 ROUNDS = 1000
 ONE_SIDED = "one-sided"
-Board = dict[str, Any]
+Questions = Mapping[str, list[Comparison]]
+"""The comparisons of each question, by qid."""
+Styles = dict[str, float | None]
+"""A number of each style feature."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """What a person may choose."""
+    """How games become scores."""
 
     weight: float = WEIGHT
     """Games that a verdict of much better counts as, from 1."""
@@ -97,11 +99,7 @@ class Scores:
 
 
 def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
-    """Return the scores of the results that are wanted.
-
-    Raises:
-        BadInput: there are none, or an anchor is named and nothing was held against it.
-    """
+    """Return the scores of the results that are wanted; BadInput where there are none."""
     held = anchored_by(bench, judge=wanted.judge, anchor=wanted.anchor)
     anchored = build_anchored(bench, held, wanted.way, by=wanted.by)
     results = list[Result]()
@@ -136,56 +134,49 @@ class _Games(NamedTuple):
 def build_anchored(
     bench: OpenBench, results: Sequence[Anchored], way: Way | None = None, *, by: By | None = None
 ) -> list[Board]:
-    """Return a board for each judge and anchor, as JSON-ready values, best first.
-
-    Raises:
-        BadInput: style is to be taken out, and answers were not kept.
-    """
+    """Return a board for each judge and anchor, best first; BadInput without texts to style."""
     way = way or Way()
-    boards = []
-    for (judge, anchor), group in groups_of(results):
-        board = {
+    return [
+        {
             "judge": judge,
             "anchor": anchor,
-            "items": len(bench.items),
-            "videos": len({item.video_id for item in bench.items}),
-            "weight": way.weight,
-            "style": way.style,
-            "intervals": way.intervals,
+            **count_items(bench.items),
+            **{name: getattr(way, name) for name in ("weight", "style", "intervals")},
             "stand_ins": all(one.is_stand_in for one in group),
-            **_board(bench.items, group, way),
+            **sliced(bench, by, partial(_board, group=group, way=way)),
         }
-        if by is not None:
-            board |= {
-                "by": by,
-                "slices": slices_of(bench, by, partial(_board, group=group, way=way)),
-            }
-        boards.append(board)
-    return boards
+        for (judge, anchor), group in groups_of(results)
+    ]
 
 
-def _board(items: Sequence[Item], group: Sequence[Anchored], way: Way) -> Board:
-    asked = {item.qid: item for item in items}
-    found = [_counted(asked, result) for result in group]
+def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Board:
+    found = [
+        {qid: ones for qid, ones in by_question(one).items() if qid in asked and is_read(ones)}
+        for one in group
+    ]
     rated = [k for k, questions in enumerate(found) if questions]
-    gaps = None
-    style: dict[str, float | None] | None = None
+    gaps, style = None, None
     if rated:
         games = _games(asked, [(group[k], found[k]) for k in rated], way)
-        battles, style = _battles(games, models=len(rated))
+        battles, units = _battles(games, models=len(rated))
         rounds = ROUNDS if way.intervals == "bootstrap" else 0
         gaps = measure_gaps(battles, len(rated), rounds=rounds, seed=way.seed)
-        style = _priced(style, gaps)
+        style = _priced(units, gaps)
     place = {k: at for at, k in enumerate(rated)}
     rows = [
         _row(asked, result, found[k], gaps=gaps, at=place.get(k), weight=way.weight)
         for k, result in enumerate(group)
     ]
-    order = sorted(range(len(group)), key=lambda k: _rank(rows[k]))
+    shares = [shares_of(result, weight=way.weight) for result in group]
+    order = sorted(
+        range(len(group)),
+        key=lambda k: (rows[k]["score"] is None, -(rows[k]["score"] or 0.0), rows[k]["model"]),
+    )
     board: Board = {
         "models": [rows[k] for k in order],
         "differences": [
-            _difference(asked, group[j], group[k], way) for j, k in combinations(order, 2)
+            {"a": group[j].model, "b": group[k].model, **difference(asked, shares[j], shares[k])}
+            for j, k in combinations(order, 2)
         ],
         "seats": _seats(found),
     }
@@ -194,46 +185,31 @@ def _board(items: Sequence[Item], group: Sequence[Anchored], way: Way) -> Board:
     return board
 
 
-def _rank(row: Board) -> tuple[bool, float, str]:
-    return row["score"] is None, -(row["score"] or 0.0), row["model"]
-
-
-def _counted(asked: Mapping[str, Item], result: Anchored) -> dict[str, list[Comparison]]:
-    """Return the comparisons of those questions that count, among those that are asked."""
-    return {
-        qid: found for qid, found in by_question(result).items() if qid in asked and is_read(found)
-    }
-
-
 def _games(
-    asked: Mapping[str, Item],
-    found: Sequence[tuple[Anchored, Mapping[str, list[Comparison]]]],
-    way: Way,
+    asked: Mapping[str, Item], found: Sequence[tuple[Anchored, Questions]], way: Way
 ) -> _Games:
-    model, points, weight, video = [], [], [], []
+    model, points, weight, qids = [], [], [], []
     texts: list[tuple[str | None, str | None]] = []
-    places: dict[str, int] = {}
     for k, (_, questions) in enumerate(found):
         for qid, comparisons in questions.items():
             for game in games_of(comparisons, weight=way.weight):
                 model.append(k)
                 points.append(game.points)
                 weight.append(game.weight)
-                video.append(places.setdefault(asked[qid].video_id, len(places)))
+                qids.append(qid)
                 texts.append((comparisons[0].response, comparisons[0].anchor_response))
     heavy = np.array(weight)
     return _Games(
         np.array(model, dtype=np.int64),
         np.array(points),
         heavy / heavy.mean(),
-        np.array(video, dtype=np.int64),
+        videos_of(asked, qids),
         _styles(texts, found) if way.style else None,
     )
 
 
 def _styles(
-    texts: Sequence[tuple[str | None, str | None]],
-    found: Sequence[tuple[Anchored, Mapping[str, list[Comparison]]]],
+    texts: Sequence[tuple[str | None, str | None]], found: Sequence[tuple[Anchored, Questions]]
 ) -> Floats:
     for result, questions in found:
         lacking = sum(
@@ -252,44 +228,36 @@ def _styles(
     return compare_styles(counts[mine], counts[theirs])
 
 
-def _battles(games: _Games, *, models: int) -> tuple[Cells | Rows, dict[str, float | None] | None]:
+def _battles(games: _Games, *, models: int) -> tuple[Cells | Rows, Floats | None]:
     """Return the games as the fit takes them, and the unit of each style feature."""
     anchor = np.full(len(games.model), models, dtype=np.int64)
+    given: dict[str, Any] = {
+        "outcome": games.points,
+        "models": models + 1,
+        "cluster": games.video,
+        "weight": games.weight,
+    }
     if games.style is None:
-        cells = count_cells(
-            games.model,
-            anchor,
-            outcome=games.points,
-            models=models + 1,
-            cluster=games.video,
-            weight=games.weight,
-        )
-        return cells, None
+        return count_cells(games.model, anchor, **given), None
     x, units = standardise(games.style)
-    rows = count_rows(
-        games.model,
-        anchor,
-        outcome=games.points,
-        models=models + 1,
-        x=x[:, units > 0],
-        cluster=games.video,
-        weight=games.weight,
-    )
-    return rows, {name: float(unit) for name, unit in zip(FEATURES, units, strict=True)}
+    return count_rows(games.model, anchor, x=x[:, units > 0], **given), units
 
 
-def _priced(units: Mapping[str, float | None] | None, gaps: Gaps) -> dict[str, float | None] | None:
+def _priced(units: Floats | None, gaps: Gaps) -> Styles | None:
     """Return what one usual difference of each style feature is worth, in rating points."""
     if units is None or gaps.terms is None:
         return None
     fitted = iter(gaps.terms.gamma)
-    return {name: SCALE * float(next(fitted)) if unit else None for name, unit in units.items()}
+    return {
+        name: SCALE * float(next(fitted)) if unit else None
+        for name, unit in zip(FEATURES, units, strict=True)
+    }
 
 
 def _row(
     asked: Mapping[str, Item],
     result: Anchored,
-    found: Mapping[str, list[Comparison]],
+    found: Questions,
     *,
     gaps: Gaps | None,
     at: int | None,
@@ -342,7 +310,7 @@ def is_split(comparisons: Sequence[Comparison]) -> bool:
     return min(leads) < 0 < max(leads)
 
 
-def _seats(found: Sequence[Mapping[str, list[Comparison]]]) -> Board:
+def _seats(found: Sequence[Questions]) -> Board:
     """Return how judges took the seats: with no bias the first read wins half of the decided."""
     pairs = [ones for questions in found for ones in questions.values() if len(ones) == 2]
     leads = [
@@ -355,20 +323,4 @@ def _seats(found: Sequence[Mapping[str, list[Comparison]]]) -> Board:
         "split": sum(is_split(pair) for pair in pairs),
         "first": sum(lead > 0 for lead in leads),
         "second": sum(lead < 0 for lead in leads),
-    }
-
-
-def _difference(asked: Mapping[str, Item], one: Anchored, other: Anchored, way: Way) -> Board:
-    """Return how far one model's share lies above another's, question by question."""
-    a, b = (shares_of(result, weight=way.weight) for result in (one, other))
-    shared = [qid for qid in a if qid in b and qid in asked]
-    places: dict[str, int] = {}
-    clusters = [places.setdefault(asked[qid].video_id, len(places)) for qid in shared]
-    lead = measure_lead([a[qid] for qid in shared], [b[qid] for qid in shared], clusters)
-    told = {"difference": lead.value, "low": lead.low, "high": lead.high}
-    return {
-        "a": one.model,
-        "b": other.model,
-        **{key: None if math.isnan(value) else 100 * value for key, value in told.items()},
-        "n": lead.n,
     }

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.bench.format.points import points_of, shares_of, videos_of
+from videoautoarena.runs.bench.format.points import points_of, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
+from videoautoarena.runs.bench.score.score import lead_of
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.scoring.ratings.differences import Lead, measure_lead
+from videoautoarena.scoring.ratings.differences import Lead
 
 FEW_VIDEOS, TOO_FEW = 50, 10
 SURE = 0.975
 """A chance beyond which the interval of the difference holds no 0."""
 
 
-class Mean(NamedTuple):
+@dataclass(frozen=True)
+class Mean:
     """What one of the two brought on the questions of both."""
 
     model: str
@@ -53,32 +55,22 @@ class Comparison:
     """Whose answers they were held against; None where it was the references."""
     questions: int
     videos: int
-    models: tuple[Mean, Mean]
-    difference: Mapping[str, Difference]
+    models: list[Mean]
+    difference: dict[str, Difference]
     """Of the average; against references also of each of them."""
     better: float | None
     """The chance that the first is the better one."""
-    items: Mapping[str, int]
+    items: dict[str, int]
     """On how many questions which of them is higher."""
     sentence: str
-    warnings: tuple[str, ...]
+    warnings: list[str]
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench compare --json`."""
-        return {
-            "schema": SCHEMA,
-            "bench": self.bench,
-            "judge": self.judge,
-            **({} if self.anchor is None else {"anchor": self.anchor}),
-            "questions": self.questions,
-            "videos": self.videos,
-            "models": [one._asdict() for one in self.models],
-            "difference": {key: asdict(one) for key, one in self.difference.items()},
-            "better": self.better,
-            "items": dict(self.items),
-            "sentence": self.sentence,
-            "warnings": list(self.warnings),
-        }
+        fields = asdict(self)
+        if self.anchor is None:
+            del fields["anchor"]
+        return {"schema": SCHEMA, **fields}
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
@@ -107,21 +99,11 @@ class Comparison:
 def compare(
     bench: OpenBench, a: str, b: str, *, judge: str | None = None, anchor: str | None = None
 ) -> Comparison:
-    """Return how two models fared on the questions of a bench that count for both.
+    """Return how two models fared on the questions of a bench that count for both, or BadInput.
 
     Against an anchor where one is named, or where nothing else is there of both; each question
-    counts once, with the share of its games that a model won.
-
-    Args:
-        bench: what was asked.
-        a: name of a model with a result.
-        b: likewise.
-        judge: whose rulings count; None where there is one judge of both.
-        anchor: whose answers they were held against, where it is not the references.
-
-    Raises:
-        BadInput: a model without a result, several judges or anchors and none named, or no
-            question in common.
+    counts once, with the share of its games that a model won. The judge is named where several
+    judged both.
     """
     there = read_results(bench), read_anchored(bench)
     judged = [{one.model for one in results} for results in there]
@@ -134,32 +116,33 @@ def compare(
     qids = [item.qid for item in bench.items if all(item.qid in one for one in marks)]
     if not qids:
         raise BadInput(f"{quoted(a)} and {quoted(b)} share no judged question on {bench.folder}")
-    clusters = videos_of(bench, qids)
-    videos = int(clusters.max()) + 1
+    videos = len({bench.by_qid[qid].video_id for qid in qids})
     leads = {
-        key: measure_lead(
-            [marks[0][qid][key] for qid in qids], [marks[1][qid][key] for qid in qids], clusters
-        )
+        key: lead_of(bench.by_qid, *({qid: one[qid][key] for qid in qids} for one in marks))
         for key in marks[0][qids[0]]
     }
     gaps = [marks[0][qid]["average"] - marks[1][qid]["average"] for qid in qids]
     signs = [(gap > 0) - (gap < 0) for gap in gaps]
-    first, second = (
-        Mean(name, _percent(one[qid]["average"] for qid in qids), len(one), len(bench.items))
-        for name, one in zip((a, b), marks, strict=True)
-    )
+    models = []
+    for name, one in zip((a, b), marks, strict=True):
+        total = sum(one[qid]["average"] for qid in qids)
+        average = round(100.0 * (total / len(qids)), 4)
+        models.append(Mean(name, average, judged=len(one), of=len(bench.items)))
     return Comparison(
         bench=bench.bench,
         judge=found[0].judge,
         anchor=_key(found[0])[1],
         questions=len(qids),
         videos=videos,
-        models=(first, second),
-        difference={key: _difference(lead) for key, lead in leads.items()},
+        models=models,
+        difference={
+            key: Difference(*(_known(100.0 * x, 4) for x in lead[:3]))
+            for key, lead in leads.items()
+        },
         better=_known(leads["average"].better, 6),
         items={"a_higher": signs.count(1), "level": signs.count(0), "b_higher": signs.count(-1)},
         sentence=_sentence(a, b, leads["average"], videos),
-        warnings=tuple(_warnings(bench, [one.facts for one in found], qids, videos)),
+        warnings=_warnings(bench, [one.facts for one in found], qids, videos),
     )
 
 
@@ -215,18 +198,8 @@ def _marks(result: Result | Anchored) -> dict[str, dict[str, float]]:
     if isinstance(result, Anchored):
         return {qid: {"average": share} for qid, share in shares_of(result).items()}
     return {
-        qid: {"selected": won.selected, "rejected": won.rejected, "average": won.average}
-        for qid, won in points_of(result).items()
+        qid: {**won._asdict(), "average": won.average} for qid, won in points_of(result).items()
     }
-
-
-def _percent(values: Iterable[float]) -> float:
-    every = list(values)
-    return round(100.0 * (sum(every) / len(every)), 4)
-
-
-def _difference(lead: Lead) -> Difference:
-    return Difference(*(_known(100.0 * x, 4) for x in lead[:3]))
 
 
 def _known(value: float, digits: int) -> float | None:

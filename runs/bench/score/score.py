@@ -2,8 +2,7 @@
 
 Against a selected answer a win counts 1, a tie a half; against a rejected one only a win counts.
 Each is a percentage, the score is their mean. Questions about one video stand together in every
-interval. A difference of two models is of the questions on which both have verdicts. All of it
-follows from what `runs.bench.format.results` reads.
+interval. A difference of two models is of the questions on which both have verdicts.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.points import WORTH, groups_of, points_of
+from videoautoarena.runs.bench.format.points import WORTH, groups_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     REFERENCES,
@@ -30,6 +29,9 @@ from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.traits import BUCKET_NAMES
 from videoautoarena.runs.text.words import in_full
 
+if TYPE_CHECKING:
+    from videoautoarena.scoring.ratings.differences import Lead
+
 SCORE_SCHEMA = 1
 Of = Literal["judged", "decided", "all"]
 By = Literal["duration", "category", "topic"]
@@ -37,6 +39,8 @@ FEW_VIDEOS = 10
 PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
 """Flags: not every question was judged; not every judging could be read; too few for intervals."""
 VERDICTS = ("win", "tie", "loss", "void")
+Board = dict[str, Any]
+"""JSON-ready values."""
 Points = Mapping[str, float]
 """What each question that counts brought, by qid, from 0 to 1."""
 
@@ -59,56 +63,57 @@ class Scored(NamedTuple):
 
 def build_scores(
     bench: OpenBench, results: Sequence[Result], *, of: Of = "judged", by: By | None = None
-) -> dict[str, Any]:
-    """Return the scores of all results on a bench as JSON-ready values, best first.
+) -> Board:
+    """Return the scores of all results on a bench, best first; judges of one model stand apart.
 
     Args:
         bench: what was asked.
-        results: of its models; several judges of one model stand apart.
+        results: of its models.
         of: the questions that are the whole. `judged`: those that were judged, where a void is not
             won, as the published scorer has it; `decided`: those with a verdict against both
             references; `all`: every one of the bench, where also what is missing is not won.
         by: a trait of the questions, for a board of each of its parts as well.
     """
-    board = {
+    return {
         "schema": SCORE_SCHEMA,
         "bench": bench.bench,
-        "items": len(bench.items),
-        "videos": len({item.video_id for item in bench.items}),
+        **count_items(bench.items),
         "of": of,
         "stand_ins": bool(results) and all(result.is_stand_in for result in results),
-        **_board(bench.items, results, of),
+        **sliced(bench, by, lambda items: _board(items, results, of)),
     }
+
+
+def sliced(
+    bench: OpenBench, by: By | None, board_of: Callable[[Mapping[str, Item]], Board]
+) -> Board:
+    """Return the board of a bench, with one of each part, in the order in which parts are shown."""
+    board = board_of(bench.by_qid)
     if by is None:
         return board
-    slices = slices_of(bench, by, lambda items: _board(items, results, of))
-    return {**board, "by": by, "slices": slices}
-
-
-def slices_of(
-    bench: OpenBench, by: By, board_of: Callable[[Sequence[Item]], dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return a board of each part of a bench, in the order in which parts are shown."""
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in bench.items:
         parts[part_of(item, by)].append(item)
-    return [
+    order = sorted(parts) if by != "duration" else [name for name in BUCKET_NAMES if name in parts]
+    named = [*(name for name in order if name != UNKNOWN), *({UNKNOWN} & set(parts))]
+    slices = [
         {
             "slice": name,
-            "items": len(parts[name]),
-            "videos": len({item.video_id for item in parts[name]}),
-            **board_of(parts[name]),
+            **count_items(parts[name]),
+            **board_of({item.qid: item for item in parts[name]}),
         }
-        for name in _ordered(by, parts)
+        for name in named
     ]
+    return {**board, "by": by, "slices": slices}
+
+
+def count_items(items: Sequence[Item]) -> Board:
+    """Return how many questions they are, and about how many videos."""
+    return {"items": len(items), "videos": len({item.video_id for item in items})}
 
 
 def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False) -> list[Result]:
-    """Return the results on a bench, or those by one judge.
-
-    Raises:
-        BadInput: there are none, unless there may be none.
-    """
+    """Return the results on a bench, or those by one judge; BadInput of none, unless allowed."""
     results = read_results(bench)
     judge = judge and in_full(judge, (result.judge for result in results))
     found = [result for result in results if judge in (None, result.judge)]
@@ -126,11 +131,7 @@ def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False
 def anchored_by(
     bench: OpenBench, *, judge: str | None = None, anchor: str | None = None
 ) -> list[Anchored]:
-    """Return what was held against anchors on a bench, or against one of them, or by one judge.
-
-    Raises:
-        BadInput: an anchor is named, and nothing was held against it by that judge.
-    """
+    """Return what was held against all anchors or one, by all judges or one; or BadInput."""
     results = read_anchored(bench)
     judge = judge and in_full(judge, (one.judge for one in results))
     anchor = anchor and in_full(anchor, (one.anchor for one in results))
@@ -145,15 +146,7 @@ def anchored_by(
     return found
 
 
-def _ordered(by: By, parts: Mapping[str, object]) -> list[str]:
-    """Return the parts as they are shown: durations upwards, others by name, unknown last."""
-    if by == "duration":
-        return [name for name in (*BUCKET_NAMES, UNKNOWN) if name in parts]
-    return [*sorted(set(parts) - {UNKNOWN}), *({UNKNOWN} & set(parts))]
-
-
-def _board(items: Sequence[Item], results: Sequence[Result], of: Of) -> dict[str, Any]:
-    asked = {item.qid: item for item in items}
+def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Board:
     decided = [score(asked, result, of="decided") for result in results]
     rows = [
         (_row(asked, result, of, found), result, found.both)
@@ -171,7 +164,7 @@ def _board(items: Sequence[Item], results: Sequence[Result], of: Of) -> dict[str
     return {
         "models": [row for row, _, _ in rows],
         "differences": [
-            {"a": one.model, "b": other.model, "judge": one.judge, **_difference(asked, won, lost)}
+            {"a": one.model, "b": other.model, "judge": one.judge, **difference(asked, won, lost)}
             for (_, one, won), (_, other, lost) in combinations(rows, 2)
             if one.judge == other.judge
         ],
@@ -200,15 +193,17 @@ def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Sc
     )
 
 
-def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> dict[str, Any]:
+def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> Board:
     found = decided if of == "decided" else score(items, result, of=of)
-    sides: dict[str, dict[str, Any]] = {
+    sides: dict[str, Board] = {
         against: _side(items, result, against, getattr(found, against)) for against in REFERENCES
     }
     videos = len({items[qid].video_id for qid in found.both})
-    missing = any(side["missing"] for side in sides.values())
-    voids = any(side["void"] for side in sides.values())
-    flags = {PARTIAL: missing, VOIDS: voids, FEW: videos < FEW_VIDEOS}
+    flags = {
+        PARTIAL: any(side["missing"] for side in sides.values()),
+        VOIDS: any(side["void"] for side in sides.values()),
+        FEW: videos < FEW_VIDEOS,
+    }
     return {
         "model": result.model,
         "judge": result.judge,
@@ -221,7 +216,7 @@ def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> 
     }
 
 
-def _means(items: Mapping[str, Item], found: Scored) -> dict[str, Any]:
+def _means(items: Mapping[str, Item], found: Scored) -> Board:
     """Return the two percentages, their mean and its interval, and on how many questions."""
     from videoautoarena.scoring.intervals.proportions import measure_average
 
@@ -230,7 +225,7 @@ def _means(items: Mapping[str, Item], found: Scored) -> dict[str, Any]:
     low, high = ((selected[end] + rejected[end]) / 2 for end in ("low", "high"))
     if len(both) == selected["n"] == rejected["n"]:
         one, two = ([side[qid] for qid in both] for side in found)
-        average = measure_average(one, two, _clusters(items, both))
+        average = measure_average(one, two, videos_of(items, both))
         low, high = 100 * average.low, 100 * average.high
     # Of unequal questions the bounds above are those of two that could not go together more.
     mean = (selected["value"] + rejected["value"]) / 2
@@ -246,9 +241,7 @@ def _means(items: Mapping[str, Item], found: Scored) -> dict[str, Any]:
     )
 
 
-def _side(
-    items: Mapping[str, Item], result: Result, against: Against, points: Points
-) -> dict[str, Any]:
+def _side(items: Mapping[str, Item], result: Result, against: Against, points: Points) -> Board:
     """Return how the judgings against one reference went, and their percentage."""
     rulings = [r for r in result.rulings if r.against == against and r.qid in items]
     verdicts = Counter(ruling.verdict for ruling in rulings)
@@ -259,42 +252,36 @@ def _side(
     }
 
 
-def _measured(items: Mapping[str, Item], points: Points) -> dict[str, Any]:
+def _measured(items: Mapping[str, Item], points: Points) -> Board:
     from videoautoarena.scoring.intervals.proportions import measure_share
 
-    share = measure_share(list(points.values()), _clusters(items, points))
+    share = measure_share(list(points.values()), videos_of(items, points))
     return {"value": 100 * share.value, "low": 100 * share.low, "high": 100 * share.high,
             "n": share.n}  # fmt: skip
 
 
-def _difference(items: Mapping[str, Item], a: Points, b: Points) -> dict[str, Any]:
-    """Return how far one model's score lies above another's where both have verdicts.
+def difference(items: Mapping[str, Item], a: Points, b: Points) -> Board:
+    """Return how far one model's score lies above another's on those questions that count for both.
 
     In percentage points, with a 95 % interval of the paired difference: what makes a question hard
     for both is not in it. As `arena bench compare` has it.
     """
+    lead = lead_of(items, a, b)
+    bounds = dict(zip(("difference", "low", "high"), lead[:3], strict=True))
+    return _plain({**{name: 100 * value for name, value in bounds.items()}, "n": lead.n})
+
+
+def lead_of(items: Mapping[str, Item], a: Points, b: Points) -> Lead:
+    """Return how far one model lies above another on those questions that count for both."""
     from videoautoarena.scoring.ratings.differences import measure_lead
 
-    shared = [qid for qid in a if qid in b]
-    lead = measure_lead(
-        [a[qid] for qid in shared], [b[qid] for qid in shared], _clusters(items, shared)
-    )
-    return _plain(
-        {
-            "difference": 100 * lead.value,
-            "low": 100 * lead.low,
-            "high": 100 * lead.high,
-            "n": lead.n,
-        }
+    shared = [qid for qid in a if qid in b and qid in items]
+    return measure_lead(
+        [a[qid] for qid in shared], [b[qid] for qid in shared], videos_of(items, shared)
     )
 
 
-def _clusters(items: Mapping[str, Item], qids: Sequence[str] | Points) -> list[int]:
-    place: dict[str, int] = {}
-    return [place.setdefault(items[qid].video_id, len(place)) for qid in qids]
-
-
-def _plain(figures: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(figures: Mapping[str, Any]) -> Board:
     """Return figures with None for what there is nothing to say from."""
     return {
         name: None if isinstance(value, float) and math.isnan(value) else value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -13,18 +13,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS
+from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS, Board
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
-Board = dict[str, Any]
 FIGURES = ("vs selected", "vs rejected", "average")
+NAMES = ("model", "judge")
+"""Columns of text; the others are numbers."""
 LEAD = "lead over next"
-SPARE = ("n", LEAD, *FIGURES[:2])
-"""Columns that go, the first first, where a terminal is narrow."""
-_MOST_NAME = 18
-"""Columns that a name has at least, if it is that long."""
 _CENT = Decimal("0.01")
 OF = {
     "judged": "judged; what is void is not won",
@@ -34,12 +31,33 @@ OF = {
 """Which questions are the whole."""
 
 
+class Shown(NamedTuple):
+    """A board as text, before it is a table in a terminal or in a paper."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    in_slice: Callable[[Board], str]
+    """Return the figure of a row of a slice, and on how many questions."""
+    spare: tuple[str, ...]
+    """Columns that go, the first first, where a terminal is narrow."""
+    longest_name: int
+    """Cells that a name has at least, if it is that long."""
+    captions: tuple[str, str]
+    """Of the table, and of that of its slices."""
+    label: str
+
+
+def render(board: Board, shown: Shown, notes: Sequence[str]) -> list[RenderableType]:
+    """Return the table of a board, that of its slices if there are any, and what to read."""
+    parts: list[RenderableType] = [Fitting(partial(_grid, shown), shown.columns, shown.spare)]
+    if "slices" in board:
+        parts += [Text(""), _slice_grid(board, shown)]
+    return [*parts, *(Text(safe(note)) for note in notes)]
+
+
 def render_scores(board: Board) -> RenderableType:
     """Return the table of scores, those of slices if there are any, and what to read with them."""
-    parts: list[RenderableType] = [Fitting(partial(_grid, board), _columns(board), SPARE)]
-    if "slices" in board:
-        parts += [Text(""), slice_grid(board, _slice_rows(board))]
-    return Group(*parts, *(Text(safe(note)) for note in notes(board)))
+    return Group(*render(board, _shown(board), notes(board)))
 
 
 def pasted_scores(board: Board, form: str) -> str:
@@ -50,8 +68,7 @@ def pasted_scores(board: Board, form: str) -> str:
             for part in board.get("slices", [])
             for row in part["models"]
         ])  # fmt: skip
-    sheet = _slice_sheet(board) if "slices" in board else _sheet(board)
-    return mark_up(sheet, form)
+    return mark_up(sheet(board, _shown(board), notes(board)), form)
 
 
 CSV_COLUMNS = (
@@ -95,19 +112,31 @@ def bounds(row: Board) -> str:
     return "-" if row["low"] is None else f"{row['low']:.1f} to {row['high']:.1f}"
 
 
-def _columns(board: Board) -> tuple[str, ...]:
-    judges = {row["judge"] for row in board["models"]}
+def _shown(board: Board) -> Shown:
+    models = board["models"]
+    by = ["judge"] if len({row["judge"] for row in models}) > 1 else []
     odd = [
         name
         for name, counts in {"void": voids, "missing": missing}.items()
-        if any(counts(row) for row in board["models"])
+        if any(map(counts, models))
     ]
-    by = ["judge"] if len(judges) > 1 else []
-    return ("model", *by, *FIGURES, "95 % interval", "n", *odd, LEAD)
+    columns = ("model", *by, *FIGURES, "95 % interval", "n", *odd, LEAD)
+    return Shown(
+        columns,
+        rows=list(_rows(board, columns)),
+        in_slice=lambda row: "-" if row["average"] is None else f"{printed(row)[2]} ({row['n']})",
+        spare=("n", LEAD, *FIGURES[:2]),
+        longest_name=18,
+        captions=(
+            f"Scores of {counted(len(models), 'model')} on the bench",
+            f"Scores by {board.get('by')}, with the number of questions",
+        ),
+        label="scores",
+    )
 
 
-def _rows(board: Board) -> Iterator[list[str]]:
-    columns, below = _columns(board), _above_next(board)
+def _rows(board: Board, columns: Sequence[str]) -> Iterator[list[str]]:
+    below = above_next(board)
     for row in board["models"]:
         cells = {
             "model": row["model"],
@@ -122,89 +151,85 @@ def _rows(board: Board) -> Iterator[list[str]]:
         yield [cells[name] for name in columns]
 
 
-def _above_next(board: Board) -> dict[tuple[str, str], str]:
+def above_next(board: Board) -> dict[tuple[str, str | None], str]:
     """Return the interval of how far each model is above the next one of its judge."""
-    told: dict[tuple[str, str], str] = {}
+    leads: dict[tuple[str, str | None], str] = {}
     for found in board["differences"]:  # in the order of the board, so the first is the next
-        told.setdefault((found["a"], found["judge"]), bounds(found))
-    return told
+        leads.setdefault((found["a"], found.get("judge")), bounds(found))
+    return leads
 
 
-def _grid(board: Board, shown: Sequence[str]) -> Grid:
+def _grid(shown: Shown, names: Sequence[str]) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    columns = _columns(board)
-    for name in shown:
-        if name in ("model", "judge"):
-            longest = max(cell_len(safe(row[name])) for row in board["models"])
-            grid.add_column(name, overflow="fold", min_width=min(longest, _MOST_NAME))
+    rows = [dict(zip(shown.columns, row, strict=True)) for row in shown.rows]
+    for name in names:
+        if name in NAMES:
+            longest = max(cell_len(safe(row[name])) for row in rows)
+            grid.add_column(name, overflow="fold", min_width=min(longest, shown.longest_name))
         else:
-            grid.add_column("\n".join(name.rsplit(" ", 1)), justify="right", no_wrap=True)
-    for row in _rows(board):
-        cells = dict(zip(columns, row, strict=True))
-        grid.add_row(*(Text(safe(cells[name])) for name in shown))
+            head = "\n".join(name.rsplit(" ", 1)) if name[0].isalnum() else name
+            grid.add_column(head, justify="right", no_wrap=True)
+    for row in rows:
+        grid.add_row(*(Text(safe(row[name])) for name in names))
     return grid
 
 
-def _sheet(board: Board) -> Sheet:
-    columns = _columns(board)
+def sheet(board: Board, shown: Shown, notes: Sequence[str]) -> Sheet:
+    """Return what is pasted of a board: its slices if it has any, else its table."""
+    if "slices" not in board:
+        numbers = frozenset(k for k, name in enumerate(shown.columns) if name not in NAMES)
+        return Sheet(shown.columns, numbers, shown.rows, notes, shown.captions[0], shown.label)
+    columns = ("model", *(part["slice"] for part in board["slices"]))
     return Sheet(
-        columns=columns,
-        numbers=frozenset(k for k, name in enumerate(columns) if name not in ("model", "judge")),
-        rows=list(_rows(board)),
-        notes=notes(board),
-        caption=f"Scores of {counted(len(board['models']), 'model')} on the bench",
-        label="scores",
+        columns,
+        frozenset(range(1, len(columns))),
+        _slice_rows(board, shown),
+        notes,
+        caption=shown.captions[1],
+        label=f"{shown.label}-by-{board['by']}",
     )
 
 
-def _slice_rows(board: Board) -> list[list[str]]:
-    """Return a row a model, as the board has them: its average in each slice and on how many."""
+def _slice_rows(board: Board, shown: Shown) -> list[list[str]]:
+    """Return a row a model, as the board has them: its figure in each slice and on how many."""
     rows = []
     for row in board["models"]:
-        key, cells = (row["model"], row["judge"]), []
+        key, cells = (row["model"], row.get("judge")), [row["model"]]
         for part in board["slices"]:
-            found = next(r for r in part["models"] if (r["model"], r["judge"]) == key)
-            cells.append("-" if found["average"] is None else f"{printed(found)[2]} ({found['n']})")
-        rows.append([row["model"], *cells])
-    videos = ["videos", *(str(part["videos"]) for part in board["slices"])]
-    return [*rows, videos]
+            found = next(r for r in part["models"] if (r["model"], r.get("judge")) == key)
+            cells.append(shown.in_slice(found))
+        rows.append(cells)
+    return [*rows, ["videos", *(str(part["videos"]) for part in board["slices"])]]
 
 
-def slice_grid(board: Board, rows: Sequence[Sequence[str]]) -> Grid:
-    """Return a column a slice of a board, beside the names of the models."""
+def _slice_grid(board: Board, shown: Shown) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     grid.add_column(f"by {board['by']}", overflow="fold")
     for part in board["slices"]:
         grid.add_column(Text(safe(part["slice"])), justify="right", overflow="fold")
-    for row in rows:
+    for row in _slice_rows(board, shown):
         grid.add_row(*(Text(safe(cell)) for cell in row))
     return grid
 
 
-def _slice_sheet(board: Board) -> Sheet:
-    names = [part["slice"] for part in board["slices"]]
-    return Sheet(
-        columns=("model", *names),
-        numbers=frozenset(range(1, len(names) + 1)),
-        rows=_slice_rows(board),
-        notes=notes(board),
-        caption=f"Scores by {board['by']}, with the number of questions",
-        label=f"scores-by-{board['by']}",
-    )
-
-
 def notes(board: Board) -> list[str]:
     """Return what has to be read with the scores: of what they are, and what is odd about them."""
-    told = [
+    models = board["models"]
+    found = [
         f"In percent of the questions {OF[board['of']]}; {board['items']} questions about "
         f"{counted(board['videos'], 'video')} in all."
     ]
     if board["stand_ins"]:
-        told.append(f"{STAND_INS}.")
-    if len({row["judge"] for row in board["models"]}) > 1:
-        told.append("Judges differ: compare models that one judge judged.")
-    told += [line for row in board["models"] for line in _oddities(row, board)]
-    return [*told, *few_videos(board), *_summary(board["models"], board["differences"])]
+        found.append(f"{STAND_INS}.")
+    judges = {row["judge"] for row in models}
+    if len(judges) > 1:
+        found.append("Judges differ: compare models that one judge judged.")
+    found += [line for row in models for line in _oddities(row, board)]
+    found += few_videos(board)
+    if len(judges) == 1:
+        rated = [row["model"] for row in models if row["average"] is not None]
+        found += who_leads(rated, board["differences"])
+    return found
 
 
 def few_videos(board: Board) -> Iterator[str]:
@@ -218,21 +243,14 @@ def few_videos(board: Board) -> Iterator[str]:
 def _oddities(row: Board, board: Board) -> Iterator[str]:
     name, decided = row["model"], row["decided"]
     if missing(row):
-        told = max(row[side]["missing"] for side in ("selected", "rejected"))
-        yield f"{name}: {told} of {counted(board['items'], 'question')} not judged."
+        most = max(row[side]["missing"] for side in ("selected", "rejected"))
+        yield f"{name}: {most} of {counted(board['items'], 'question')} not judged."
     if voids(row):
         average = "-" if decided["average"] is None else printed(decided)[2]
         yield (
             f"{name}: {voids(row)} of {2 * board['items'] - missing(row)} judgings void; on the "
             f"{counted(decided['n'], 'question')} decided its average is {average}."
         )
-
-
-def _summary(rows: Sequence[Board], differences: Sequence[Board]) -> Iterator[str]:
-    """Yield who leads and whether that is sure, where one judge judged all."""
-    rated = [row["model"] for row in rows if row["average"] is not None]
-    if len({row["judge"] for row in rows}) == 1:
-        yield from who_leads(rated, differences)
 
 
 def who_leads(rated: Sequence[str], differences: Sequence[Board]) -> Iterator[str]:

@@ -1,13 +1,13 @@
 """Whether a bench measures what it should: what length, no frames and constant words win on it.
 
-All of it is told from the bench and the results on it, and, where the run is at hand, from how far
+All of it follows from the bench and the results on it and, where the run is at hand, from how far
 the scores order the models as the run's ratings do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
 from videoautoarena.runs.bench.format.points import Points, judge_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, read_results
+from videoautoarena.runs.bench.score.score import lead_of
 from videoautoarena.runs.leaderboard.agreement import Agreed, agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
 from videoautoarena.runs.rating.finding import Finding, alarms, percent, raise_alarms
@@ -30,16 +31,13 @@ from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
-from videoautoarena.scoring.ratings.differences import Lead, measure_lead
+from videoautoarena.scoring.ratings.differences import Lead
 
 _CAMPS = {"win": 0, "loss": 1, "tie": 2}
 
 
 def panel_of(bench: OpenBench, results: Sequence[Result]) -> list[Finding]:
-    """Return how far judges agree on a bench; nothing where each ruling is one judge's.
-
-    A case is a ruling: an answer, what it was held against, and the seats.
-    """
+    """Return how far judges agree on rulings of a bench; nothing where each is one judge's."""
     voted = [
         (ruling.qid, ruling.votes)
         for result in results
@@ -53,11 +51,10 @@ def panel_of(bench: OpenBench, results: Sequence[Result]) -> list[Finding]:
     for row, (_, votes) in enumerate(voted):
         for vote in votes:
             table[row, judges.index(vote.judge)] = _CAMPS.get(vote.verdict, MISSING)
-    video = videos_of(bench, [qid for qid, _ in voted])
-    each = [votes for _, votes in voted]
+    video = videos_of(bench.by_qid, [qid for qid, _ in voted])
     return [
         *agreement_of(judges, table, video, case="ruling"),
-        *(_abstains(judge, each, video) for judge in judges),
+        *(_abstains(judge, [votes for _, votes in voted], video) for judge in judges),
     ]
 
 
@@ -78,7 +75,7 @@ CANARIES = (("offline:windbag", "offline:terse"), ("offline:trickster", "offline
 MOST_CONSTANT = 0.1
 """A higher score for words that are the same whatever is asked is an alarm."""
 FULL = 0.95
-"""A bench on which somebody scores more tells the best apart no more."""
+"""A bench on which somebody scores more separates the best no more."""
 LOPSIDED = 2 / 3
 """Selected answers that are longer more often than this let length win, if the interval says so."""
 
@@ -101,30 +98,26 @@ class _Given:
         each = self.points.values()
         return [item.qid for item in self.bench.items if all(item.qid in one for one in each)]
 
-    def share(self, hits: Mapping[str, float]) -> Share:
-        """Return the mean of a figure for each question, with videos as clusters."""
-        return measure_share(list(hits.values()), videos_of(self.bench, list(hits)))
+    def share(self, hits: Iterable[tuple[str, float]]) -> Share:
+        """Return the mean of figures, each with the qid of its question; clusters are videos."""
+        pairs = list(hits)
+        videos = videos_of(self.bench.by_qid, (qid for qid, _ in pairs))
+        return measure_share([hit for _, hit in pairs], videos)
 
     def score(self, model: str) -> Share:
         """Return a model's score, 0 to 1."""
-        return self.share({qid: won.average for qid, won in self.points[model].items()})
+        return self.share((qid, won.average) for qid, won in self.points[model].items())
 
     def lead(self, a: str, b: str) -> Lead:
         """Return how far a model is above another on the questions of both, 0 to 1."""
-        one, two = self.points[a], self.points[b]
-        qids = [qid for qid in one if qid in two]
-        return measure_lead(
-            [one[qid].average for qid in qids],
-            [two[qid].average for qid in qids],
-            videos_of(self.bench, qids),
-        )
+        one, two = ({qid: won.average for qid, won in self.points[name].items()} for name in (a, b))
+        return lead_of(self.bench.by_qid, one, two)
 
     def answers(self) -> Iterator[tuple[Ruling, str, str]]:
         """Yield each ruling with its answer, where that was kept, and the reference."""
-        items = {item.qid: item for item in self.bench.items}
         for ruling in (ruling for result in self.results for ruling in result.rulings):
             if ruling.response is not None:
-                item, is_selected = items[ruling.qid], ruling.against == "selected"
+                item, is_selected = self.bench.by_qid[ruling.qid], ruling.against == "selected"
                 reference = item.selected_answer if is_selected else item.rejected_answer
                 yield ruling, ruling.response, reference
 
@@ -178,16 +171,9 @@ class Validity:
 
 
 def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None) -> Validity:
-    """Return what speaks for and against a bench.
+    """Return what speaks for and against a bench by one judge, or BadInput where several ruled.
 
-    Args:
-        bench: what was asked.
-        run: a run, or any leaderboard of the models, whose order the bench should give again.
-        judge: whose rulings are looked at; None where there is one.
-
-    Raises:
-        BadInput: no results, several judges and none named, or a run that shares
-            no model with the results.
+    `run` is a run, or any leaderboard of the models, whose order the bench should give again.
     """
     results = read_results(bench)
     chosen = judge_of(bench, results, judge)
@@ -199,22 +185,16 @@ def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None
         agreement = agree_boards(_board(given), read_board(run))
     models = tuple(result.model for result in given.results)
     return Validity(
-        bench.bench,
-        chosen,
-        len(bench.items),
-        models=models,
-        figures=tuple(found),
-        agreement=agreement,
+        bench.bench, chosen, len(bench.items), models, figures=tuple(found), agreement=agreement
     )
 
 
 def _lengths(given: _Given) -> Iterator[Finding]:
     """Yield how far length alone would go: in the bench, and before its judge."""
-    longer = {}
-    for item in given.bench.items:
-        selected, rejected = len(item.selected_answer), len(item.rejected_answer)
-        longer[item.qid] = 0.5 if selected == rejected else float(selected > rejected)
-    share = given.share(longer)
+    gaps = (
+        (one.qid, len(one.selected_answer) - len(one.rejected_answer)) for one in given.bench.items
+    )
+    share = given.share((qid, float(gap > 0) if gap else 0.5) for qid, gap in gaps)
     yield finding(
         "length.bench",
         share,
@@ -222,19 +202,16 @@ def _lengths(given: _Given) -> Iterator[Finding]:
         "only looks at length would agree with the bench so often.",
         is_alarm=share.low > LOPSIDED,
     )
-    yield _longer_wins(given)
-
-
-def _longer_wins(given: _Given) -> Finding:
-    hits, qids = list[float](), list[str]()
-    for ruling, answer, other in given.answers():
-        if ruling.verdict in ("win", "loss") and len(answer) != len(other):
-            hits.append(float((len(answer) > len(other)) == (ruling.verdict == "win")))
-            qids.append(ruling.qid)
+    hits = [
+        (ruling.qid, float((len(answer) > len(other)) == (ruling.verdict == "win")))
+        for ruling, answer, other in given.answers()
+        if ruling.verdict in ("win", "loss") and len(answer) != len(other)
+    ]
     if not hits:
-        return unknown("length.judge", "No ruling tells whether the judge likes long answers.")
-    share = measure_share(hits, videos_of(given.bench, qids))
-    return finding(
+        yield unknown("length.judge", "No ruling shows whether the judge likes long answers.")
+        return
+    share = given.share(hits)
+    yield finding(
         "length.judge",
         share,
         f"Where the judge saw a winner, that was the longer answer in {percent(share)} of the "
@@ -264,14 +241,13 @@ def _canaries(given: _Given) -> Iterator[Finding]:
 
 
 def _trick(given: _Given, trick: str, plain: str) -> Finding:
-    lead = given.lead(trick, plain)
-    wins = lead.low > 0.0
-    word = "gains" if lead.value > 0.0 else "gains nothing"
-    told = f"{100 * lead.value:+.1f} points, {100 * lead.low:+.1f} to {100 * lead.high:+.1f}"
-    sentence = f"{safe(trick)} {word} over {safe(plain)}, which says the same plainly ({told})."
-    return Finding(
-        f"canary.{safe(trick)}", lead.value, lead.low, lead.high, lead.n, sentence, is_alarm=wins
+    value, low, high, n = given.lead(trick, plain)[:4]
+    word = "gains" if value > 0.0 else "gains nothing"
+    sentence = (
+        f"{safe(trick)} {word} over {safe(plain)}, which says the same plainly "
+        f"({100 * value:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f})."
     )
+    return Finding(f"canary.{safe(trick)}", value, low, high, n, sentence, is_alarm=low > 0.0)
 
 
 def _leaks(given: _Given) -> Iterator[Finding]:
@@ -285,7 +261,8 @@ def _leaks(given: _Given) -> Iterator[Finding]:
         )
     for one in blind:
         won = given.points[one.model]
-        share, score = given.share({q: w.selected for q, w in won.items()}), given.score(one.model)
+        share = given.share((qid, points.selected) for qid, points in won.items())
+        score = given.score(one.model)
         yield finding(
             f"leak.blind.{safe(one.model)}",
             share,
@@ -296,27 +273,27 @@ def _leaks(given: _Given) -> Iterator[Finding]:
 
 
 def _room(given: _Given) -> Iterator[Finding]:
-    """Yield how much room the questions leave: who can win, and what tells models apart."""
+    """Yield how much room the questions leave: who can win, and what separates models."""
     qids = given.shared
     each = list(given.points.values())
     if not qids:
         yield unknown("room.solved", "No question was judged for every model.")
         return
     solved = {qid: [one[qid].selected == 1.0 for one in each] for qid in qids}
-    any_, all_ = ({q: float(told(won)) for q, won in solved.items()} for told in (any, all))
-    some = given.share(any_)
+    some = given.share((qid, float(any(won))) for qid, won in solved.items())
+    by_all = float(np.mean([all(won) for won in solved.values()]))
     yield finding(
         "room.solved",
         some,
         f"Some model beats the selected answer in {percent(some)} of "
         f"{counted(len(qids), 'question')}.",
     )
-    level = given.share({q: float(len({one[q].average for one in each}) == 1) for q in qids})
+    level = given.share((q, float(len({one[q].average for one in each}) == 1)) for q in qids)
     yield finding(
         "room.level",
         level,
         f"All models come to the same in {percent(level)} of them (all win in "
-        f"{100 * float(np.mean(list(all_.values()))):.1f} %): those tell nobody apart.",
+        f"{100 * by_all:.1f} %): those tell nobody apart.",
         is_alarm=len(each) > 2 and level.low > 0.5,
     )
     best = max(given.points, key=lambda name: given.score(name).value)
@@ -331,14 +308,14 @@ def _room(given: _Given) -> Iterator[Finding]:
 
 
 def _copies(given: _Given) -> Finding:
-    """Return how often an answer is the reference itself, which no judge can tell apart."""
-    hits, qids = list[float](), list[str]()
-    for ruling, answer, other in given.answers():
-        hits.append(float(answer.strip() == other.strip()))
-        qids.append(ruling.qid)
+    """Return how often an answer is the reference itself, from which no judge can know it."""
+    hits = [
+        (ruling.qid, float(answer.strip() == other.strip()))
+        for ruling, answer, other in given.answers()
+    ]
     if not hits:
         return unknown("copies", "No ruling has an answer.")
-    share = measure_share(hits, videos_of(given.bench, qids))
+    share = given.share(hits)
     return finding(
         "copies",
         share,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.weather import Spell, Weather, endure
-from videoautoarena.agents.limits.adaptive_limit import START, AdaptiveLimit, Ticket
-from videoautoarena.agents.limits.rate_limit import Outcome
+from videoautoarena.agents.limits.adaptive_limit import START, AdaptiveLimit
+from videoautoarena.agents.limits.rate_limit import Outcome, Sent
 from videoautoarena.agents.limits.scheduler import Scheduler
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
@@ -111,6 +111,7 @@ def test_a_storm_before_all_else_proves_no_limit_and_every_round_brings_a_place_
     assert fresh.places >= 30 > 20 >= limited.places
 
 
+@pytest.mark.slow
 def test_who_is_refused_from_the_start_loses_little_whatever_the_latencies() -> None:
     weather = Weather(concurrent=32, a_minute=600, hint_s=89.0, storms=((0.0, 3.0),))
     assert min(endure(weather, seed=seed).share for seed in range(4)) >= 0.94
@@ -161,9 +162,9 @@ def test_a_gate_is_never_shut_for_good_and_never_above_its_ceiling(
     assert gate.under_way == 0
 
 
-def test_a_ticket_of_before_the_storm_does_not_end_it() -> None:
+def test_a_call_of_before_the_storm_does_not_end_it() -> None:
     gate = AdaptiveLimit(64)
-    early: list[Ticket] = [gate.enter(0) for _ in range(4)]
+    early: list[Sent] = [gate.enter(0) for _ in range(4)]
     refuse(gate, 8)
     gate.leave(early[0], "taken", 1)
     assert gate.places == 1
@@ -206,8 +207,14 @@ SHARES: dict[str, tuple[Weather, dict[str, Any], float]] = {
     ),
 }
 
+FAST = ("32 at once, 600 a minute", "a storm of a minute", "refused from the start")
+"""A limit and a rate, a storm amid a run, and one before it; the others are slow."""
 
-@pytest.fixture(scope="module", params=SHARES, ids=str)
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in SHARES],
+)
 def spell(request: pytest.FixtureRequest) -> tuple[Spell, float]:
     weather, settings, bound = SHARES[request.param]
     return endure(weather, seed=5, **settings), bound

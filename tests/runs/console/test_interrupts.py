@@ -140,6 +140,7 @@ def test_a_second_interrupt_stops_at_once(ground: Ground, tmp_path: Path) -> Non
     assert (life.noise, life.children) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_second_hang_up_cuts_no_call_off(ground: Ground, tmp_path: Path) -> None:
     with (
         serving(tmp_path / "log", SLOW) as server,
@@ -218,7 +219,7 @@ def huge(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, slow(signal.SIGHUP)])
+@pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM), slow(signal.SIGHUP)])
 def test_looking_for_videos_is_interrupted_at_once(number: int, huge: Path, tmp_path: Path) -> None:
     with Life(command("simulate", "--videos", huge.parent, "--out", tmp_path / "out")) as life:
         life.until(lambda: is_reading(life, huge))

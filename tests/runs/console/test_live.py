@@ -55,7 +55,12 @@ def told_of(terminal: OnTerminal, battles: list[Battle]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("columns", "rows"), [(80, 24), pytest.param(120, 40, marks=pytest.mark.slow), (200, 50)]
+    ("columns", "rows"),
+    [
+        (80, 24),
+        pytest.param(120, 40, marks=pytest.mark.slow),
+        pytest.param(200, 50, marks=pytest.mark.slow),
+    ],
 )
 def test_the_last_picture_is_what_the_store_holds(
     videos: Path, tmp_path: Path, columns: int, rows: int
@@ -89,7 +94,12 @@ def test_a_terminal_that_shows_no_colour_gets_none(videos: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("more", "extra"), [((), {"TERM": "dumb"}), (("--plain",), {}), (("--trace",), {})]
+    ("more", "extra"),
+    [
+        ((), {"TERM": "dumb"}),
+        pytest.param(("--plain",), {}, marks=pytest.mark.slow),
+        pytest.param(("--trace",), {}, marks=pytest.mark.slow),
+    ],
 )
 def test_without_a_live_console_there_is_no_escape(
     videos: Path, tmp_path: Path, more: tuple[str, ...], extra: dict[str, str]

@@ -11,7 +11,7 @@ from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.memory.records.records import Attempt, Nonce, Usage
 from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.console.events import Begun, Draining, Ended, Settled
-from videoautoarena.runs.console.screen import Size, budget, is_told, picture
+from videoautoarena.runs.console.screen import Size, budget, has_budget, picture
 from videoautoarena.runs.console.snapshot import Standing
 from videoautoarena.runs.text.tables import ASCII, Line
 
@@ -78,7 +78,7 @@ def test_a_cap_on_tokens_is_told_with_what_was_taken() -> None:
 def test_a_run_of_stand_ins_tells_nothing_of_money() -> None:
     stands = standing(Caps())
     stands.hear(call(0.0))
-    assert not is_told(stands)
+    assert not has_budget(stands)
 
 
 def test_draining_for_the_cap_is_told_apart_from_an_interrupt() -> None:

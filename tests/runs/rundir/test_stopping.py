@@ -160,7 +160,7 @@ def test_nothing_is_met_while_some_model_cannot_be_compared(rule: str) -> None:
     reading = read_rule(CONFIG, game.waves, game.rule, 5)
     assert (reading.is_met, reading.pair, reading.ratio, reading.width) == (False, None, None, None)
     assert reading.battles == 36
-    assert "not yet known" in reading.told
+    assert "not yet known" in reading.how_near
 
 
 def test_how_near_a_rule_is_is_told_in_its_own_terms() -> None:
@@ -172,10 +172,10 @@ def test_how_near_a_rule_is_is_told_in_its_own_terms() -> None:
     assert reading.bound is not None
     assert 0 < reading.ratio < reading.bound
     assert not reading.is_met
-    assert f"smallest gap {reading.ratio:.1f} of {reading.bound:.1f}" in reading.told
+    assert f"smallest gap {reading.ratio:.1f} of {reading.bound:.1f}" in reading.how_near
     wide = read_rule(CONFIG, game.waves, Rule("ci", 9999), 5)
     assert wide.is_met
-    assert wide.told == f"intervals {wide.width:.1f} points wide, 9999 required"
+    assert wide.how_near == f"intervals {wide.width:.1f} points wide, 9999 required"
     assert not read_rule(CONFIG, game.waves, Rule("ci", 1), 5).is_met
 
 

@@ -107,9 +107,9 @@ def test_a_reader_that_goes_away_costs_no_call(ground: Ground, tmp_path: Path) -
         slow("2>&-", 0, "", id="2-closed"),
         pytest.param("<&- >&- 2>&-", 0, "", id="all-closed"),
         pytest.param("--json > /dev/full", 1, FULL, id="1-full"),
-        pytest.param(f"--json {GONE}", 0, "done: 6 battles settled", id="1-gone"),
+        slow(f"--json {GONE}", 0, "done: 6 battles settled", id="1-gone"),
         slow("--json >&-", 0, "done: 6 battles settled", id="1-closed"),
-        pytest.param("--plan --yes > /dev/full", 1, FULL, id="plan-full"),
+        slow("--plan --yes > /dev/full", 1, FULL, id="plan-full"),
     ],
 )
 def test_a_run_is_played_to_its_end(
@@ -176,7 +176,7 @@ def test_every_command_that_plays_plays_on(
     assert rows_in(tmp_path) == played
 
 
-@pytest.mark.parametrize("name", ["battles", "leaderboard", "export"])
+@pytest.mark.parametrize("name", [slow("battles"), "leaderboard", slow("export")])
 @pytest.mark.parametrize(
     ("how", "code", "err"),
     [("> /dev/full", 1, f"arena: {FULL}\n"), (GONE, 0, ""), (">&-", 0, "")],

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.played import judging
 from videoautoarena.memory.store.evidence import Trial
-from videoautoarena.runs.trials.runner import showing, told
+from videoautoarena.runs.trials.runner import in_words, showing
 from videoautoarena.runs.trials.trial import Tally
 
 
@@ -53,4 +53,4 @@ def test_reasons_are_counted_by_their_words() -> None:
     for verdict in ("failed", "failed", "abstain", "a"):
         tally.count(trial(verdict))
     assert tally.failures == {"status 500": 2}
-    assert told(tally) == "4 judgings, 1 abstained, 2 failed"
+    assert in_words(tally) == "4 judgings, 1 abstained, 2 failed"

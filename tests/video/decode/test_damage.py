@@ -13,7 +13,7 @@ from shutil import copyfile
 import av
 import pytest
 
-from benchmarks.damage import CODINGS, SEEN_DB, encode, lose_stretch, psnr, told_of
+from benchmarks.damage import CODINGS, SEEN_DB, encode, lose_stretch, psnr, reported_in
 from tests.support.stamped import Recipe, read_stamp, stamp
 from tests.support.stamped import encode as stamped
 from videoautoarena.memory.records.records import Sampling
@@ -50,7 +50,7 @@ def told(source: Path, packets: Iterable[int], *, count: int = 200) -> Path:
     """
     to = source.with_stem("hurt")
     copies = (overwritten(source, to, packet=packet, count=count) for packet in packets)
-    return next(copy for copy in copies if len(told_of(copy)) > 1)
+    return next(copy for copy in copies if len(reported_in(copy)) > 1)
 
 
 def overwritten(source: Path, to: Path, *, packet: int, count: int = 200) -> Path:
@@ -85,7 +85,7 @@ def test_frames_behind_damage_are_damaged_up_to_the_next_key_frame(whole: Path, 
     assert 8 < len(damaged)
     assert (30 <= places[0], places[-1]) == (True, 59)
     # It may read on for some frames before it tells.
-    behind = visibly_wrong(whole, hurt) & told_of(hurt)
+    behind = visibly_wrong(whole, hurt) & reported_in(hurt)
     assert 5 < len(behind)
     assert behind <= catch.missing
 
@@ -121,7 +121,7 @@ def test_lost_packets_of_a_transport_stream_damage_up_to_the_next_key_frame(
     assert index.hurt <= catch.missing
     fresh = min(key for key in index.keys if key > max(index.hurt))
     assert fresh not in catch.missing
-    behind = visibly_wrong(streamed, tmp_path / "lost.ts") & told_of(tmp_path / "lost.ts")
+    behind = visibly_wrong(streamed, tmp_path / "lost.ts") & reported_in(tmp_path / "lost.ts")
     assert behind <= catch.missing
 
 

@@ -10,24 +10,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.support.clips import copy_but_one
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.sampler import sample
-from videoautoarena.video.synth.samples import encode_clip, make_samples
+from videoautoarena.video.synth.samples import make_samples
 from videoautoarena.video.synth.scripts import CLIPS, write_script
-
-SHORTEST = min(CLIPS, key=lambda clip: clip.seconds * clip.width_px)
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    done: list[Path] = []
-    folder = tmp_path_factory.mktemp("samples")
-    made = make_samples(folder, done.append)
-    assert sorted(done) == sorted(made)
-    return made
+def samples(sample_clips: Path) -> list[Path]:
+    return make_samples(sample_clips)
 
 
 def test_twelve_different_videos_and_nothing_else(samples: list[Path]) -> None:
@@ -48,10 +43,16 @@ def test_lengths_sizes_and_rates_are_those_promised(samples: list[Path]) -> None
     assert len(sizes) >= 5
 
 
-def test_the_same_clip_has_the_same_bytes(samples: list[Path], tmp_path: Path) -> None:
-    encode_clip(SHORTEST, tmp_path / "again.mp4")
-    (first,) = (path for path in samples if path.stem == SHORTEST.name)
-    assert sha256_of(tmp_path / "again.mp4") == sha256_of(first)
+def test_what_is_missing_is_made_and_has_the_same_bytes(
+    samples: list[Path], tmp_path: Path
+) -> None:
+    done: list[Path] = []
+    folder = copy_but_one(samples[0].parent, tmp_path / "samples")
+    (missing,) = (path for path in samples if not (folder / path.name).exists())
+    made = make_samples(folder, done.append)
+    assert sorted(done) == sorted(made) == sorted(folder.iterdir())
+    assert done[-1].name == missing.name
+    assert sha256_of(folder / missing.name) == sha256_of(missing)
 
 
 def test_what_is_there_already_is_kept(samples: list[Path]) -> None:
