@@ -184,9 +184,13 @@ def import_judgments(
             ruling = _ruling(line.content, item.qid, against)
             _count(side, ruling)
             rulings.append(ruling)
-    facts = {"format": "videoautobench-judgments"}
     result = Result(
-        bench=bench.bench, model=model, judge=judge, how="import", rulings=rulings, facts=facts
+        bench=bench.bench,
+        model=model,
+        judge=judge,
+        how="import",
+        rulings=rulings,
+        facts={"format": "videoautobench-judgments"},
     )
     write_result(bench, result, force=force)
     return Judged(model, judge, len(items), **sides)
