@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
@@ -12,7 +13,8 @@ import numpy as np
 from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
 from videoautoarena.memory.store.evidence import Label, Sample
 from videoautoarena.runs.audit.evidence import AuditInput, below, finding, unknown
-from videoautoarena.runs.rating.finding import Finding, percent, share_json
+from videoautoarena.runs.rating.finding import Finding, decimals, percent, share_json
+from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.rundir.reader import Run, counted
@@ -27,7 +29,7 @@ A, B, TIE = 0, 1, 2
 CLOSE = 0.1
 """Answers whose lengths differ by no more than this share of the longer are matched."""
 GAPS = (0.0, 50.0, 100.0, 200.0, 400.0, math.inf)
-"""Rating gaps between which calibration is told."""
+"""Rating gaps between which calibration is measured."""
 
 
 class Spoken(NamedTuple):
@@ -54,18 +56,18 @@ def join_labels(labels: Sequence[Label], battles: Iterable[Battle]) -> list[Spok
 
 def chances(samples: Sequence[Sample]) -> dict[str, float]:
     """Return how likely each battle was to be drawn by one draw or another; others are left out."""
-    missed: dict[str, float] = {}
+    missed = defaultdict[str, float](lambda: 1.0)
     for sample in samples:
         for id_ in sample.of:
-            missed[id_] = missed.get(id_, 1.0) * (1.0 - sample.chance)
+            missed[id_] *= 1.0 - sample.chance
     return {id_: 1.0 - chance for id_, chance in missed.items()}
 
 
 def mean_points(spoken: Iterable[Spoken]) -> dict[str, float]:
     """Return what people give model a of each labelled battle, the mean where several did."""
-    given: dict[str, list[float]] = {}
+    given = defaultdict[str, list[float]](list)
     for label, _ in spoken:
-        given.setdefault(label.battle, []).append(points_of(label.verdict))
+        given[label.battle].append(points_of(label.verdict))
     return {id_: float(np.mean(points)) for id_, points in given.items()}
 
 
@@ -104,7 +106,7 @@ def compare(spoken: Sequence[Spoken]) -> Compared:
     return Compared(
         np.array([code_of(label.verdict) for label, _ in spoken], dtype=np.int64),
         np.array([code_of(battle.verdict) for _, battle in spoken], dtype=np.int64),
-        _numbered([battle.video for _, battle in spoken]),
+        number_names([battle.video for _, battle in spoken]),
         np.array([TIE if a == b else A if a > b else B for a, b in pairs], dtype=np.int64),
         np.array([abs(a - b) <= CLOSE * max(a, b) for a, b in pairs], dtype=np.int64),
     )
@@ -123,7 +125,7 @@ def people_agree(spoken: Sequence[Spoken]) -> tuple[Share, Share]:
     row = {id_: k for k, id_ in enumerate(battles)}
     ratings = np.full((len(battles), max(len(place), 1)), MISSING)
     video = np.zeros(len(battles), dtype=np.int64)
-    numbers = _numbered([of.battle.video for of in spoken])
+    numbers = number_names([of.battle.video for of in spoken])
     for of, number in zip(spoken, numbers, strict=True):
         ratings[row[of.battle.id], place[of.label.labeller]] = code_of(of.label.verdict)
         video[row[of.battle.id]] = number
@@ -178,11 +180,6 @@ def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[s
     return rows
 
 
-def _numbered(names: Sequence[str]) -> Ints:
-    place = {name: k for k, name in enumerate(dict.fromkeys(names))}
-    return np.array([place[name] for name in names], dtype=np.int64)
-
-
 _NOBODY = (
     "No person has labelled a battle that counts, so nothing says how far the judge agrees with "
     "people."
@@ -201,7 +198,7 @@ def judge_labels(spoken: Sequence[Spoken], *, seats_count: bool) -> list[Finding
     """Return how far judges agree with people, and people with each other.
 
     Each label is held against the verdict on its battle, which is that of all judges together, with
-    videos as clusters. An alarm tells of a judge that is surely right less often than the longer
+    videos as clusters. An alarm is about a judge that is surely right less often than the longer
     answer.
     """
     if not spoken:
@@ -361,6 +358,4 @@ def _points(gain: Share) -> str:
 
 
 def _figure(share: Share) -> str:
-    if math.isnan(share.value):
-        return "no value, since all say the same one thing"
-    return f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"
+    return decimals(share, nothing="no value, since all say the same one thing")

@@ -41,12 +41,9 @@ class Imported(NamedTuple):
 
     def as_line(self) -> str:
         """Return it as a sentence."""
-        told = f"{counted(self.added, 'label')} added"
-        if self.known:
-            told += f"; {counted(self.known, 'row')} said what is there already"
-        if self.blank:
-            told += f"; {counted(self.blank, 'row')} without a verdict passed over"
-        return told
+        known = f"; {counted(self.known, 'row')} said what is there already" * bool(self.known)
+        blank = f"; {counted(self.blank, 'row')} without a verdict passed over" * bool(self.blank)
+        return f"{counted(self.added, 'label')} added{known}{blank}"
 
 
 class _Unusable(Exception):
@@ -119,8 +116,8 @@ class _Reading:
             self.known += 1
         else:
             raise _Unusable(
-                f"{quoted(labeller)} said {_told(before)} of {battle} before, and now "
-                f"{_told(label)}"
+                f"{quoted(labeller)} said {_words(before)} of {battle} before, and now "
+                f"{_words(label)}"
             )
 
     def _battle(self, row: Mapping[str, Any]) -> str:
@@ -165,17 +162,14 @@ def _choice(name: str, given: Any) -> Choice:
     return word
 
 
-def _told(label: Label) -> str:
-    """A label in a few words."""
+def _words(label: Label) -> str:
     rest = [f"{name} {word}" for name, word in label.standards.items()]
     return f"{label.verdict} ({', '.join(rest)})" if rest else label.verdict
 
 
 def _refusal(sheet: Sheet, wrong: Mapping[int, str]) -> BadInput:
     first, *others = wrong
-    told = str(sheet.refuse(first, wrong[first]))
-    if others:
-        named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
-        more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
-        told += f"; nor can {sheet.row}s {named}{more} be used"
-    return BadInput(f"{told}; nothing was imported")
+    named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
+    more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
+    nor = f"; nor can {sheet.row}s {named}{more} be used" if others else ""
+    return BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was imported")

@@ -43,8 +43,8 @@ class Drawn(NamedTuple):
 
     def as_line(self, to: Path) -> str:
         """Return it as a sentence."""
-        told = f"{counted(self.written, 'battle')} to label written to {safe(str(to))}"
-        return f"{told}; {self.sampled} of {self.decided} decided battles are drawn so far"
+        written = f"{counted(self.written, 'battle')} to label written to {safe(str(to))}"
+        return f"{written}; {self.sampled} of {self.decided} decided battles are drawn so far"
 
 
 def draw_sample(
@@ -109,12 +109,7 @@ def shuffle(ids: Sequence[str], seed: int, draws: int) -> list[str]:
 
 
 def _draw(
-    battles: Sequence[Battle],
-    before: Sequence[Sample],
-    *,
-    number: int,
-    seed: int,
-    by: Part | None,
+    battles: Sequence[Battle], before: Sequence[Sample], *, number: int, seed: int, by: Part | None
 ) -> list[Sample]:
     taken = {id_ for sample in before for id_ in sample.drawn}
     parts: dict[str, list[str]] = {}
@@ -124,8 +119,8 @@ def _draw(
     whole = sum(map(len, left.values()))
     if number > whole:
         already = f" ({len(taken)} were drawn before)" if taken else ""
-        told = f"{counted(whole, 'decided battle')} left to draw{already}"
-        raise BadInput(f"{told}; pass --n {whole}" if whole else f"{told}; play more first")
+        hint = f"pass --n {whole}" if whole else "play more first"
+        raise BadInput(f"{counted(whole, 'decided battle')} left to draw{already}; {hint}")
     rest = {part: len(ids) for part, ids in left.items() if ids}
     if number < len(rest):
         raise BadInput(
@@ -158,12 +153,8 @@ def _share_out(number: int, sizes: Mapping[str, int]) -> dict[str, int]:
     return shares
 
 
-def _pair(battle: Battle) -> str:
-    return "\n".join(sorted((battle.model_a or "", battle.model_b or "")))
-
-
 _PARTS: dict[Part, Callable[[Battle], str]] = {
-    "pair": _pair,
+    "pair": lambda battle: "\n".join(sorted((battle.model_a or "", battle.model_b or ""))),
     "video": lambda battle: battle.video,
     "category": lambda battle: battle.category or "",
     "duration": lambda battle: bucket(battle.duration_s),
@@ -192,8 +183,8 @@ def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
     for id_ in ids:
         battle = run.store.battle(id_)
         assert battle is not None
-        told = (paths.get(battle.video, battle.video), battle.question, battle.persona_text)
-        rows.append((id_, *told, battle.answer_a, battle.answer_b, *[None] * len(ASKED)))
+        about = (paths.get(battle.video, battle.video), battle.question, battle.persona_text)
+        rows.append((id_, *about, battle.answer_a, battle.answer_b, *[None] * len(ASKED)))
     if form == ".jsonl":
         lines = [json.dumps(dict(zip((*SHOWN, *ASKED), row, strict=True))) for row in rows]
     else:
@@ -212,10 +203,9 @@ def _separated(rows: Sequence[Sequence[Any]], delimiter: str) -> list[str]:
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow((*SHOWN, *ASKED))
-    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    writer.writerows(
+        [quote_formula(safe((cell or "").replace("\r\n", "\n"), lines=True)) for cell in row]
+        for row in rows
+    )
     # Without the mark, spreadsheets do not take it for UTF-8.
     return ["\ufeff" + text.getvalue().removesuffix("\n")]
-
-
-def _cell(cell: str | None) -> str:
-    return quote_formula(safe((cell or "").replace("\r\n", "\n"), lines=True))

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group
-from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
@@ -22,6 +20,7 @@ from videoautoarena.runs.audit.human_agreement import (
 )
 from videoautoarena.runs.rating.finding import raise_alarms, share_json
 from videoautoarena.runs.rundir.reader import Run, counted
+from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
 
 if TYPE_CHECKING:
@@ -44,11 +43,7 @@ def show_labels(run: Run) -> dict[str, Any]:
         "labels": len(spoken),
         "battles": len(labelled),
         "left_out": len(every) - len(spoken),
-        "sample": {
-            "drawn": len(drawn),
-            "labelled": len(drawn & labelled),
-            "decided": len(decided),
-        },
+        "sample": {"drawn": len(drawn), "labelled": len(drawn & labelled), "decided": len(decided)},
         "labellers": _labellers(spoken),
         "findings": [finding.to_json() for finding in raise_alarms(said)],
         "calibration": calibrate(run.battles, spoken) if spoken else [],
@@ -75,12 +70,13 @@ def render_labels(shown: dict[str, Any]) -> RenderableType:
     """Return what `show_labels` found for a console of 80 columns or more."""
     if not shown["labels"]:
         return Group(*(Text(line) for line in _head(shown)))
-    people = _grid("labeller", "labels", "ties", "says what the judge says")
+    people = plain_grid("labeller", "labels", "ties", "says what the judge says", gap=2)
     for row in shown["labellers"]:
         name = safe(row["labeller"])
         short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
         people.add_row(Text(short), str(row["labels"]), str(row["ties"]), percent(row["agreed"]))
-    gaps = _grid("rating gap", "labels", "judge agrees", "people pick better", "expected")
+    titles = ("rating gap", "labels", "judge agrees", "people pick better", "expected")
+    gaps = plain_grid(*titles, gap=2)
     for row in shown["calibration"]:
         to = "and more" if row["gap_to"] is None else f"to {row['gap_to']:.0f}"
         gaps.add_row(
@@ -90,12 +86,12 @@ def render_labels(shown: dict[str, Any]) -> RenderableType:
             percent(row["better"]),
             f"{100 * row['expected']:.0f} %",
         )
-    told = [Text(f"- {finding['sentence']}") for finding in shown["findings"]]
+    findings = [Text(f"- {finding['sentence']}") for finding in shown["findings"]]
     below: list[RenderableType] = (
         [Text(""), gaps, Text(_ABOUT_GAPS)] if shown["calibration"] else []
     )
     head = [Text(line) for line in _head(shown)]
-    return Group(*head, Text(""), people, Text(""), *told, *below)
+    return Group(*head, Text(""), people, Text(""), *findings, *below)
 
 
 _ABOUT_GAPS = (
@@ -113,27 +109,20 @@ def percent(share: dict[str, Any]) -> str:
 
 
 def _head(shown: dict[str, Any]) -> list[str]:
-    sample, told = shown["sample"], []
+    sample, lines = shown["sample"], []
     if not shown["labels"]:
-        told.append("No label of a battle that counts; arena labels import brings them in.")
+        lines.append("No label of a battle that counts; arena labels import brings them in.")
     else:
-        told.append(
+        lines.append(
             f"{counted(shown['labels'], 'label')} of {counted(shown['battles'], 'battle')} by "
             f"{len(shown['labellers'])} {'person' if len(shown['labellers']) == 1 else 'people'}."
         )
     if shown["left_out"]:
-        told.append(f"{counted(shown['left_out'], 'label')} of superseded battles left out.")
+        lines.append(f"{counted(shown['left_out'], 'label')} of superseded battles left out.")
     drawn = f"{sample['drawn']} of {counted(sample['decided'], 'decided battle')}"
-    told.append(
+    lines.append(
         f"Drawn at random: {drawn}, {sample['labelled']} of them labelled."
         if sample["drawn"]
         else "No battles were drawn at random yet; arena labels sample draws some."
     )
-    return told
-
-
-def _grid(*titles: str) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
-    for k, title in enumerate(titles):
-        grid.add_column(title, justify="right" if k else "left", overflow="fold")
-    return grid
+    return lines

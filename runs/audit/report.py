@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_s
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
-from videoautoarena.runs.rating.finding import Finding, is_usual, raise_alarms
+from videoautoarena.runs.rating.finding import Finding, fields_json, is_usual, raise_alarms
 from videoautoarena.runs.rating.method import Totals
 from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.rundir.reader import (
@@ -72,7 +72,7 @@ class AuditReport:
     judges: Mapping[str, str]
     """Names of all who judged, each with the `provider:model` that it stands for."""
     totals: Totals
-    rates_stand_ins: bool
+    stand_ins: bool
     """The run's models are offline ones."""
     warnings: Sequence[str]
     findings: Sequence[Finding]
@@ -85,14 +85,7 @@ class AuditReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
-        return {
-            "schema": SCHEMA,
-            "judges": dict(self.judges),
-            "totals": asdict(self.totals),
-            "stand_ins": self.rates_stand_ins,
-            "warnings": list(self.warnings),
-            "findings": [found.to_json() for found in self.findings],
-        }
+        return {"schema": SCHEMA, **fields_json(self)}
 
 
 def audit(folder: Path) -> AuditReport:
@@ -179,7 +172,7 @@ def render(report: AuditReport) -> RenderableType:
     Sentences hold names and reasons of a run, already made safe by whoever wrote them.
     """
     lines: list[RenderableType] = [Text(_heading(report))]
-    if report.rates_stand_ins:
+    if report.stand_ins:
         lines.append(Text(f"note: {STAND_INS}"))
     lines += [Text(f"note: {safe(warning)}") for warning in report.warnings]
     alarms = [_Item(f.sentence, is_alarm=True) for f in report.alarms]

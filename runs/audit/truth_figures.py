@@ -12,13 +12,7 @@ from typing import NamedTuple
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import TIES
 from videoautoarena.memory.store.evidence import Trial, standing_trials
-from videoautoarena.runs.audit.evidence import (
-    AuditInput,
-    below,
-    finding,
-    is_enough,
-    unknown,
-)
+from videoautoarena.runs.audit.evidence import AuditInput, below, finding, is_enough, unknown
 from videoautoarena.runs.rating.finding import Finding, percent
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import counted

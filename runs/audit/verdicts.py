@@ -131,12 +131,7 @@ def audit_panel(given: AuditInput) -> list[Finding]:
 
 
 def agreement_of(
-    judges: Sequence[str],
-    table: Ints,
-    video: Ints,
-    *,
-    case: str = "battle",
-    is_brief: bool = False,
+    judges: Sequence[str], table: Ints, video: Ints, *, case: str = "battle", is_brief: bool = False
 ) -> list[Finding]:
     """Return how far two judges or more agree, and who stands alone.
 

@@ -52,9 +52,9 @@ def story(battle: Battle, width: int, *, is_first: bool) -> str:
     """Return a battle in the order in which it happened, from the faults before it to the verdict.
 
     Args:
-        battle: the one to tell.
+        battle: the one to show.
         width: columns.
-        is_first: whether it is the first one told of its lineage, so that its user is unknown.
+        is_first: whether it is the first one shown of its lineage, so that its user is unknown.
     """
     return _printed(_story(battle, width, is_first), width)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow
-from videoautoarena.memory.store.evidence import Label, Trial
+from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.battles.listing import as_json
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, open_run
 from videoautoarena.runs.text.terminal import safe
@@ -61,8 +61,8 @@ def _as_video_arena(battle: Battle) -> dict[str, Any]:
 What = Literal["calls", "battles", "labels", "trials"]
 PAGE = 200
 """Calls that are in memory at once."""
-TELL_EVERY = 500
-"""Lines between two words on how far it is."""
+REPORT_EVERY = 500
+"""Lines between two reports of how far it is."""
 OnCount = Callable[[int, int], None]
 """Takes how many lines are written, and how many there will be."""
 
@@ -89,7 +89,8 @@ def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
         return Lines(len(labels), map(json.dumps, map(_label, labels)))
     if what == "trials":
         trials = run.store.evidence.trials()
-        return Lines(len(trials), map(json.dumps, map(_trial, trials)))
+        rows = ({"schema": SCHEMA, **trial.model_dump(mode="json")} for trial in trials)
+        return Lines(len(trials), map(json.dumps, rows))
     if what == "calls":
         return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
     return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
@@ -111,10 +112,6 @@ def _label(label: Label) -> dict[str, object]:
     fields = label.model_dump()
     standards = fields.pop("standards")
     return {"schema": SCHEMA, **fields, **standards}
-
-
-def _trial(trial: Trial) -> dict[str, object]:
-    return {"schema": SCHEMA, **trial.model_dump(mode="json")}
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:
@@ -177,5 +174,5 @@ def export(
 def _counted(lines: Iterable[str], total: int, on_count: OnCount) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         yield line
-        if number % TELL_EVERY == 0 or number == total:
+        if number % REPORT_EVERY == 0 or number == total:
             on_count(number, total)

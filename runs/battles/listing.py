@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 from videoautoarena.memory.records.records import Battle, Judging, Video
 from videoautoarena.runs.rundir.reader import open_run, outcome, readable_reason
-from videoautoarena.runs.text.tables import Cell, Marks, cells, comma_separated, fit
+from videoautoarena.runs.text.tables import Marks, cells, comma_separated, fit
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import length
 
 STANDARDS = ("accuracy", "instruction_following", "helpfulness", "relevance")
-"""In the order in which they tell why."""
+"""In the order in which they give the reason."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _FAULT = re.compile(
     r"\b(not|no|nothing|never|wrong\w*|incorrect\w*|miss\w*|fail\w*|lack\w*|omit\w*|ignor\w*|vague\w*"
@@ -102,7 +102,7 @@ def _flat(text: str) -> str:
 
 CUT = Marks(cut="...")
 LEAST = 24
-"""Columns for what a line tells, however narrow the terminal is."""
+"""Columns for what a line says, however narrow the terminal is."""
 ListForm = Literal["table", "csv", "json", "jsonl"]
 COLUMNS = (
     *("id", "video", "duration_s", "category", "persona", "round", "origin", "difficulty"),
@@ -117,7 +117,8 @@ def listing(folder: Path, form: ListForm, columns: int = 80) -> Iterator[str]:
         if form == "jsonl":
             yield from (json.dumps(as_json(battle)) for battle in run.battles)
         elif form == "csv":
-            yield comma_separated(COLUMNS, [as_cells(battle) for battle in run.battles])
+            rows = [[getattr(battle, name) for name in COLUMNS] for battle in run.battles]
+            yield comma_separated(COLUMNS, rows)
         elif form == "json":
             yield json.dumps([as_json(battle) for battle in run.battles], indent=2)
         else:
@@ -132,16 +133,8 @@ def as_json(battle: Battle) -> dict[str, Any]:
     return battle.model_dump(by_alias=True, mode="python")
 
 
-def as_cells(battle: Battle) -> list[Cell]:
-    """Return a battle's cells in the order of COLUMNS."""
-    return [getattr(battle, column) for column in COLUMNS]
-
-
 def as_lines(
-    battles: Sequence[Battle],
-    films: Mapping[str, Video],
-    names: Mapping[str, str],
-    columns: int,
+    battles: Sequence[Battle], films: Mapping[str, Video], names: Mapping[str, str], columns: int
 ) -> list[str]:
     """Return one aligned line a battle: id, video, outcome, question, cut to `columns`.
 
@@ -161,22 +154,21 @@ def as_lines(
     # Both names of a pair are to be seen, whatever their lengths.
     most = max((room - len(" beat ")) // 2, len("..."))
     cut = {m: fit(name, most, CUT) if cells(name) > most else name for m, name in names.items()}
-    texts = [outcome(_named(battle, cut)) for battle in battles]
+    texts = []
+    for battle in battles:
+        pair = {"model_a": battle.model_a, "model_b": battle.model_b}
+        named = {seat: cut.get(model or "", model) for seat, model in pair.items()}
+        texts.append(outcome(battle.model_copy(update=named)))
     width = min(_widest(texts), room * 3 // 5)
     return [
         f"{id_:<{long}}  {fit(name, file, CUT)} {length_:>{lasts}}  "
-        f"{_ended(text, _asked(battle), width, room)}".rstrip()
+        f"{_ended(text, ' '.join(safe(battle.question or '').split()), width, room)}".rstrip()
         for id_, (name, length_), text, battle in zip(ids, seen, texts, battles, strict=True)
     ]
 
 
 def _widest(texts: Iterable[str]) -> int:
     return max(map(cells, texts), default=0)
-
-
-def _named(battle: Battle, names: Mapping[str, str]) -> Battle:
-    pair = {"model_a": battle.model_a, "model_b": battle.model_b}
-    return battle.model_copy(update={k: names.get(m or "", m) for k, m in pair.items()})
 
 
 def _seen(film: Video | None) -> tuple[str, str]:
@@ -191,7 +183,3 @@ def _ended(texts: str, asked: str, width: int, room: int) -> str:
     if cells(texts) > width:
         return fit(texts, room, CUT)
     return f"{fit(texts, width, CUT)}  {fit(asked, room - width - 2, CUT)}"
-
-
-def _asked(battle: Battle) -> str:
-    return " ".join(safe(battle.question or "").split())

@@ -19,7 +19,7 @@ from videoautoarena.runs.leaderboard.slices import Slices
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method
 from videoautoarena.runs.rundir.reader import open_run
-from videoautoarena.runs.text.files import refuse_existing, write_whole
+from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
 
 _NOTHING = "there is nothing to draw yet, for no decided battle counts"
@@ -89,10 +89,7 @@ def draw_run(
     made = {name: PICTURES[name](folder) for name in chosen}
     drawn = {name: one for name, one in made.items() if isinstance(one, Picture)}
     contents = {key: render(drawn[key[0]], key[1]) for key in files if key[0] in drawn}
-    try:
-        to.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise BadInput(f"{to} cannot be made: {wrong.strerror}") from wrong
+    make_folder(to)
     for key, content in contents.items():
         write_whole(files[key], content)
     return Album(
@@ -117,10 +114,6 @@ def is_rated(found: Leaderboard | Slices) -> bool:
     """Return whether any two models met in a battle that was decided."""
     boards = [found] if isinstance(found, Leaderboard) else [part.board for part in found.parts]
     return any(board.components for board in boards)
-
-
-def _ladder(folder: Path) -> Picture | LeftOut:
-    return ladder(board_of(folder))
 
 
 def _grid(name: str, draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | LeftOut]:
@@ -160,7 +153,7 @@ def _judge(folder: Path) -> Picture | LeftOut:
 
 
 PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {
-    "ladder": _ladder,
+    "ladder": lambda folder: ladder(board_of(folder)),
     "wins": _grid("wins", wins),
     "battles": _grid("battles", battles),
     "duration": _duration,

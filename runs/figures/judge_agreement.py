@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Judging
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle
 from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.runs.figures.canvas import (
     BLUE,
@@ -25,6 +25,7 @@ from videoautoarena.runs.figures.canvas import (
     banner_of,
     warnings_of,
 )
+from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
@@ -33,11 +34,7 @@ LEAST = 20
 """Pairs of words on which a line stands at least."""
 _A_POINT, _MOST_POINTS = 15, 5
 _BODY, _LEFT, _RIGHT, _AXIS, _KEY = 1.6, 0.42, 0.22, 0.36, 0.14
-SWAPPED, REPEATED, LABELLED = (
-    "seats swapped",
-    "asked once more",
-    "people’s labels",
-)
+SWAPPED, REPEATED, LABELLED = "seats swapped", "asked once more", "people’s labels"
 _LOOKS = {SWAPPED: (BLUE, "o"), REPEATED: (ORANGE, "s"), LABELLED: (GREEN, "^")}
 
 
@@ -78,7 +75,7 @@ def find_echoes(
         again, first = trial.judging, known.get(trial.battle or "")
         if trial.kind == "repeat" and first is not None:
             for one in first.verdicts:
-                if _is_again(one, again):
+                if one.judge == again.judge and one.seats == again.seats:
                     yield from _echo(REPEATED, first, one.verdict, again.verdict)
     for label in labels:
         if (of := known.get(label.battle)) is not None and of.verdict in DECIDED:
@@ -96,10 +93,6 @@ def measure_courses(board: Leaderboard, echoes: Iterable[Echo]) -> list[Course]:
     return [_course(kind, found, ratings) for kind, found in kinds.items() if len(found) >= LEAST]
 
 
-def _is_again(first: Judging, again: Judging) -> bool:
-    return first.judge == again.judge and first.seats == again.seats
-
-
 def _echo(kind: str, battle: Battle, one: str, two: str) -> Iterator[Echo]:
     if one in DECIDED and two in DECIDED:
         is_same = one == two or (one in TIES and two in TIES)
@@ -113,8 +106,7 @@ def _course(kind: str, echoes: Sequence[Echo], ratings: Mapping[str, float]) -> 
     ])  # fmt: skip
     order = np.argsort(gaps, kind="stable")
     hits = np.array([echo.is_same for echo in echoes], dtype=np.float64)
-    films = {echo.battle.video: k for k, echo in enumerate(echoes)}
-    videos = np.array([films[echo.battle.video] for echo in echoes])
+    videos = number_names([echo.battle.video for echo in echoes])
     points = min(max(len(echoes) // _A_POINT, 1), _MOST_POINTS)
     parts = np.array_split(order, points)
     return Course(

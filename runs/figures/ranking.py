@@ -26,7 +26,7 @@ from videoautoarena.runs.figures.canvas import (
 from videoautoarena.runs.leaderboard.extras import extra_lines
 from videoautoarena.runs.leaderboard.text import interval_text
 from videoautoarena.runs.rating.fit import ONE_SIDED
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Settings, Term, Terms
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Term, Terms
 
 _ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
 _LEAST = 0.25
@@ -73,15 +73,12 @@ def _draw(board: Leaderboard) -> Figure:
     _scale(axes, rated, lines=len(lines))
     for k, line in enumerate(lines):
         _step(axes, k, line)
-    axes.set_xlabel(_label(settings))
+    anchor = settings.anchor
+    scale = f" ({shown(anchor.model)} = {anchor.rating:g})" if anchor else ""
+    axes.set_xlabel(f"rating{scale}")
     if not rated:
         axes.set_axis_off()
     return sheet.figure
-
-
-def _label(settings: Settings) -> str:
-    anchor = settings.anchor
-    return f"rating ({shown(anchor.model)} = {anchor.rating:g})" if anchor else "rating"
 
 
 def _lines(board: Leaderboard) -> Iterator[Line]:
@@ -170,7 +167,7 @@ def _figures(row: Row | None) -> str:
     return f"{row.rating:.0f} {interval}".replace("-", "−")
 
 
-_TERM_ROW, _TERM_GAP, _TERM_AXIS = 0.185, 0.08, 0.38
+_TERM_ROW = 0.185
 
 
 class Coefficient(NamedTuple):
@@ -191,25 +188,21 @@ def style(board: Leaderboard) -> Picture:
 
 def style_terms(board: Leaderboard) -> list[Coefficient]:
     """Return the features of style that differ anywhere, and the seat; of the largest group."""
-    return list(_terms(board))
-
-
-def _terms(board: Leaderboard) -> Iterator[Coefficient]:
-    for found in (board.settings.terms or ())[:1]:
-        for name, term in (found.style or {}).items():
-            if term is not None:
-                yield Coefficient(shown(name), term)
-        if found.seat is not None:
-            yield Coefficient("read first", found.seat)
+    worth = [
+        (name, term)
+        for found in (board.settings.terms or ())[:1]
+        for name, term in (*(found.style or {}).items(), ("read first", found.seat))
+    ]
+    return [Coefficient(shown(name), term) for name, term in worth if term is not None]
 
 
 def _draw_terms(board: Leaderboard) -> Figure:
     terms = style_terms(board)
-    left = max(widest([one.name for one in terms]) + _TERM_GAP, 0.25) + PAD
-    right = widest([_term_figures(one.term) for one in terms]) + _TERM_GAP + PAD
+    left = max(widest([one.name for one in terms]) + _GAP, _LEAST) + PAD
+    right = widest([_term_figures(one.term) for one in terms]) + _GAP + PAD
     sheet = Sheet(
         COLUMN,
-        _TERM_ROW * len(terms) + _TERM_AXIS,
+        _TERM_ROW * len(terms) + _AXIS,
         title="What style is worth",
         banner=banner_of(board.settings),
         notes=[*map(_unit, (board.settings.terms or ())[:1]), *notes_of(board)],
@@ -217,7 +210,7 @@ def _draw_terms(board: Leaderboard) -> Figure:
     axes = sheet.axes(left, 0, COLUMN - left - right, _TERM_ROW * len(terms))
     axes.set_ylim(len(terms) - 0.5, -0.5)
     axes.set_yticks(range(len(terms)), [one.name for one in terms])
-    axes.tick_params(axis="y", length=0, pad=72 * _TERM_GAP / 2)
+    axes.tick_params(axis="y", length=0, pad=72 * _GAP / 2)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
@@ -231,7 +224,7 @@ def _draw_terms(board: Leaderboard) -> Figure:
             _term_figures(term),
             (1, k),
             xycoords=("axes fraction", "data"),
-            xytext=(36 * _TERM_GAP, 0),
+            xytext=(36 * _GAP, 0),
             textcoords="offset points", va="center", color=INK, annotation_clip=False,
         )  # fmt: skip
     axes.set_xlabel("rating points")
@@ -239,11 +232,10 @@ def _draw_terms(board: Leaderboard) -> Figure:
 
 
 def _unit(found: Terms) -> str:
-    told = "Points that one deviation more of it wins, all else equal; lines are 95 % intervals."
+    unit = "Points that one deviation more of it wins, all else equal; lines are 95 % intervals."
     same = [shown(name) for name, term in (found.style or {}).items() if term is None]
-    if found.seat is not None:
-        told += " Read first: what that seat is worth."
-    return f"{told} Never differs: {', '.join(same)}." if same else told
+    seat = " Read first: what that seat is worth." if found.seat is not None else ""
+    return f"{unit}{seat}" + (f" Never differs: {', '.join(same)}." if same else "")
 
 
 def _term_figures(term: Term) -> str:

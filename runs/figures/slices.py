@@ -151,21 +151,21 @@ def _blue(axes: Axes, course: Sequence[Point]) -> None:
 
 def _notes(sliced: Slices, names: Sequence[str]) -> list[str]:
     parts = sliced.parts
-    told = [
+    notes = [
         "Bars are 95 % intervals, cut where they leave the frame; grey: the other models. " + SCALES
     ]
     if any(THIN in row.flags for part in parts for row in part.board.models):
-        told.append("Hollow: fewer than 100 battles.")
+        notes.append("Hollow: fewer than 100 battles.")
     if any(row.rating is not None and row.low is None for p in parts for row in p.board.models):
-        told.append("Dotted: on one video, which bounds nothing.")
+        notes.append("Dotted: on one video, which bounds nothing.")
     missing = sum(
         row.rating is not None and row.model not in part.board.components[0]
         for part in parts
         for row in part.board.models
     )
     if missing:
-        told.append(f"{missing} points are left out: there the model never met the largest group.")
+        notes.append(f"{missing} points are left out: there the model never met the largest group.")
     shared = [set(part.board.settings.warnings) for part in parts]
     common = [line for line in parts[0].board.settings.warnings if all(line in s for s in shared)]
-    told += [*alarms_of(sliced.audit), *warnings_of(common)]
-    return told if names else ["No battle was decided."]
+    notes += [*alarms_of(sliced.audit), *warnings_of(common)]
+    return notes if names else ["No battle was decided."]

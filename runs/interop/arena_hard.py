@@ -7,7 +7,6 @@ is written; what a line cannot say is named with its file and line.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.bench.format.points import DEGREES, LABELS
+from videoautoarena.runs.bench.format.points import DEGREES, LABELS, by_question
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Anchored,
@@ -27,7 +26,7 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.interop.arena_hard_export import ANSWERS, JUDGMENTS, QUESTIONS
-from videoautoarena.runs.interop.judgments import named
+from videoautoarena.runs.interop.judgments import files_below, named
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import decode, kind_of, oddity, parse_json, read_bytes
@@ -63,12 +62,12 @@ class Taken:
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
-        told = (
+        head = (
             f"{counted(self.judgments, 'judgment')} of {counted(self.models, 'model')} in "
             f"{counted(self.results, 'result')}, {self.answers} with both answers"
         )
         odd = {"void": self.void, "missing": self.missing}
-        return [told, *(f"  {number} {what}" for what, number in odd.items() if number)]
+        return [head, *(f"  {number} {what}" for what, number in odd.items() if number)]
 
 
 class _Line(NamedTuple):
@@ -119,25 +118,24 @@ def import_arena_hard(
         )
         for (model, judge, anchor), comparisons in found.items()
     ]
-    if not force:
-        _refuse_there(bench, results)
-    for result in results:
-        write_result(bench, result, force=force)
-    return _taken(results, questions=len(items))
-
-
-def _refuse_there(bench: OpenBench, results: Sequence[Anchored]) -> None:
-    there = {(one.model, one.judge, one.anchor) for one in read_anchored(bench)}
+    there = (
+        set[tuple[str, ...]]()
+        if force
+        else {(r.model, r.judge, r.anchor) for r in read_anchored(bench)}
+    )
     for one in results:
         if (one.model, one.judge, one.anchor) in there:
             raise BadInput(
                 f"{bench.folder} has a result of {quoted(one.model)} by {quoted(one.judge)} "
                 f"against {quoted(one.anchor)} already; pass --force to replace it"
             )
+    for result in results:
+        write_result(bench, result, force=force)
+    return _taken(results, questions=len(items))
 
 
 def _taken(results: Sequence[Anchored], *, questions: int) -> Taken:
-    judged = [by_qid for one in results for by_qid in _by_qid(one).values()]
+    judged = [games for one in results for games in by_question(one).values()]
     return Taken(
         results=len(results),
         models=len({one.model for one in results}),
@@ -149,13 +147,6 @@ def _taken(results: Sequence[Anchored], *, questions: int) -> Taken:
             for games in judged
         ),
     )
-
-
-def _by_qid(result: Anchored) -> dict[str, list[Comparison]]:
-    found = defaultdict[str, list[Comparison]](list)
-    for one in result.rulings:
-        found[one.qid].append(one)
-    return found
 
 
 def _check_questions(folder: Path, items: Mapping[str, Item]) -> None:
@@ -185,7 +176,7 @@ def _prompt(line: _Line) -> str | None:
 
 def _answers(folder: Path, items: Mapping[str, Item]) -> Answers:
     found: dict[tuple[str, str], str] = {}
-    for file in _files(folder / ANSWERS):
+    for file in files_below(folder / ANSWERS, (".jsonl",)):
         for line in _lines(file):
             model = _name(line, ("model", "model_id")) or file.stem
             key = (model, _qid(line))
@@ -243,7 +234,7 @@ def _judged(folder: Path) -> Iterator[tuple[_Line, str, str]]:
     """Yield each judgment, with the names that its folder and its file have."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass one that holds {JUDGMENTS}")
-    files = list(_files(folder / JUDGMENTS))
+    files = list(files_below(folder / JUDGMENTS, (".jsonl",)))
     if not files:
         raise BadInput(f"{folder} holds no judgment; there must be {JUDGMENTS}/<judge>/*.jsonl")
     for file in files:
@@ -312,15 +303,6 @@ def _name(line: _Line, keys: Sequence[str]) -> str | None:
             raise _bad(line, f'"{key}" is {kind_of(value)}, no name')
         return value
     return None
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, whatever archives leave beside them left out."""
-    for at, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        for name in sorted(names):
-            if name.endswith(".jsonl") and not name.startswith("."):
-                yield Path(at, name)
 
 
 def _lines(file: Path) -> Iterator[_Line]:

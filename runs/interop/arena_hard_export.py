@@ -6,7 +6,6 @@ theirs. Nothing that a name holds is a path: what is no plain name of a file end
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from videoautoarena.runs.bench.format.schema import Item, digest_of
 from videoautoarena.runs.bench.score.score import anchored_by
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.files import refuse_existing, write_whole
+from videoautoarena.runs.text.files import make_folder, refuse_existing, write_lines
 
 CATEGORY = "video"
 """Under which arena-hard's tools find the questions."""
@@ -79,16 +78,15 @@ def export_arena_hard(
     judges = _names(one.judge for one in results)
     judged = 0
     for result in results:
-        path = Path(
-            JUDGMENTS, judges[result.judge], f"{_names([result.model])[result.model]}.jsonl"
-        )
-        lines = list(_judgments(bench, result))
+        file = f"{_names([result.model])[result.model]}.jsonl"
+        path, lines = Path(JUDGMENTS, judges[result.judge], file), list(_judgments(bench, result))
         files[path] = [*files.get(path, []), *lines]
         judged += len(lines)
     for path in files:
         refuse_existing(to / path, force=force)
     for path, lines in files.items():
-        _write(to / path, lines)
+        make_folder((to / path).parent)
+        write_lines(to / path, lines)
     given = sum(len(texts) for texts in answers.values())
     return Exported(to, len(bench.items), given, judged, tuple(str(path) for path in files))
 
@@ -174,12 +172,3 @@ def _games(comparisons: Sequence[Comparison]) -> list[Line]:
         words = (one.words if one else None) or (one.reason if one else None) or ""
         games.append({"score": label, "judgment": {"answer": words}})
     return games
-
-
-def _write(file: Path, lines: Sequence[Line]) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise BadInput(f"{file.parent} cannot be made: {wrong.strerror}") from wrong
-    content = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    write_whole(file, content.encode("ascii"))

@@ -6,7 +6,6 @@ battles, and arena-hard's judgments. Nothing is guessed: a verdict that cannot b
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +16,9 @@ from typing import Any, Literal
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.interop.judgments import WORDS
-from videoautoarena.runs.rating.rate import VERDICTS
+from videoautoarena.runs.rating.rate import verdict_of
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.battle_table import as_number, quoted
+from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import (
     decode,
     kind_of,
@@ -27,7 +26,7 @@ from videoautoarena.runs.text.files import (
     parse_json,
     read_bytes,
     refuse_existing,
-    write_whole,
+    write_lines,
 )
 
 Format = Literal["videoautoarena", "fastchat", "arena-hard"]
@@ -63,8 +62,9 @@ class Converted:
 
     def as_line(self) -> str:
         """Return it as a line for a person."""
-        told = f"{counted(self.battles, 'battle')} of {counted(self.models, 'model')}"
-        return f"{told}, {self.format}" + (f"; {self.void} void" if self.void else "")
+        void = f"; {self.void} void" if self.void else ""
+        battles = counted(self.battles, "battle")
+        return f"{battles} of {counted(self.models, 'model')}, {self.format}{void}"
 
 
 def import_battles(
@@ -80,7 +80,7 @@ def import_battles(
     Args:
         files: each a JSON list, an object of battles by id, or JSON lines.
         to: the file to write.
-        form: whose they are; None to tell by their keys.
+        form: whose they are; None to go by their keys.
         baseline: in arena-hard's judgments that do not name it, whom all were held against.
         force: replace `to`.
 
@@ -98,8 +98,7 @@ def import_battles(
                 if key not in battle:
                     raise BadInput(f"{where} has no {quoted(key)}, as every {form} battle has")
             lines += _READERS[form](battle, where, baseline)
-    content = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-    write_whole(to, content.encode("ascii"))
+    write_lines(to, lines)
     models = {line[seat] for line in lines for seat in ("model_a", "model_b")}
     ends = Counter(line["winner"] for line in lines)
     return Converted(str(to), form or "no format", len(lines), ends["void"], len(models))
@@ -161,7 +160,7 @@ def _overall(battle: Mapping[str, Any]) -> str:
 
 
 def _of_fastchat(battle: Mapping[str, Any], where: str, _: str | None) -> list[Line]:
-    verdict = _verdict(battle["winner"])
+    verdict = verdict_of(battle["winner"])
     if verdict is None:
         raise BadInput(f"{where}: winner is {quoted(battle['winner'])}; it may be model_a, model_b "
                        "or tie")  # fmt: skip
@@ -173,13 +172,6 @@ def _of_fastchat(battle: Mapping[str, Any], where: str, _: str | None) -> list[L
             **_texts(battle, {"video": "video", "question_id": "qid", "judge": "judge"}),
         }
     ]
-
-
-def _verdict(value: Any) -> str | None:
-    if isinstance(value, str) and (found := VERDICTS.get(value.strip().casefold())):
-        return found
-    number = as_number(value)
-    return None if number is None else {1.0: "a", 0.5: "tie", 0.0: "b"}.get(number)
 
 
 def _of_arena_hard(battle: Mapping[str, Any], where: str, baseline: str | None) -> list[Line]:

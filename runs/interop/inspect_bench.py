@@ -22,6 +22,7 @@ from videoautoarena.runs.interop.inspect_folder import (
     Frames,
     OnProgress,
     Written,
+    cast_entry,
     judged,
     parameters_of,
     rival_said,
@@ -34,6 +35,7 @@ from videoautoarena.runs.interop.inspect_log import Json, Log, Sample, Score
 
 SCORER = "bench"
 """The mean of what an answer brought against both references."""
+_FIGURES = ("value", "low", "high", "n", "win", "tie", "loss", "void", "missing")
 _AGAINST: dict[Against, str] = {"selected": "vs_selected", "rejected": "vs_rejected"}
 
 
@@ -101,7 +103,7 @@ def _log(shelf: _Shelf, result: Result, row: Mapping[str, Any]) -> Log:
         ended_s=ended_s,
         scores=[
             Score(SCORER, row_metrics(row, ("average", "low", "high", "n", "videos"))),
-            *(Score(_AGAINST[side], _side_metrics(row[side])) for side in REFERENCES),
+            *(Score(_AGAINST[side], row_metrics(row[side], _FIGURES)) for side in REFERENCES),
         ],
         metadata={
             "bench": bench.bench,
@@ -113,20 +115,9 @@ def _log(shelf: _Shelf, result: Result, row: Mapping[str, Any]) -> Log:
             "facts": result.facts,
             "prompts": bench.manifest.run.get("prompts"),
         },
-        parameters=parameters_of(_entry(bench, result.model)),
+        parameters=parameters_of(cast_entry(bench.manifest.run.get("cast"), result.model)),
         roles={"judge": result.judge},
     )
-
-
-def _side_metrics(side: Mapping[str, Any]) -> dict[str, float | int | None]:
-    names = ("value", "low", "high", "n", "win", "tie", "loss", "void", "missing")
-    return row_metrics(side, names)
-
-
-def _entry(bench: OpenBench, model: str) -> Mapping[str, Any]:
-    cast = bench.manifest.run.get("cast")
-    found = cast.get(model) if isinstance(cast, dict) else None
-    return found if isinstance(found, dict) else {}
 
 
 def _samples(shelf: _Shelf, result: Result) -> Iterator[Sample]:
@@ -187,11 +178,10 @@ def _scores(result: Result, rulings: Sequence[Ruling]) -> dict[str, Json]:
         held = [r for r in rulings if r.against == side]
         worth = [WORTH[side][r.verdict] for r in held if r.verdict in WORTH[side]]
         if worth:
-            told = "\n\n".join(_told(result, r) for r in held)
             found[_AGAINST[side]] = {
                 "value": sum(worth) / len(worth),
                 "answer": _words(held, side),
-                "explanation": told,
+                "explanation": "\n\n".join(_explained(result, r) for r in held),
             }
     if len(found) == len(REFERENCES):
         mean = sum(one["value"] for one in found.values()) / len(found)
@@ -199,7 +189,7 @@ def _scores(result: Result, rulings: Sequence[Ruling]) -> dict[str, Json]:
     return found
 
 
-def _told(result: Result, ruling: Ruling) -> str:
+def _explained(result: Result, ruling: Ruling) -> str:
     theirs = f"the {ruling.against} answer"
     return judged(
         result.judge,

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import STANDARDS, Frame, Sampling
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.interop.inspect_log import Json, Log, Sample, write_log
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.files import refuse_existing
+from videoautoarena.runs.text.files import make_folder, refuse_existing
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.sampling.cache import FrameCache, NotCached
 from videoautoarena.video.synth.contact_sheet import thumbnail
@@ -29,6 +28,12 @@ _PARAMETERS = {
     "frequency_penalty": float,
 }
 """Sampling parameters that both have, by one name."""
+
+
+def cast_entry(cast: Any, name: str) -> Mapping[str, Any]:
+    """Return what a cast says of a model; nothing where it does not know it."""
+    found = cast.get(name) if isinstance(cast, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def parameters_of(entry: Mapping[str, Any]) -> Json:
@@ -53,11 +58,11 @@ def row_metrics(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, float
 
 
 def rival_said(name: str, answer: str | None) -> list[Json]:
-    """Return the message that tells what an answer was held against."""
+    """Return the message that shows what an answer was held against."""
     if answer is None:
         return []
-    told = f"The answer of {safe(name)}, which it was held against:\n\n{answer}"
-    return [{"role": "user", "content": told}]
+    content = f"The answer of {safe(name)}, which it was held against:\n\n{answer}"
+    return [{"role": "user", "content": content}]
 
 
 def judged(
@@ -81,8 +86,8 @@ def judged(
     """
     first, second = map(safe, sides[::-1] if is_turned else sides)
     head = f"**{safe(judge)}** (A is {first}, B is {second}): {safe(won)}"
-    told = [f"{head}{f', since {reason}' if reason else ''}", *_standards(words, sides)]
-    return "\n\n".join(told)
+    since = f", since {reason}" if reason else ""
+    return "\n\n".join([f"{head}{since}", *_standards(words, sides)])
 
 
 def _standards(words: str | None, sides: tuple[str, str]) -> list[str]:
@@ -94,28 +99,29 @@ def _standards(words: str | None, sides: tuple[str, str]) -> list[str]:
         return [words]
     panel = said.get("judges") if isinstance(said, dict) else None
     if not isinstance(panel, dict):
-        return _told(said, sides) or [words]
+        return _by_standard(said, sides) or [words]
     return [
-        line for name, one in panel.items() for line in (f"**{safe(name)}**", *_told(one, sides))
+        line
+        for name, one in panel.items()
+        for line in (f"**{safe(name)}**", *_by_standard(one, sides))
     ]
 
 
-def _told(said: Any, sides: tuple[str, str]) -> list[str]:
+def _by_standard(said: Any, sides: tuple[str, str]) -> list[str]:
     """Return a judge's words on the four standards; nothing of what has another shape."""
     if not isinstance(said, dict) or not all(isinstance(said.get(n), str) for n in STANDARDS):
         return []
     own, better = said.get("own_answer"), said.get("standards")
     leads = better if isinstance(better, dict) else {}
     ahead = {"a": f", {safe(sides[0])} ahead", "b": f", {safe(sides[1])} ahead"}
-    told = {f"{name.replace('_', ' ')}{ahead.get(str(leads.get(name)), '')}": said[name]
-            for name in STANDARDS}  # fmt: skip
-    told = {"own answer": own, **told} if isinstance(own, str) else told
-    return [f"{head}: {_quoted(words)}" for head, words in told.items()]
-
-
-def _quoted(words: str) -> str:
-    """Return a judge's words so that they stay one paragraph of theirs, whatever stands in them."""
-    return " ".join(html.escape(safe(words, lines=True), quote=False).split())
+    found = {"own answer": own} if isinstance(own, str) else {}
+    for name in STANDARDS:
+        found[f"{name.replace('_', ' ')}{ahead.get(str(leads.get(name)), '')}"] = said[name]
+    # Each is to stay one paragraph, whatever stands in it.
+    return [
+        f"{head}: {' '.join(html.escape(safe(words, lines=True), quote=False).split())}"
+        for head, words in found.items()
+    ]
 
 
 OnProgress = Callable[[int, int], None]
@@ -137,9 +143,9 @@ class Written(NamedTuple):
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
-        told, name = counted(self.samples, "sample"), safe(str(self.folder))
-        logs = counted(len(self.files), "log")
-        lines = [f"{logs} with {told} written to {name}; see: inspect view --log-dir {name}"]
+        name, logs = safe(str(self.folder)), counted(len(self.files), "log")
+        samples = counted(self.samples, "sample")
+        lines = [f"{logs} with {samples} written to {name}; see: inspect view --log-dir {name}"]
         if self.missing:
             videos = counted(self.missing, "video")
             lines.append(f"frames of {videos} are not in the cache any more and were left out")
@@ -154,17 +160,13 @@ def write_folder(
     pictures: Frames,
     on_progress: OnProgress,
 ) -> Written:
-    """Write logs into a folder, each whole or not at all; `tell` hears after each how many are.
+    """Write logs into a folder, each whole or not at all; `on_progress` hears after each.
 
     Raises:
         BadInput: the folder cannot be made, or one of the files is there and not `force`.
     """
     files = [to / log.file_name for log, _ in logs]
-    try:
-        to.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        told = f"{safe(str(to))} cannot be made: {wrong.strerror}; pass a folder with --to"
-        raise BadInput(told) from wrong
+    make_folder(to)
     for file in files:
         refuse_existing(file, force=force)
     count = 0
@@ -175,7 +177,7 @@ def write_folder(
 
 
 def span_of(store: Store | None, file: Path) -> tuple[float, float]:
-    """Return when work began and ended, in seconds since 1970; a file tells when it was written."""
+    """Return when work began and ended, in seconds since 1970; else when a file was written."""
     sessions = store.sessions.all() if store is not None else []
     if not sessions:
         written_s = file.stat().st_mtime

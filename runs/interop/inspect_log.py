@@ -47,7 +47,7 @@ class Sample:
     answer: str | None
     """None where the model gave none."""
     persona: str | None = None
-    """Who asks, which contestants are not told."""
+    """Who asks, which contestants never learn."""
     asides: Sequence[Json] = ()
     """Messages that follow the answer."""
     pictures: Sequence[tuple[float, bytes]] = ()
@@ -130,15 +130,11 @@ def _fill(archive: ZipFile, log: Log, samples: Iterable[Sample]) -> int:
         summaries.append(_summary(whole, sample))
         own += _counted(sample.calls)
         judges += _counted(sample.judging)
-    stats = {
-        "started_at": _iso(log.began_s),
-        "completed_at": _iso(log.ended_s),
-        **_usages(log, own, judges),
-    }
+    span = {"started_at": _iso(log.began_s), "completed_at": _iso(log.ended_s)}
     _put(archive, "_journal/start.json", {"version": VERSION, "eval": _spec(log, summaries),
                                           "plan": _PLAN})  # fmt: skip
     _put(archive, "summaries.json", summaries)
-    _put(archive, "header.json", _header(log, summaries, stats))
+    _put(archive, "header.json", _header(log, summaries, {**span, **_usages(log, own, judges)}))
     return len(summaries)
 
 
@@ -208,6 +204,9 @@ def _figures(score: Score, summaries: Sequence[Json]) -> Json:
 
 def _sample(log: Log, sample: Sample) -> Json:
     asked, attachments = _asked(sample)
+    who = f"Who asks, which the judge alone was told: {sample.persona}"
+    persona = [{"role": "system", "content": who}] if sample.persona is not None else []
+    error = {"message": sample.error, "traceback": "", "traceback_ansi": ""}
     messages = [{"role": "user", "content": asked, "source": "input"}]
     output: Json = {"model": safe(log.model), "choices": []}
     if sample.answer is not None:
@@ -224,22 +223,15 @@ def _sample(log: Log, sample: Sample) -> Json:
         "epoch": 1,
         "input": [messages[0]],
         "target": sample.target,
-        "messages": [*_persona(sample), *messages, *sample.asides],
+        "messages": [*persona, *messages, *sample.asides],
         "output": output,
         "scores": dict(sample.scores),
         "metadata": {**sample.brief, **sample.metadata},
         **_usages(log, _counted(sample.calls), _counted(sample.judging)),
         "uuid": digest_of([log.id, sample.id])[:22],
         "attachments": attachments,
-        **_error(sample),
+        **({"error": error} if sample.error is not None else {}),
     }
-
-
-def _persona(sample: Sample) -> list[Json]:
-    if sample.persona is None:
-        return []
-    told = f"Who asks, which the judge alone was told: {sample.persona}"
-    return [{"role": "system", "content": told}]
 
 
 def plain_id(text: str) -> str:
@@ -259,12 +251,6 @@ def _asked(sample: Sample) -> tuple[Any, dict[str, str]]:
         content += [{"type": "text", "text": f"\n\n{time_s:.2f} s"},
                     {"type": "image", "image": f"attachment://{name}"}]  # fmt: skip
     return content, attachments
-
-
-def _error(sample: Sample) -> Json:
-    if sample.error is None:
-        return {}
-    return {"error": {"message": sample.error, "traceback": "", "traceback_ansi": ""}}
 
 
 def _summary(whole: Json, sample: Sample) -> Json:
@@ -296,7 +282,7 @@ def _short(text: str) -> str:
 def _counted(rows: Iterable[CallRow]) -> Counter[str]:
     """Return the tokens of calls and all their tries; what nobody counted is none."""
     sums = Counter[str]()
-    for used in (told.usage for row in rows for told in row.tries):
+    for used in (one.usage for row in rows for one in row.tries):
         sums["input_tokens"] += used.input_tokens or 0
         sums["output_tokens"] += used.output_tokens or 0
         sums["input_tokens_cache_read"] += used.cached_tokens or 0

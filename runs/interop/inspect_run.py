@@ -6,19 +6,20 @@ and a model's losses are one filter away. A battle stands in the logs of both it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from heapq import nsmallest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from videoautoarena.memory.records.digests import canonical_json
-from videoautoarena.memory.records.records import TIES, Battle, CallRow, Judging
+from videoautoarena.memory.records.records import TIES, Battle, Judging
 from videoautoarena.runs.bench.format.schema import digest_of
 from videoautoarena.runs.interop.inspect_folder import (
     Frames,
     OnProgress,
     Written,
+    cast_entry,
     judged,
     parameters_of,
     rival_said,
@@ -114,7 +115,7 @@ def export_run(
                 ended_s=ended_s,
                 scores=[Score(SCORER, row_metrics(rows.get(name, {}), _FIGURES))],
                 metadata=_metadata(run, name, about),
-                parameters=parameters_of(_entry(run, name)),
+                parameters=parameters_of(cast_entry(run.manifest.get("cast"), name)),
                 roles={f"judge {k}" if k else "judge": judge
                        for k, judge in enumerate(run.manifest.get("judges") or ())},
                 is_whole=run.stop is not None or len(run.settled) == len(run.slots),
@@ -123,11 +124,6 @@ def export_run(
         ]  # fmt: skip
         filled = [(log, _samples(run, log.model, pictures)) for log in logs]
         return write_folder(to, filled, force=force, pictures=pictures, on_progress=on_progress)
-
-
-def _entry(run: Run, name: str) -> Mapping[str, Any]:
-    found = (run.manifest.get("cast") or {}).get(name)
-    return found if isinstance(found, dict) else {}
 
 
 def _about(run: Run, board: Leaderboard) -> Json:
@@ -145,12 +141,8 @@ def _about(run: Run, board: Leaderboard) -> Json:
 
 
 def _metadata(run: Run, name: str, about: Json) -> Json:
-    entry = _entry(run, name)
-    return {
-        **about,
-        "contestant": entry.get("model", name),
-        "max_frames": entry.get("max_frames"),
-    }
+    entry = cast_entry(run.manifest.get("cast"), name)
+    return {**about, "contestant": entry.get("model", name), "max_frames": entry.get("max_frames")}
 
 
 def _samples(run: Run, name: str, pictures: Frames) -> Iterator[Sample]:
@@ -163,12 +155,13 @@ def _samples(run: Run, name: str, pictures: Frames) -> Iterator[Sample]:
 def _sample(run: Run, side: _Side, name: str, pictures: Frames) -> Sample:
     battle, points = side.battle, side.points
     rows = run.store.journal.calls(battle.id)
+    asked = [row for row in rows if row.nonce.role == "contestant" and row.alias == name]
     scores = {}
     if points is not None:
         scores[SCORER] = {
             "value": points,
             "answer": f"{_WORDS[points]} {safe(side.rival)}",
-            "explanation": _explained(battle),
+            "explanation": "\n\n".join(_explained(battle, one) for one in battle.verdicts),
         }
     return Sample(
         id=battle.id,
@@ -181,17 +174,13 @@ def _sample(run: Run, side: _Side, name: str, pictures: Frames) -> Sample:
         scores=scores,
         brief=_brief(side),
         metadata=_rest(side),
-        calls=_answering(rows, name),
+        calls=asked,
         judging=[row for row in rows if row.nonce.role == "judge"],
         error=side.error,
     )
 
 
 _WORDS = {1.0: "win over", 0.5: "tie with", 0.0: "loss to"}
-
-
-def _answering(rows: list[CallRow], name: str) -> list[CallRow]:
-    return [row for row in rows if row.nonce.role == "contestant" and row.alias == name]
 
 
 def _brief(side: _Side) -> Json:
@@ -210,34 +199,28 @@ def _brief(side: _Side) -> Json:
 
 
 def _rest(side: _Side) -> Json:
-    told = side.battle.model_dump(mode="json")
+    battle = side.battle.model_dump(mode="json")
     kept = ("duration_s", "persona", "aimed_at", "model_a", "model_b", "reason", "evolution",
             "prompts", "propensity", "basis", "borrowed")  # fmt: skip
     return {
-        **{f"battle_{name}": told[name] for name in kept if name in told},
+        **{f"battle_{name}": battle[name] for name in kept if name in battle},
         "frames_s": list(side.frames),
         "judgings": [
-            {"judge": one["judge"], "seats": one["seats"], "verdict": one["verdict"],
-             "reason": one["reason"]}
-            for one in told["verdicts"]
+            {name: one[name] for name in ("judge", "seats", "verdict", "reason")}
+            for one in battle["verdicts"]
         ],
     }  # fmt: skip
 
 
-def _explained(battle: Battle) -> str:
-    return "\n\n".join(_told(battle, one) for one in battle.verdicts)
-
-
-def _told(battle: Battle, one: Judging) -> str:
+def _explained(battle: Battle, one: Judging) -> str:
     a, b = battle.model_a or "?", battle.model_b or "?"
     words = None
     if one.analyses:
         more = one.model_dump(include={"own_answer", "standards"})
         words = canonical_json(one.analyses.model_dump() | more)
-    won = {"a": a, "b": b}.get(one.verdict, one.verdict)
     return judged(
         one.judge,
-        won,
+        {"a": a, "b": b}.get(one.verdict, one.verdict),
         sides=(a, b),
         is_turned=one.seats == "ba",
         words=words,

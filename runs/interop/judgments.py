@@ -94,7 +94,7 @@ WORDS = "GPT4o Judge response"
 """The key under which the published judge's words stand, whoever the judge was."""
 JUDGE = "gpt-4o"
 BINDING = ("video_id", "question")
-"""What must be as in the bench; other texts that differ are counted and told."""
+"""What must be as in the bench; other texts that differ are counted."""
 SUFFIXES = (".jsonl", ".json")
 _LONGEST_NAME = 200
 
@@ -142,8 +142,8 @@ def _side_lines(against: str, side: Side, questions: int) -> Iterator[str]:
     if side.missing:
         yield f"  {side.missing} missing; the score is of the others, see arena bench score --of"
     if side.void:
-        told = ", ".join(f"{why} ({n})" for why, n in side.reasons.items())
-        yield f"  {side.void} void: {told}"
+        reasons = ", ".join(f"{why} ({n})" for why, n in side.reasons.items())
+        yield f"  {side.void} void: {reasons}"
     if side.otherwise:
         yield f"  {side.otherwise} read otherwise by the published scorer"
     if side.differing:
@@ -184,7 +184,15 @@ def import_judgments(
             ruling = _ruling(line.content, item.qid, against)
             _count(side, ruling)
             rulings.append(ruling)
-    _write(bench, rulings, model=model, judge=judge, force=force)
+    result = Result(
+        bench=bench.bench,
+        model=model,
+        judge=judge,
+        how="import",
+        rulings=rulings,
+        facts={"format": "videoautobench-judgments"},
+    )
+    write_result(bench, result, force=force)
     return Judged(model, judge, len(items), **sides)
 
 
@@ -211,7 +219,7 @@ def _each(folder: Path, items: Mapping[str, Item]) -> Iterator[_Line]:
 def _lines(folder: Path) -> Iterator[_Line]:
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; unpack the judge outputs into one")
-    files = _files(folder)
+    files = list(files_below(folder, SUFFIXES))
     if not files:
         raise BadInput(f"{folder} holds no judge output; it must hold <qid>.jsonl files")
     for file in files:
@@ -223,17 +231,13 @@ def _lines(folder: Path) -> Iterator[_Line]:
             yield _Line(where, read_object(parse_json(row, where), where))
 
 
-def _files(folder: Path) -> list[Path]:
-    """Return the judge outputs below `folder`, whatever archives leave beside them left out."""
-    found = []
+def files_below(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files below a folder, whatever archives leave beside them left out."""
     for at, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
-        found += [
-            Path(at, name)
-            for name in sorted(names)
-            if name.endswith(SUFFIXES) and not name.startswith(".")
-        ]
-    return found
+        for name in sorted(names):
+            if name.endswith(endings) and not name.startswith("."):
+                yield Path(at, name)
 
 
 def read_object(value: Any, where: str) -> dict[str, Any]:
@@ -264,11 +268,7 @@ def _check(line: _Line, item: Item, against: Against, *, allow_differing: bool) 
             "one; the first folder is that of the selected answers"
         )
     return check_texts(
-        line.content,
-        item,
-        line.where,
-        reference=answers[against],
-        allow_differing=allow_differing,
+        line.content, item, line.where, reference=answers[against], allow_differing=allow_differing
     )
 
 
@@ -330,18 +330,6 @@ def _count(side: Side, ruling: Ruling) -> None:
         side.reasons[why] = side.reasons.get(why, 0) + 1
     elif ruling.verdict != published_rule(ruling.words):
         side.otherwise += 1
-
-
-def _write(bench: OpenBench, rulings: list[Ruling], *, model: str, judge: str, force: bool) -> None:
-    result = Result(
-        bench=bench.bench,
-        model=model,
-        judge=judge,
-        how="import",
-        rulings=rulings,
-        facts={"format": "videoautobench-judgments"},
-    )
-    write_result(bench, result, force=force)
 
 
 def named(what: str, name: str) -> str:

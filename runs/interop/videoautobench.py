@@ -296,12 +296,10 @@ def _item(qid: str, entry: Any) -> Item:
 
 def _refusal(file: Path, refused: Mapping[str, str]) -> str:
     first, *others = refused
-    told = f"{file}, {quoted(first)}: {refused[first]}"
-    if others:
-        named = ", ".join(quoted(qid) for qid in others[:_NAMED])
-        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-        told += f"; nor can {named}{more} be used"
-    return f"{told}; nothing was imported"
+    named = ", ".join(quoted(qid) for qid in others[:_NAMED])
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    nor = f"; nor can {named}{more} be used" if others else ""
+    return f"{file}, {quoted(first)}: {refused[first]}{nor}; nothing was imported"
 
 
 def _bench(items: list[Item], source: Source, *, licence: str | None) -> Bench:
@@ -339,9 +337,9 @@ class HandedIn:
 
     def as_line(self) -> str:
         """Return it as a line for a person."""
-        told = f"{self.answers} of {counted(self.questions, 'question')} answered"
         odd = {"empty": self.empty, "missing": self.missing}
-        return told + "".join(f", {number} {what}" for what, number in odd.items() if number)
+        rest = "".join(f", {number} {what}" for what, number in odd.items() if number)
+        return f"{self.answers} of {counted(self.questions, 'question')} answered{rest}"
 
 
 def import_submission(

@@ -12,13 +12,7 @@ import numpy as np
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.rating.finding import fields_json, figure_json
-from videoautoarena.scoring.design.power import (
-    Course,
-    battles_needed,
-    look,
-    make_ladder,
-    play,
-)
+from videoautoarena.scoring.design.power import Course, battles_needed, look, make_ladder, play
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import measure_share
 

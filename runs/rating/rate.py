@@ -77,9 +77,7 @@ def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Leaderboard:
     """Return the leaderboard of the battles in a sheet, as `rate_file` does."""
     read = read_battles(sheet, method)
     board = tabulate(
-        rate_bouts(read.bouts, method),
-        forfeits=read.forfeits,
-        totals=count_verdicts(read.verdicts),
+        rate_bouts(read.bouts, method), forfeits=read.forfeits, totals=count_verdicts(read.verdicts)
     )
     warnings = [*_look_alikes(read.bouts.names)]
     if read.bouts.video is None and len(read.bouts.a):

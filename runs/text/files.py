@@ -10,7 +10,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -31,6 +31,28 @@ def write_whole(to: Path, content: bytes) -> None:
     """Write a file beside `to`, then give it the name, so that no reader sees a part."""
     with whole_file(to) as file:
         file.write(content)
+
+
+def write_lines(to: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write objects as JSON lines, whole or not at all.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    content = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    write_whole(to, content.encode("ascii"))
+
+
+def make_folder(to: Path) -> None:
+    """Make a folder that is not there.
+
+    Raises:
+        BadInput: it cannot be made.
+    """
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadInput(f"{to} cannot be made: {wrong.strerror}; pass another with --to") from wrong
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def test_a_broken_run_leaves_the_old_file_and_no_draft(
     def stop(_number: int, _total: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(exporting, "TELL_EVERY", 2)
+    monkeypatch.setattr(exporting, "REPORT_EVERY", 2)
     with pytest.raises(KeyboardInterrupt):
         export(out, folder / "calls.jsonl", what="calls", force=True, on_count=stop)
     assert [file.name for file in folder.iterdir()] == ["calls.jsonl"]
