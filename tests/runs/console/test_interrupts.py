@@ -89,9 +89,10 @@ def last_before_answers(server: Loopback, said_at: float) -> bool:
 
 # What follows here stops runs by SIGINT and SIGHUP, too.
 @pytest.mark.parametrize("number", [slow(signal.SIGINT), signal.SIGTERM, slow(signal.SIGHUP)])
-def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
+def test_calls_under_way_are_finished_and_kept_and_the_same_command_goes_on_from_there(
     number: int, ground: Ground, tmp_path: Path
 ) -> None:
+    """Nothing new is sent meanwhile, and nothing is paid for twice."""
     with (
         serving(tmp_path / "log", SLOW) as server,
         over_http(ground, tmp_path, server) as life,
@@ -106,22 +107,9 @@ def test_calls_under_way_are_finished_and_kept_and_nothing_new_is_sent(
         assert told_calls(tmp_path / "trace") == len(arrived(server))
     assert f"to continue: arena resume {tmp_path / 'out'}" in life.last_line
     assert (life.noise, life.children) == ([], [])
-
-
-def test_the_same_command_goes_on_to_the_undisturbed_battles_and_pays_nothing_twice(
-    ground: Ground, tmp_path: Path
-) -> None:
-    with (
-        serving(tmp_path / "log", SLOW) as server,
-        over_http(ground, tmp_path, server) as life,
-    ):
-        life.until(lambda: len(server.events("sent")) >= 3)
-        life.interrupt()
-        life.end()
     paid = committed_keys(tmp_path / "out")
     with serving(tmp_path / "again") as server:
         run("simulate", *over_http(ground, tmp_path, server).line[1:])
-        assert paid
         assert not paid & {row["key"] for row in arrived(server)}
     assert battles(tmp_path / "out") == ground.battles
 

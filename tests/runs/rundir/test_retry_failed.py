@@ -120,8 +120,8 @@ def undisturbed(terminal: Terminal, ground: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("who", "concurrency"),
     [
-        *(("judge", 1), ("judge", 16), ("mole", 16), ("examiner", 16)),
-        *(pytest.param(who, 1, marks=pytest.mark.slow) for who in ("mole", "examiner")),
+        *((who, 16) for who in OUTAGES),
+        *(pytest.param(who, 1, marks=pytest.mark.slow) for who in OUTAGES),
     ],
 )
 def test_after_an_outage_a_run_ends_as_if_there_had_been_none(

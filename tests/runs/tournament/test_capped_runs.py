@@ -31,8 +31,14 @@ class Stage:
         return play(self.videos, out, said=self.said, config=self.config, **cast, **flags)
 
 
-@pytest.mark.parametrize("places", [1, 16])
-@pytest.mark.parametrize("unit", ["max_usd", "max_tokens"])
+@pytest.mark.parametrize(
+    ("unit", "places"),
+    [
+        *(("max_usd", 16), ("max_tokens", 1)),
+        pytest.param("max_usd", 1, marks=pytest.mark.slow),
+        pytest.param("max_tokens", 16, marks=pytest.mark.slow),
+    ],
+)
 def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str, places: int
 ) -> None:

@@ -168,12 +168,12 @@ def many(count: int) -> list[Video]:
     return [video(f"clip{number}.mp4") for number in range(count)]
 
 
-def test_sixty_videos_are_played_with_two_blocks_open_at_most(
+def test_thirty_videos_are_played_with_two_blocks_open_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flags = Flags(models=("offline:owl", "offline:mole"), rounds=2, block=10)
+    flags = Flags(models=("offline:owl", "offline:mole"), rounds=2, block=5)
     config, out, said = resolve(flags).config, tmp_path / "out", list[str]()
-    found = Findings(many(60), [], [])
+    found = Findings(many(30), [], [])
     ready = begin(out, config, prompts=PromptSet.load(), found=found, folder=tmp_path)
     store, blocks = ready.store, {slot.video: slot.block for slot in ready.store.slots()}
     slots = {block: [s.id for s in store.slots() if s.block == block] for block in range(6)}
@@ -195,8 +195,8 @@ def test_sixty_videos_are_played_with_two_blocks_open_at_most(
     async def play_all() -> None:
         for one in store.videos():
             await store.put_frames(frames_of(3, video=one.id))
-        ended = await play_run(ready, out, limits=Limits(32), listeners=told)
-        assert (ended.settled, ended.voids) == (360, 0)
+        ended = await play_run(ready, out, limits=Limits(16), listeners=told)
+        assert (ended.settled, ended.voids) == (180, 0)
 
     told = Listeners(said.append, plain_lines(said.append))
     monkeypatch.setattr(
@@ -205,5 +205,5 @@ def test_sixty_videos_are_played_with_two_blocks_open_at_most(
     run(play_all())
     assert begun == set(range(6))
     assert max(most_open) <= 2
-    assert len(said) == 360
-    assert play_again(out).battles == 360
+    assert len(said) == 180
+    assert play_again(out).battles == 180
