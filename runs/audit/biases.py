@@ -32,8 +32,8 @@ MOST_FLIPS = 0.2
 LEAST_LEANING = 0.05
 """How far from half the first seat's share must lie, beside its interval, for an alarm."""
 _ONE_SEATING = (
-    "No battle was judged in both orders, so position bias is unknown; run "
-    "with --swap 0.1 to measure it."
+    "No battle was judged from both seatings, so nobody knows how often the judge changes its mind "
+    "with them; run with --swap 0.1 to learn it."
 )
 
 
@@ -67,14 +67,12 @@ def _first_read(given: AuditInput) -> Finding:
     ballots = given.ballots
     chosen = ballots.camp < 2
     if not chosen.any():
-        return unknown(
-            "seats.first", "No judging chose an answer, so position bias cannot be measured."
-        )
+        return unknown("seats.first", "No judging chose an answer, so seats cannot be compared.")
     won = (ballots.camp == 0) != ballots.is_back
     share = measure_share(won[chosen].astype(float), given.videos[ballots.battle[chosen]])
     sentence = (
-        f"The answer read first won {percent(share)} of {share.n} judgings with a "
-        "winner; the order is random, so a fair judge gives it half."
+        f"The answer that was read first won {percent(share)} of {share.n} judgings that chose "
+        "one; seats are drawn, so a fair judge gives it half."
     )
     return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
 
@@ -82,29 +80,27 @@ def _first_read(given: AuditInput) -> Finding:
 def _flips(twice: _Twice) -> Finding:
     share = twice.share(twice.ab != twice.ba)
     sentence = (
-        f"With the answers in swapped order, {percent(share)} of {share.n} "
-        "verdicts changed: those were decided by order or by chance."
+        f"Read the other way round, {percent(share)} of {share.n} verdicts changed; there the "
+        "seats decide, or chance."
     )
     return finding("swap.flips", share, sentence, crosses=above(share, MOST_FLIPS))
 
 
 def _flips_of(k: int, name: str, twice: _Twice) -> Finding:
     share = twice.share(twice.ab != twice.ba, twice.judge == k)
-    sentence = f"Of {share.n} verdicts of {name}, {percent(share)} changed with the order."
+    sentence = f"Of {share.n} verdicts of {name} {percent(share)} changed with the seats."
     return finding(f"swap.flips.{name}", share, sentence, crosses=above(share, MOST_FLIPS))
 
 
 def _gain(twice: _Twice) -> Finding:
     """What the first seat got of the same two answers, whoever sat in it."""
     share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
-    seat = "no significant position bias"
+    seat = "neither seat surely gains"
     if share.low > 0.5 or share.high < 0.5:
-        seat = (
-            "the answer read first gains" if share.value > 0.5 else "the answer read second gains"
-        )
+        seat = "the first seat gains" if share.value > 0.5 else "the second seat gains"
     sentence = (
-        f"Over {share.n} pairs of answers judged in both orders, the answer read "
-        f"first scored {percent(share)} (a tie is half): {seat}."
+        f"Of {share.n} pairs of answers judged from both seatings, the one read first took "
+        f"{percent(share)}, ties half to each: {seat}."
     )
     return finding("swap.first", share, sentence, crosses=_leans(share), is_even=True)
 
@@ -140,9 +136,7 @@ def audit_length(given: AuditInput) -> list[Finding]:
     """Return how often the longer answer won, and what a judge of lengths would have said."""
     decided = [b for b in given.decided if b.answer_a and b.answer_b]
     if not decided:
-        return [
-            unknown("length.longer", "No battle was decided, so length bias cannot be measured.")
-        ]
+        return [unknown("length.longer", "No battle of two answers was decided; length is moot.")]
     a, b = [len(x.answer_a or "") for x in decided], [len(x.answer_b or "") for x in decided]
     lengths = np.array([a, b]).T
     camps = np.array([_CAMPS.get(x.verdict, 2) for x in decided])
@@ -160,18 +154,18 @@ def audit_length(given: AuditInput) -> list[Finding]:
 
 def _longer(share: Share) -> Finding:
     if share.n == 0:
-        return unknown("length.longer", "No battle with a winner had answers of different length.")
+        return unknown("length.longer", "No battle with a winner had answers of unlike length.")
     sentence = (
-        f"The longer answer won {percent(share)} of {share.n} battles with a "
-        "winner; half is no preference, more may be merit or length bias."
+        f"The longer answer won {percent(share)} of {share.n} battles with a winner; half would "
+        "be no preference, more may be merit or a taste for length."
     )
     return finding("length.longer", share, sentence, crosses=above(share, MOST_LONGER))
 
 
 def _only(share: Share) -> Finding:
     sentence = (
-        f"A judge that only compares lengths would agree in {percent(share)} of "
-        f"{share.n} decided battles (a tie counts as a miss)."
+        "A judge that only compares lengths would have said the same in "
+        f"{percent(share)} of {share.n} decided battles, a tie counted as a miss."
     )
     return finding("length.only", share, sentence)
 
@@ -180,12 +174,12 @@ def _matched(share: Share) -> Finding:
     if share.n == 0:
         return unknown(
             "length.matched",
-            "No battle with a winner had answers of about equal length (within 10 %), "
-            "so length bias cannot be separated from merit.",
+            "No battle with a winner had answers within 10 % of one length, so taste for length "
+            "cannot be told from merit there.",
         )
     sentence = (
-        "Between answers of about equal length (within 10 %), the longer won "
-        f"{percent(share)} of {share.n}; here length should not matter."
+        f"Between answers within 10 % of one length the longer won {percent(share)} of {share.n}; "
+        "there length has no reason to matter."
     )
     return finding("length.matched", share, sentence, crosses=above(share, MOST_MATCHED))
 
@@ -194,10 +188,10 @@ def _share(hits: Mask, video: Ints, kept: Mask) -> Share:
     return measure_share(hits[kept].astype(float), video[kept])
 
 
-_NO_FAMILY = "No contestant is of a judge's family ({}), so self-preference cannot occur."
-_ALONE = (
-    "; no judge of another family judged these, so self-preference cannot be separated from skill"
+_NO_FAMILY = (
+    "No contestant is of the family of a judge ({}), so there is nothing for one to prefer."
 )
+_ALONE = "; no judge of another family judged these, so preference cannot be separated from skill"
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +228,7 @@ def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator
     if not is_brief:
         share = measure_share(own.points, own.video)
         sentence = (
-            f"{name} prefers its own family ({safe(family)}) in {percent(share)} of "
-            f"{share.n} judgings"
+            f"{name} gives its own family ({safe(family)}) {percent(share)} of {share.n} judgings"
         )
         yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else _ALONE}.")
     if shared.any():
@@ -244,10 +237,10 @@ def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator
 
 
 def _excess(name: str, excess: Share) -> Finding:
-    verdict = "it favours its own family" if excess.low > 0.0 else "no significant preference"
+    verdict = "it surely favours its own" if excess.low > 0.0 else "no preference is sure"
     sentence = (
-        f"That is {_points(excess)} percentage points more than judges of other "
-        f"families in the same {excess.n} judgings: {verdict}."
+        f"That is {_points(excess)} points of a hundred more than judges of other families give "
+        f"it in the same {excess.n} judgings: {verdict}."
     )
     return finding(
         f"family.excess.{name}", excess, sentence, crosses=above(excess, 0.0), is_even=True

@@ -183,7 +183,10 @@ def _numbered(names: Sequence[str]) -> Ints:
     return np.array([place[name] for name in names], dtype=np.int64)
 
 
-_NOBODY = "No battle that counts has a human label, so agreement with people is unknown."
+_NOBODY = (
+    "No person has labelled a battle that counts, so nothing says how far the judge agrees with "
+    "people."
+)
 
 
 def audit_labels(given: AuditInput) -> list[Finding]:
@@ -217,12 +220,13 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.agreement",
         found.share,
-        f"Judge and people agree in {_of(found.share)} (a tie is a verdict of its own).",
+        f"The judge says what people say in {_of(found.share)}, a tie being a word of its own.",
     )
     yield finding(
         "labels.kappa",
         found.kappa,
-        f"Cohen's kappa is {_figure(found.kappa)}; 0 is chance, 1 full agreement.",
+        f"Beyond chance that is a Cohen's kappa of {_figure(found.kappa)}; 0 is chance, 1 full "
+        "agreement.",
     )
     if not len(clear.people):
         return
@@ -230,12 +234,12 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.agreement_without_ties",
         found.share,
-        f"Without ties they agree in {_of(found.share)}.",
+        f"Where neither tied it is {_of(found.share)}.",
     )
     yield finding(
         "labels.kappa_without_ties",
         found.kappa,
-        f"Without ties, Cohen's kappa is {_figure(found.kappa)}.",
+        f"Where neither tied, Cohen's kappa is {_figure(found.kappa)}.",
     )
 
 
@@ -247,7 +251,8 @@ def _length(clear: Compared) -> Iterator[Finding]:
         yield finding(
             "labels.length_matched",
             share,
-            f"Between answers of about equal length (within 10 %), they agree in {_of(share)}.",
+            f"Where the answers are about equally long, within 10 %, the judge agrees in "
+            f"{_of(share)}.",
         )
     uneven = clear.among(clear.longer != TIE)
     if not len(uneven.people):
@@ -279,8 +284,8 @@ def _length_gain(clear: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.length_gain",
         gain,
-        f"On the same labels the judge is {_points(gain)} better than picking the "
-        "longer answer; below 0 is worse.",
+        f"On the same labels the judge is {_points(gain)} better at it than the longer answer; "
+        "below 0 it is worse.",
         crosses=below(gain, 0.0),
     )
 
@@ -293,8 +298,8 @@ def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
     yield finding(
         "labels.people",
         share,
-        f"Two people agree with each other in {_of(share, 'pair')}; a judge that "
-        "agrees with people as often is as good as a person.",
+        f"Two people say the same of a battle in {_of(share, 'pair')}; a judge that agrees with "
+        "people as well as that is as good as one of them.",
     )
     yield finding(
         "labels.krippendorff",
@@ -322,8 +327,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.{name}",
             share,
-            f"People's verdicts by {_SPELT[name]} alone match their overall verdicts "
-            f"in {_of(share)}.",
+            f"By {_SPELT[name]} alone people say what they say overall in {_of(share)}.",
         )
         both = [
             (of, verdict)
@@ -339,7 +343,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.judge_{name}",
             share,
-            f"By {_SPELT[name]} alone, judge and people agree in {_of(share)}.",
+            f"By {_SPELT[name]} alone the judge says what people say in {_of(share)}.",
         )
 
 
@@ -358,5 +362,5 @@ def _points(gain: Share) -> str:
 
 def _figure(share: Share) -> str:
     if math.isnan(share.value):
-        return "undefined, since all verdicts are the same"
+        return "no value, since all say the same one thing"
     return f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"

@@ -43,9 +43,9 @@ class Imported(NamedTuple):
         """Return it as a sentence."""
         told = f"{counted(self.added, 'label')} added"
         if self.known:
-            told += f"; {counted(self.known, 'row')} known already"
+            told += f"; {counted(self.known, 'row')} said what is there already"
         if self.blank:
-            told += f"; {counted(self.blank, 'row')} without a verdict skipped"
+            told += f"; {counted(self.blank, 'row')} without a verdict passed over"
         return told
 
 
@@ -119,8 +119,8 @@ class _Reading:
             self.known += 1
         else:
             raise _Unusable(
-                f"{quoted(labeller)} labelled {battle} as {_told(before)} before, and as "
-                f"{_told(label)} now"
+                f"{quoted(labeller)} said {_told(before)} of {battle} before, and now "
+                f"{_told(label)}"
             )
 
     def _battle(self, row: Mapping[str, Any]) -> str:
@@ -135,7 +135,7 @@ class _Reading:
             ended = "void" if verdict == "void" else "forfeit"
             raise _Unusable(f"battle {battle} is {ended}: there are no two answers to compare")
         if battle not in self._counting:
-            raise _Unusable(f"battle {battle} was superseded")
+            raise _Unusable(f"battle {battle} was superseded and counts no more")
         return battle
 
     def _name(self, row: Mapping[str, Any]) -> str:
@@ -177,5 +177,5 @@ def _refusal(sheet: Sheet, wrong: Mapping[int, str]) -> BadInput:
     if others:
         named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
         more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
-        told += f"; {sheet.row}s {named}{more} cannot be used either"
+        told += f"; nor can {sheet.row}s {named}{more} be used"
     return BadInput(f"{told}; nothing was imported")

@@ -186,18 +186,18 @@ def _correlation(found: Correlation) -> Report:
 
 def _sentence(judge: str, found: Agreement, by_length: Share) -> str:
     if not found.share.n:
-        return f"{judge} decided no battle that the run decided."
+        return f"{judge} has decided no battle that the run decided."
     return (
-        f"{judge} agrees with the run in {percent(found.share)} of "
-        f"{counted(found.share.n, 'battle')}; without ties, the longer answer is "
-        f"the run's winner in {percent(by_length)} of {by_length.n}."
+        f"{judge} comes to the run's verdict in {percent(found.share)} of "
+        f"{counted(found.share.n, 'battle')}; where neither sees a tie, the longer answer is the "
+        f"run's winner in {percent(by_length)} of {by_length.n}."
     )
 
 
 def render(report: Report) -> RenderableType:
     """Return each judge's agreement, the confusion of verdicts, and the two boards side by side."""
     if not report["judges"]:
-        return Text("the battles of this run were not rejudged yet; name a judge with --judge")
+        return Text("nobody has judged the battles of this run again; name a judge with --judge")
     told: list[RenderableType] = [Text(safe(f"note: {mark}")) for mark in report["warnings"]]
     for judge in report["judges"]:
         told += _judge(judge)
@@ -209,9 +209,9 @@ def _judge(judge: Report) -> list[RenderableType]:
     if judge["battles"]:
         clear = judge["without_ties"]
         lines += [
-            f"Cohen's kappa {figure(judge['kappa'])}, without ties "
-            f"{figure(clear['kappa'])}; 0 is chance, 1 full agreement.",
-            f"Without ties, they name the same winner in {share(clear['agreement'])} "
+            f"Cohen's kappa {figure(judge['kappa'])}, without ties {figure(clear['kappa'])}; "
+            "0 is what chance gives, 1 full agreement.",
+            f"Where neither sees a tie, they name the same winner in {share(clear['agreement'])} "
             f"of {clear['agreement']['n']}.",
         ]
     lost = [f"{judge[key]} {key}" for key in ("failed", "abstained") if judge[key]]
@@ -221,7 +221,7 @@ def _judge(judge: Report) -> list[RenderableType]:
         lines.append(f"Of {judge['judgings']} judgings {' and '.join(lost)}.")
     parts: list[RenderableType] = [Text("\n".join(lines))]
     if judge["battles"]:
-        heading = f"\nVerdicts: the run in rows, {safe(judge['judge'])} in columns"
+        heading = f"\nVerdicts, those of the run down, those of {safe(judge['judge'])} across"
         parts += [Text(heading), _confusion(judge), Text(""), _board_grid(judge["boards"])]
         parts.append(Text(_order(judge["boards"])))
     return [*parts, Text("")]
@@ -266,10 +266,10 @@ def _grid(first: str, *others: str) -> Grid:
 def _order(boards: Report) -> str:
     spearman, kendall = boards["spearman"]["value"], boards["kendall"]["value"]
     if spearman is None or kendall is None:
-        return "Too few rated models to compare the two orders."
+        return "Too few rated models to say how far the two orders agree."
     return (
-        "Rank correlation of the two leaderboards of the same battles: Spearman "
-        f"{spearman:.2f}, Kendall {kendall:.2f}, {len(boards['models'])} models."
+        f"The two boards rate the same battles; their orders agree with a Spearman of "
+        f"{spearman:.2f} and a Kendall of {kendall:.2f} over {len(boards['models'])} models."
     )
 
 

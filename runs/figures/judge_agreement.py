@@ -35,7 +35,7 @@ _A_POINT, _MOST_POINTS = 15, 5
 _BODY, _LEFT, _RIGHT, _AXIS, _KEY = 1.6, 0.42, 0.22, 0.36, 0.14
 SWAPPED, REPEATED, LABELLED = (
     "seats swapped",
-    "asked again",
+    "asked once more",
     "people’s labels",
 )
 _LOOKS = {SWAPPED: (BLUE, "o"), REPEATED: (ORANGE, "s"), LABELLED: (GREEN, "^")}
@@ -133,8 +133,8 @@ def _draw(board: Leaderboard, courses: Sequence[Course]) -> Figure:
         title="How often the judge agrees",
         banner=banner_of(settings),
         notes=[
-            "Share of battles with the same verdict (a, b or tie), with 95 % "
-            "intervals; equally many battles per point.",
+            "Share of battles with the same word (a, b or a tie), 95 % intervals; points hold "
+            "equally many.",
             *alarms_of(board.audit),
             *warnings_of(settings.warnings),
         ],
@@ -156,5 +156,5 @@ def _draw(board: Leaderboard, courses: Sequence[Course]) -> Figure:
     axes.grid(axis="y", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
     axes.set_xlabel("gap between the two models, rating points")
-    axes.set_ylabel("agreement, %")
+    axes.set_ylabel("the same, %")
     return sheet.figure

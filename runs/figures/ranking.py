@@ -37,7 +37,7 @@ _LEAST_SPAN, _BEYOND = 400.0, 0.75
 """An interval may reach so many spans of the ratings beyond them; more is an arrow."""
 _INSIDE = 0.02
 _LEVEL = "Lines are 95 % intervals."
-_HOLLOW = "Hollow: one-sided, won or lost everything against some."
+_HOLLOW = "Hollow: one-sided, never lost a point to some or never took one."
 
 
 class Line(NamedTuple):
@@ -186,7 +186,7 @@ def style(board: Leaderboard) -> Picture:
     Args:
         board: a leaderboard that was rated with style, or with style and seats.
     """
-    return Picture("style", "effect of answer style", lambda: _draw_terms(board))
+    return Picture("style", "what style is worth", lambda: _draw_terms(board))
 
 
 def style_terms(board: Leaderboard) -> list[Coefficient]:
@@ -210,7 +210,7 @@ def _draw_terms(board: Leaderboard) -> Figure:
     sheet = Sheet(
         COLUMN,
         _TERM_ROW * len(terms) + _TERM_AXIS,
-        title="Effect of answer style",
+        title="What style is worth",
         banner=banner_of(board.settings),
         notes=[*map(_unit, (board.settings.terms or ())[:1]), *notes_of(board)],
     )
@@ -239,10 +239,10 @@ def _draw_terms(board: Leaderboard) -> Figure:
 
 
 def _unit(found: Terms) -> str:
-    told = "Rating points per standard deviation, all else equal; lines are 95 % intervals."
+    told = "Points that one deviation more of it wins, all else equal; lines are 95 % intervals."
     same = [shown(name) for name, term in (found.style or {}).items() if term is None]
     if found.seat is not None:
-        told += " Read first: the effect of position."
+        told += " Read first: what that seat is worth."
     return f"{told} Never differs: {', '.join(same)}." if same else told
 
 

@@ -56,7 +56,7 @@ def rival_said(name: str, answer: str | None) -> list[Json]:
     """Return the message that tells what an answer was held against."""
     if answer is None:
         return []
-    told = f"The answer of {safe(name)}, which it was compared with:\n\n{answer}"
+    told = f"The answer of {safe(name)}, which it was held against:\n\n{answer}"
     return [{"role": "user", "content": told}]
 
 

@@ -238,7 +238,7 @@ def _sample(log: Log, sample: Sample) -> Json:
 def _persona(sample: Sample) -> list[Json]:
     if sample.persona is None:
         return []
-    told = f"The user, shown to the judge only: {sample.persona}"
+    told = f"Who asks, which the judge alone was told: {sample.persona}"
     return [{"role": "system", "content": told}]
 
 

@@ -33,7 +33,7 @@ _WORDS = (
     (1.0, "the same order"),
     (0.95, "nearly the same order"),
     (0.8, "much the same order"),
-    (0.5, "partly the same order"),
+    (0.5, "alike in parts"),
 )
 
 
@@ -63,8 +63,8 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> Report:
     shared = [name for name in a.entries if name in b.entries]
     if not shared:
         raise BadInput(
-            f"{a.source} and {b.source} share no model: {_few(a)} here, {_few(b)} "
-            "there; map names with --rename FILE"
+            f"{a.source} and {b.source} share no model: {_few(a)} here, {_few(b)} there; "
+            "--rename FILE says which names are the same"
         )
     boards = a.of(shared), b.of(shared)
     only = [[name for name in one.entries if name not in two.entries] for one, two in _ways(a, b)]
@@ -118,7 +118,7 @@ def _findings(found: Comparison, models: int) -> list[Finding]:
 def _order(found: Comparison, models: int) -> list[Finding]:
     orders = found.orders
     pairs = f"{orders.alike} of {counted(orders.alike + orders.turned, 'pair')}"
-    level = f" ({orders.level} more are tied on a board)" if orders.level else ""
+    level = f" ({orders.level} more are level on a board)" if orders.level else ""
     return [
         _correlation("spearman", found.spearman, models, "Rank correlation (Spearman)", _grade),
         _correlation(
@@ -126,21 +126,21 @@ def _order(found: Comparison, models: int) -> list[Finding]:
             found.kendall,
             models,
             "Kendall's tau-b",
-            lambda _: f"{pairs} are ordered the same way{level}",
+            lambda _: f"{pairs} are ordered alike{level}",
         ),
         _correlation(
             "pearson",
             found.pearson,
             models,
             "Correlation of the ratings (Pearson)",
-            lambda _: "1 means that the gaps agree, too",
+            lambda _: "1 means that gaps agree too, not only the order",
         ),
     ]
 
 
 def _correlation(key: str, found: Correlation, models: int, what: str, meaning: Any) -> Finding:
     if models < LEAST_MODELS:
-        told = f"{what}: {counted(models, 'shared model')} are too few"
+        told = f"{what}: {counted(models, 'shared model')} are too few to tell"
     elif math.isnan(found.value):
         told = f"{what}: a board rates all shared models the same, so there is no order to compare"
     else:
@@ -156,7 +156,7 @@ def _between(found: Correlation) -> str:
 
 def _grade(value: float) -> str:
     if value < 0:
-        return "mostly reversed"
+        return "rather the other way round"
     return next((words for least, words in _WORDS if value >= least), "hardly related")
 
 
@@ -167,28 +167,27 @@ def _intervals(found: Comparison) -> list[Finding]:
             "confidence",
             apart.agree,
             apart.both,
-            f"Confidence agreement: of {counted(apart.both, 'pair')} with disjoint "
-            f"intervals on both boards, {_percent(apart.agree)} are ordered the same "
-            "way",
-            "Confidence agreement: no pair has disjoint intervals on both boards",
+            f"Confidence agreement: of {counted(apart.both, 'pair')} whose intervals are apart on "
+            f"both boards, {_percent(apart.agree)} are ordered alike",
+            "Confidence agreement: no pair has intervals that are apart on both boards",
         ),
         _share(
             "arena_hard",
             apart.balance,
             apart.pairs,
-            f"Confidence agreement as arena-hard defines it, {apart.balance:.3f}: the "
-            f"mean over all {counted(apart.pairs, 'pair')} of +1 (disjoint on both, "
-            "same order), -1 (disjoint on both, opposite order) and 0",
-            "Confidence agreement as arena-hard defines it: needs intervals on both boards",
+            f"The same as arena-hard counts it, {apart.balance:.3f}: the mean over all "
+            f"{counted(apart.pairs, 'pair')} of +1 (apart on both, alike), -1 (apart on both, "
+            "turned) and 0",
+            "As arena-hard counts it: nothing without intervals on both boards",
         ),
         *(_separability(name, share, apart.pairs) for name, share in _sides(found)),
         _share(
             "brier",
             brier.value,
             brier.pairs,
-            f"Brier score {brier.value:.3f} of A's probabilities against B's order, "
-            f"over {counted(brier.pairs, 'pair')}: 0 is best, 0.25 is chance",
-            "Brier score: needs intervals on A and an order on B",
+            f"Brier score {brier.value:.3f} of A's chances against B's order, over "
+            f"{counted(brier.pairs, 'pair')}: 0 is best, 0.25 a coin",
+            "Brier score: nothing without intervals on A and an order on B",
         ),
     ]
 
@@ -202,9 +201,8 @@ def _separability(name: str, share: float, pairs: int) -> Finding:
         f"separability_{name.lower()}",
         share,
         pairs,
-        f"Separability of {name}: {_percent(share)} of {counted(pairs, 'pair')} "
-        "have disjoint intervals",
-        f"Separability of {name}: it has no intervals",
+        f"Separability of {name}: intervals part {_percent(share)} of {counted(pairs, 'pair')}",
+        f"Separability of {name}: it gives no intervals",
     )
 
 
@@ -228,13 +226,13 @@ def _unmatched(only: Sequence[Sequence[str]]) -> list[str]:
     for name in only[0]:
         if other := twins.get(core(name)):
             told.append(
-                f"{quoted(name)} on A and {quoted(other)} on B look alike but are treated "
-                "as different; if they are the same, map them with --rename FILE"
+                f"{quoted(name)} on A and {quoted(other)} on B look alike and are not taken for "
+                "one; if they are, say so with --rename FILE"
             )
     for board, names in zip("AB", only, strict=True):
         if names:
             shown = ", ".join(quoted(name) for name in names[:5]) + ", ..." * (len(names) > 5)
-            told.append(f"only on {board}, left out: {shown}")
+            told.append(f"only on {board}, and left out: {shown}")
     return told
 
 
@@ -293,12 +291,10 @@ def _sentences(report: Report) -> list[str]:
             for pair in turned[:MOST_TURNED]
         ]
         more = f", and {len(turned) - MOST_TURNED} more" if len(turned) > MOST_TURNED else ""
-        told.append(
-            f"Ordered with confidence on both, but in opposite ways: {'; '.join(pairs)}{more}."
-        )
+        told.append(f"A is sure, and B is sure of the opposite: {'; '.join(pairs)}{more}.")
     if any(found["low"] is not None for found in report["figures"]):
         told.append(
-            "The 95 % intervals of correlations are over models like these; the "
-            "uncertainty of the ratings enters confidence agreement only."
+            "Intervals of correlations are for other models like these, at 95 %; how unsure the "
+            "ratings themselves are is what confidence agreement looks at."
         )
     return [*told, *(f"note: {warning}" for warning in report["warnings"])]

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from videoautoarena.runs.rundir.server_limits import Shortfall
 
 ASSUMED = (
-    "the labels are assumed to be a random sample (--assume-random); if they "
-    "were chosen, ratings and intervals are wrong"
+    "the labels are taken for a random subset because --assume-random says so; nothing in the run "
+    "shows it, and if they were chosen, ratings and intervals are wrong"
 )
 JUDGES_COUNTS = "battles, wins and win % count the verdicts of the judge"
-_SAMPLE_FIRST = "draw battles with arena labels sample and import the labels"
+_SAMPLE_FIRST = "draw some with arena labels sample, and import what people say of them"
 
 
 class People(NamedTuple):
@@ -100,7 +100,7 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
 
     spoken, samples = spoken_of(run), run.store.evidence.samples()
     if not spoken:
-        raise BadInput(f"no battle of this run has a label; {_SAMPLE_FIRST}")
+        raise BadInput(f"nobody has labelled a battle of this run; {_SAMPLE_FIRST}")
     here = {battle.id for battle in run.each_battle if battle.verdict in DECIDED}
     if assume_random:
         return _people(spoken, dict.fromkeys(here, 1.0), [ASSUMED], is_assumed=True)
@@ -108,8 +108,8 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
     random = [of for of in spoken if of.battle.id in drawn]
     if not random:
         raise BadInput(
-            f"no labelled battle was drawn at random; {_SAMPLE_FIRST}, or pass --assume-random "
-            "if the labels are a random sample"
+            "none of the labelled battles was drawn at random, so that nothing says what they tell "
+            f"of the rest; {_SAMPLE_FIRST}, or pass --assume-random if they are a random subset"
         )
     chance = {id_: value for id_, value in chances(samples).items() if id_ in here}
     warnings = _caveats(spoken, random, drawn, len(here) - len(chance))
@@ -205,12 +205,12 @@ def _explained(labels: Labelling) -> Iterator[str]:
     people = "1 person" if labels.labellers == 1 else f"{labels.labellers} people"
     for group in labels.groups:
         told = (
-            f"ratings are on the scale of {people} who labelled {group.labels} of "
-            f"{group.battles} battles; the judge's verdicts have the weight "
-            f"{group.weight:.2f} (lambda, 0 to 1)"
+            f"ratings are on the scale of {people} who labelled {group.labels} of {group.battles} "
+            f"battles; lambda {group.weight:.2f} says how far the judge's verdicts on all help, "
+            "0 not at all, 1 in full"
         )
         if group.gain is not None:
-            told += f" and are worth {group.gain:.1f} times as many labels"
+            told += f", and they are worth {group.gain:.1f} times as many labels"
         yield told
 
 
@@ -233,15 +233,15 @@ def _caveats(
     told, labelled = [], len({of.battle.id for of in random})
     if labelled < len(drawn):
         told.append(
-            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label "
-            "yet; they are assumed to be missing at random"
+            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label yet and are "
+            "taken to lack it by chance"
         )
     if others := len({of.battle.id for of in spoken} - set(drawn)):
-        told.append(f"labels of {counted(others, 'battle')} outside the random draws are left out")
+        told.append(f"labels of {counted(others, 'battle')} that no draw took are left out")
     if unspoken:
         told.append(
-            f"{counted(unspoken, 'battle')} decided after the last draw left out; "
-            "draw again to include them"
+            f"{counted(unspoken, 'battle')} decided after the last draw left out; draw again to "
+            "have them spoken for"
         )
     return told
 
@@ -281,8 +281,8 @@ def _refuse_further(method: Method) -> None:
     )
     if rest != USUAL:
         raise WrongArgument(
-            "--labels combines with --anchor, --simultaneous, --pairs and --format "
-            "only; leave out the other options"
+            "--labels goes with --anchor, --simultaneous, --pairs and --format alone; leave out "
+            "the other options"
         )
 
 

@@ -30,11 +30,10 @@ FIGURES = {
 }
 """Field of a row to the title of its column."""
 MEANING = (
-    "In percent: refused, of questions; forfeit, of slots with a question; "
-    "void, of slots drawn; both bad, of decided battles. tokens: mean per "
-    "answer."
+    "refused: of the questions put to it; forfeit: of the slots it was asked in; void: of those it "
+    "was drawn for; both bad: of its decided battles, in per cent. tokens: mean of its answers."
 )
-INTERVALS = "Below each: its 95 % interval."
+INTERVALS = "Below each stands its 95 % interval."
 _UNKNOWN = "-"
 
 
@@ -81,9 +80,9 @@ def behaviour_notes(rows: Sequence[Row]) -> list[str]:
     ]
     told = [f"{MEANING} {INTERVALS}"]
     if len(counted) == len(rows):
-        told.append("No provider reported all tokens: words and signs are counted instead.")
+        told.append("No provider counted all tokens: they are words and signs.")
     elif counted:
-        told.append(f"Words and signs are counted instead of tokens: {', '.join(counted)}.")
+        told.append(f"Words and signs stand for tokens of {', '.join(counted)}.")
     return told
 
 
@@ -125,8 +124,8 @@ def extra_lines(board: Leaderboard) -> list[str]:
     """Return a sentence for each thing beyond the usual that a table holds."""
     settings, told = board.settings, []
     if anchor := settings.anchor:
-        told.append(f'{safe(anchor.model)} is fixed at {anchor.rating:g}; intervals are '
-'relative to the mean of its group.')  # fmt: skip
+        told.append(f"{safe(anchor.model)} is put at {anchor.rating:g}; intervals measure "
+                    "against the mean of its group.")  # fmt: skip
     if settings.interval.startswith("percentiles"):
         told.append(f"Intervals are {settings.interval}.")
     if settings.simultaneous:
@@ -153,8 +152,8 @@ def left_out_text(without: Mapping[str, int]) -> str:
 
 def _reweighted(effective: float) -> str:
     return (
-        "Battles are weighted by inverse pairing probability; effective number "
-        f"of battles: {effective:.0f}."
+        "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
+        f"{effective:.0f} that weigh alike."
     )
 
 
@@ -164,13 +163,12 @@ def _terms(found: Terms) -> list[str]:
         told.append(f"Being read first is worth {_worth(found.seat)} points.")
     if found.style is not None:
         worth = [f"{safe(name)} {_worth(of)}" for name, of in found.style.items()]
-        told.append(f"Style, points per standard deviation: {', '.join(worth)}.")
+        told.append(f"Style, points for one deviation more of it: {', '.join(worth)}.")
     if found.tie_share is not None:
         told.append(
-            "Ties count half: there are none, or only ties."
+            "Ties are counted half: there is none, or nothing else."
             if math.isnan(found.tie_share)
-            else f"Between equal models {100 * found.tie_share:.1f} % of battles are ties "
-            "(Davidson)."
+            else f"Between equals {100 * found.tie_share:.1f} % of battles tie (Davidson)."
         )
     return told
 
@@ -186,7 +184,7 @@ def _worth(term: Term | None) -> str:
 def _elo(rows: Sequence[Row], played: Elo) -> str:
     rated = [row for row in rows if row.elo is not None and not math.isnan(row.elo)]
     shown = [f"{safe(row.model)} {row.elo:.0f}" for row in rated]
-    return f"Online Elo over a random order (K = {played.k:g}): {', '.join(shown)}."
+    return f"Online Elo, which depends on a drawn order (K = {played.k:g}): {', '.join(shown)}."
 
 
 def _better(pairs: Matrices | None) -> list[str]:
@@ -199,7 +197,7 @@ def _better(pairs: Matrices | None) -> list[str]:
         for k in range(len(names) - 1)
         if (chance := pairs.better[k][k + 1]) is not None
     ]
-    told = [f"Probability of being better than the next: {', '.join(steps)}."] if steps else []
+    told = [f"Probability of each step: {', '.join(steps)}."] if steps else []
     if any("*" in step[-1:] for step in steps):
         told.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
     return told
@@ -212,10 +210,10 @@ def _percent(chance: float) -> str:
 
 def _fragility(found: Fragility, leader: str) -> str:
     if found.removed is None:
-        return f"No set of battles was found whose removal would change the leader, {leader}."
+        return f"No way was found to take the lead from {leader} by leaving out battles."
     share = 100 * found.removed / found.battles
     plural = "battle" if found.removed == 1 else "battles"
     return (
-        f"Leaving out {found.removed} {plural} of {found.battles} ({share:.1f} %) "
-        f"makes {safe(found.rival or '')} lead instead of {leader}."
+        f"Leaving out {found.removed} {plural} of {found.battles} ({share:.1f} %) is enough for "
+        f"{safe(found.rival or '')} to lead instead of {leader}."
     )

@@ -25,8 +25,8 @@ PAIRINGS = ("mix", "uniform")
 USERS = 3
 """Users that each video has in a run."""
 GOALS = {
-    "neighbours": "a model is separated from the next",
-    "order": "the whole order is right and separated",
+    "neighbours": "a model is told apart from the next one",
+    "order": "the whole order is right and told apart",
     "separated": "--until separated has stopped",
 }
 _GROWTH = 1.25
@@ -208,18 +208,18 @@ def _sentence(question: Question, table: dict[str, Any]) -> str:
         if question.videos is not None and question.end < question.battles:
             made = f"{question.videos:,} videos of {question.rounds} rounds make {made}, which"
         told = (
-            f"{made} are not enough: {gap} is separated with probability "
-            f"{share['value']:.2f} ({share['low']:.2f} to {share['high']:.2f})"
+            f"{made} do not do: {gap} is told apart with probability "
+            f"{share['value']:.2f} by then ({share['low']:.2f} to {share['high']:.2f})"
         )
     else:
         told = (
-            f"{gap} is separated with probability {question.power:g} after about "
+            f"{gap} is told apart with probability {question.power:g} after about "
             f"{found['battles']:,} battles ({_range(found)})"
         )
     return (
-        f"{told[0].upper()}{told[1:]} (from {question.tournaments} simulated "
-        "tournaments). A biased judge, or videos that differ more than assumed, "
-        "need more battles, or no number is enough."
+        f"{told[0].upper()}{told[1:]}, as {question.tournaments} made-up tournaments have it; "
+        "that is their own error and no more: a judge who errs the same way every time, or videos "
+        "that differ more than assumed, need more battles or let no number do."
     )
 
 

@@ -87,20 +87,20 @@ def summarize(board: Leaderboard) -> str:
     lead = _opening(board, level)
     if group[0].low is None:
         unit = board.settings.evidence[1]
-        return f"{lead}, on one {unit} only: there are no intervals yet."
+        return f"{lead}, on one {unit}, which tells nothing of others: there are no intervals yet."
     if len(level) > 1:
         unit = board.settings.evidence[1]
-        return f"{lead}; more {unit}s may never separate them."
+        return f"{lead}; no number of {unit}s is sure to separate them."
     if board.settings.simultaneous:
         return f"{lead}, {_at_once(group)}"
     rivals = find_rivals(*(_column(group, key) for key in ("rating", "low", "high")))
     if len(rivals) == 0:
-        return f"{lead}, and its interval overlaps no other."
+        return f"{lead}, and its interval meets no other."
     pieces, unit = board.settings.evidence
     more = _videos_to_part(group[0], group[rivals[0]], pieces[0])
     unclear = _listed([safe(group[k].model) for k in rivals])
     outlook = _outlook(more, len(rivals), unit)
-    return f"{lead}, but is not separated from {unclear}; {outlook}"
+    return f"{lead}, but {unclear} cannot be told apart from it; {outlook}"
 
 
 def _at_once(group: Sequence[Row]) -> str:
@@ -140,7 +140,7 @@ def _figures(row: Row) -> tuple[float, float, float]:
 def _outlook(more: int | None, rivals: int, unit: str) -> str:
     whom = "the nearest two" if rivals > 1 else "them"
     if more is None:
-        return f"no realistic number of {unit}s would separate {whom}."
+        return f"no number of {unit}s within reach would separate {whom}."
     videos = f"one more {unit}" if more == 1 else f"{_roughly(more)} more {unit}s"
     return f"about {videos} would separate {whom} at the current gap."
 
@@ -157,7 +157,7 @@ def _listed(names: list[str]) -> str:
 
 def _nobody_rated(totals: Totals) -> str:
     lost = f" ({totals.forfeits} forfeited, {totals.voids} void)" if totals.battles else ""
-    return f"No battle was decided{lost}, so no model is rated."
+    return f"No battle was decided{lost}, so nobody is rated."
 
 
 @dataclass(frozen=True)

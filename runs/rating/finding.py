@@ -110,9 +110,9 @@ def share_json(share: Share) -> dict[str, float | int | None]:
 
 
 _USUAL = {
-    "swap.flips": "verdicts changed by answer order",
+    "swap.flips": "verdicts that change with the seats",
     "length.longer": "wins of the longer answer",
-    "length.only": "verdicts predicted by length alone",
+    "length.only": "same verdict from length alone",
     "verdicts.voids": "void battles",
 }
 _KNOWN = "truth.accuracy."
@@ -138,7 +138,7 @@ def share_lines(found: Iterable[Finding], *, of: str = "") -> list[str]:
     usual = [
         f"{_USUAL[key]} {_share(findings[key])}"
         if key in _USUAL
-        else f"{safe(key.removeprefix(_KNOWN))} right on known answers {_share(findings[key])}"
+        else f"{safe(key.removeprefix(_KNOWN))} right where truth is known {_share(findings[key])}"
         for key in (*_USUAL, *(key for key in findings if key.startswith(_KNOWN)))
         if key in findings
     ]

@@ -146,8 +146,8 @@ def no_finite_rating(names: Sequence[str]) -> str:
     """Return what to tell whoever asks for the plain likelihood of one-sided models."""
     told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     return (
-        f"--fit mle: there is no finite rating for {told} (one-sided); leave out --fit, "
-        "or these models"
+        f"--fit mle: no finite rating is likeliest for {told}, one-sided against the others; "
+        "leave --fit out, or leave them out"
     )
 
 
@@ -233,11 +233,11 @@ def complaints(rated: RatedBouts) -> list[str]:
         worry = too_few(rated.unit) if few else "below 50 the intervals are wide"
         told.append(f"{where}{counted}: {worry}")
     if rated.bouts.video is not None and rated.method.intervals == "battle":
-        told.append('the intervals treat battles as independent, which is too narrow for '
-'battles that share a video')  # fmt: skip
+        told.append("the intervals take battles as independent, which is too sure of battles that "
+                    "share a video")  # fmt: skip
     if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
-        told.append('these battles do not bound the effect of position or style; a prior of '
-'0 +- 347 points does')  # fmt: skip
+        told.append("what a seat or the style is worth has no bounds from these battles; a prior "
+                    "of 0 +- 347 points holds it")  # fmt: skip
     return told
 
 

@@ -164,8 +164,8 @@ def weigh_battles(battles: Sequence[Battle], slots: Iterable[Slot]) -> dict[str,
 def _propensity(battle: Battle) -> float:
     if battle.propensity is None:
         raise BadInput(
-            f"battle {battle.id} has no propensity, since its pair was not drawn at "
-            "random; leave out --reweight"
+            f"battle {battle.id} has no propensity, since its pair was dealt and not drawn; leave "
+            "--reweight out"
         )
     return battle.propensity
 

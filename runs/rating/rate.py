@@ -176,8 +176,8 @@ def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], I
     names, a, b = merge(*seats)
     if len(names) > MOST_MODELS:
         raise BadInput(
-            f"{sheet.file} names {len(names)} models; the limit is {MOST_MODELS}. Are "
-            "model_a and model_b the right columns?"
+            f"{sheet.file} names {len(names)} models, and {MOST_MODELS} are the most; "
+            "are model_a and model_b the right columns?"
         )
     itself = (a == b) & decided
     if itself.any():
@@ -261,8 +261,8 @@ def _measure_answers(column: Coded) -> Floats:
 def _without_videos(read: Read) -> Iterator[str]:
     if read.bouts.video is None and len(read.bouts.a):
         yield (
-            "there is no column video, so battles are treated as independent; if "
-            "several share a video or a prompt, the intervals are too narrow"
+            "there is no column video, so battles are taken as independent; if several are about "
+            "one video or one prompt, the intervals are too narrow"
         )
 
 
@@ -273,7 +273,4 @@ def _look_alikes(names: Sequence[str]) -> Iterator[str]:
     for group in alike.values():
         if len(group) > 1:
             shown = " and ".join(quoted(name) for name in group)
-            yield (
-                f"{shown} look alike but are rated separately; if they are the same, "
-                "spell them the same"
-            )
+            yield f"{shown} look alike and are rated apart; if they are one, spell them alike"

@@ -72,7 +72,7 @@ def changed_subtitles(
     ]
     if changed:
         of = safe(changed[0].path) if len(changed) == 1 else f"{len(changed)} videos"
-        yield f"the subtitles of {of} differ from those this run began with; the recorded ones are used"
+        yield f"the subtitles of {of} are not those this run began with; it goes on with its own"
 
 
 def _is_changed(store: Store, shelf: Shelf, video: Video, copies: Sequence[str]) -> bool:

@@ -82,7 +82,7 @@ def holds_run(out: Path) -> bool:
         [p.name for p in out.iterdir() if not p.name.startswith(RUN_FILE)] if out.is_dir() else []
     )
     if foreign:
-        raise BadInput(f"{out} is not empty ({sorted(foreign)[0]}); pass a new --out")
+        raise BadInput(f"{out} holds other things ({sorted(foreign)[0]}); pass a new --out")
     return False
 
 
@@ -222,14 +222,14 @@ def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]
 def _changed(own: PromptSet, now: PromptSet | None) -> Iterable[str]:
     if now and own.contracts != now.contracts:
         yield (
-            f"replies follow the contracts this run began with ({own.contracts}; the "
-            f"latest are {now.contracts})"
+            "replies are asked for in the form that this run began with (contracts "
+            f"{own.contracts}; the newest are {now.contracts})"
         )
     changed = [r for r, d in own.digests.items() if now and now.digests.get(r) != d]
     if changed:
         yield (
-            "prompts changed on disk since this run began ("
-            f"{', '.join(sorted(changed))}); the recorded ones are used"
+            f"prompts changed on disk since this run began ({', '.join(sorted(changed))}); "
+            "the run goes on with its own"
         )
 
 
@@ -323,14 +323,14 @@ def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Finding
     if newcomers and not slots:
         more = "add videos" if now.pairing == "keep-pair" else "raise --rounds or add videos"
         raise BadInput(
-            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, or "
-            "compare it with stored answers: arena add"
+            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, or let it meet the "
+            "answers that are stored: arena add"
         )
 
 
 def _joining(before: RunConfig, now: RunConfig) -> Iterable[str]:
     for model in now.models[len(before.models) :]:
-        yield f"{safe(model)} joins for the added battles; all others stay as drawn"
+        yield f"{safe(model)} joins, and plays in battles that are added; all others stay as drawn"
 
 
 def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
@@ -344,8 +344,7 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
             here, there = here[key], there[key]
         raise ForeignRun(
             f"{out} holds another run ({key} {_brief(here)}, here {_brief(there)}); "
-            "pass another --out, or continue it as it began: arena resume "
-            f"{quote(str(out))}"
+            f"pass another --out, or go on with what it began with: arena resume {quote(str(out))}"
         )
 
 

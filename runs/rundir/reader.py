@@ -49,7 +49,7 @@ class Work(NamedTuple):
         pace = (
             "" if self.calls_per_minute is None else f", {self.calls_per_minute:,g} calls a minute"
         )
-        return f"ran for {spent(self.seconds)} in {_processes(self.processes)}{pace}"
+        return f"worked on for {spent(self.seconds)} by {_processes(self.processes)}{pace}"
 
 
 NO_WORK = Work(0.0, 0, 0)
@@ -202,7 +202,7 @@ _TIES = {
     "tie": "tie",
     "tie_good": "tie, both good",
     "tie_bad": "tie, both bad",
-    "split": "split: the two orders disagree",
+    "split": "split: the seatings disagree",
 }
 
 
@@ -280,7 +280,7 @@ def damage(store: Store) -> list[str]:
                 "damaged; a frame that cannot be decoded is replaced by its neighbour",
                 store.damaged(),
             ),
-            ("may not match their times exactly", store.approximate()),
+            ("may not be the very ones of their times", store.approximate()),
         )
         for video, frames in sorted(found.items())
     ]

@@ -89,7 +89,7 @@ def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
             refused = f"; {one.refused_images} were refused" if one.refused_images else ""
             yield f"{who} takes {_images(one.images)} a request{refused}"
         if one.token_limit_field is not None:
-            yield f"{who} takes the output limit as {one.token_limit_field}"
+            yield f"{who} is told the limit of a reply as {one.token_limit_field}"
         if one.output_tokens is not None:
             yield (
                 f"{who} does not keep to {one.output_limit or 0:,} output tokens: a reply took "

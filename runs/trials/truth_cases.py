@@ -125,7 +125,7 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     makings = makings_of(material)
     wanted = USUAL_CASES if material.count is None else material.count
     cases: list[TrialCase] = []
-    material.say(f"splicing clips for {counted(wanted, 'case')} with a known answer")
+    material.say(f"splicing clips for {counted(wanted, 'case')} of known truth")
     turns: Counter[Kind] = Counter()
     waiting = deque(KINDS if makings.videos else ())
     while waiting and len(cases) < wanted:
@@ -145,11 +145,9 @@ def _notes(makings: Makings) -> Iterator[str]:
     """Yield what could not be made, and why."""
     gone = sum(not path.is_file() for path in makings.files.values())
     if gone and makings.troubles:
-        yield f"{counted(gone, 'video')} of the run missing; pass the folder with --videos"
+        yield f"{counted(gone, 'video')} of the run not at hand; pass the folder with --videos"
     for kind, why in makings.troubles.items():
-        yield (
-            f"no {'more ' if kind in makings.made else ''}clip with a known answer ({kind}): {why}"
-        )
+        yield f"no {'more ' if kind in makings.made else ''}clip of known truth ({kind}): {why}"
 
 
 def makings_of(material: Material) -> Makings:

@@ -320,7 +320,7 @@ def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
     known = {item.qid for item in bench.items}
     for qid in qids:
         if qid not in known:
-            raise BadInput(f"{file} has a result for {quoted(qid)}, which is not in the bench")
+            raise BadInput(f"{file} tells of {quoted(qid)}, which the bench does not ask")
 
 
 def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
@@ -339,7 +339,7 @@ def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
                 raw = json.loads(line.decode("ascii"), parse_constant=_refuse)
                 yield shape.model_validate(raw)
             except (ValueError, RecursionError):
-                raise BadInput(f"{file}, line {place}: not a valid line of a result") from None
+                raise BadInput(f"{file}, line {place}: not as a result is written") from None
 
 
 def _refuse(_: str) -> NoReturn:

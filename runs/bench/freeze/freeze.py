@@ -110,7 +110,7 @@ class Frozen:
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
-        made = "already holds this bench" if self.was_there else "frozen"
+        made = "is this bench already" if self.was_there else "frozen"
         whole = counted(self.battles, "battle")
         out_of = f" out of {whole}" if self.questions < self.battles else ""
         lines = [
@@ -118,7 +118,7 @@ class Frozen:
             f"{counted(self.videos, 'video')}{out_of}, bench {self.bench[:12]}"
         ]
         if self.wanted is not None and self.questions < self.wanted:
-            lines.append(f"{self.wanted} were requested; there are no more")
+            lines.append(f"{self.wanted} were wanted; there are no more")
         if self.left_out:
             lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
         if self.borrowed:
@@ -130,7 +130,7 @@ class Frozen:
         if told:
             lines.append(f"not chosen: {'; '.join(told)}")
         if self.without_answer:
-            lines.append(f"without an answer in it: {', '.join(map(safe, self.without_answer))}")
+            lines.append(f"none of its answers is by {', '.join(map(safe, self.without_answer))}")
         if not self.is_leak_known:
             lines.append(f"--leak-filter found nothing: {NOBODY_BLIND}")
         if self.unsettled:
@@ -250,7 +250,7 @@ def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
         )
     if not chosen.items:
         told = "; ".join(f"{count} {why}" for why, count in chosen.left_out.items() if count)
-        raise BadInput(f"none of {len(pool.items)} questions is left ({told}); relax the selection")
+        raise BadInput(f"no question of {len(pool.items)} is left ({told}); ask for less")
 
 
 def _files(told: Told, *, with_parquet: bool) -> dict[str, bytes]:

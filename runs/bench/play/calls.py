@@ -68,8 +68,8 @@ def _refuse_other_prompts(bench: OpenBench, own: PromptSet, typed: PromptSet) ->
     others = sorted(role for role in typed.given if own.digests[role] != typed.digests[role])
     if others:
         raise BadInput(
-            f"{bench.folder} was begun with other prompts ({', '.join(others)}); "
-            "leave out --prompts, or run a copy of the bench without its results"
+            f"{bench.folder} is played with other prompts ({', '.join(others)}); leave --prompts "
+            "out to go on with its own, or play a copy of the bench without its results"
         )
 
 
@@ -121,13 +121,13 @@ def prompt_notes(
     now = load_prompts(typed)
     if changed := [role for role in used if prompts.digests[role] != now.digests[role]]:
         yield (
-            f"prompts changed since this bench was first run ({', '.join(changed)}); "
-            "the recorded ones are used"
+            f"prompts changed since this bench was first played ({', '.join(changed)}); "
+            "it goes on with its own"
         )
     if prompts.contracts != now.contracts:
         yield (
-            "replies follow the contracts this bench was first run with ("
-            f"{prompts.contracts}; the latest are {now.contracts})"
+            "replies are asked for in the form that this bench was first played with (contracts "
+            f"{prompts.contracts}; the newest are {now.contracts})"
         )
     begun = bench.manifest.run.get("prompts")
     others = [
@@ -136,11 +136,11 @@ def prompt_notes(
         if isinstance(begun, dict) and begun.get(role) not in (None, prompts.digests[role])
     ]
     if others:
-        yield f"prompts differ from the run that the bench is from: {', '.join(others)}"
+        yield f"other prompts than in the run that the bench is from: {', '.join(others)}"
     number = bench.manifest.run.get("contracts", 1)
     if bench.manifest.source.kind == RUN and number != prompts.contracts:
         yield (
-            "contracts for replies differ from the run that the bench is from: "
+            "other contracts for replies than in the run that the bench is from: "
             f"{prompts.contracts}, there {one_line(str(number), 20)}"
         )
 

@@ -145,7 +145,7 @@ def _sampling(bench: OpenBench) -> Sampling:
     try:
         return Sampling.model_validate(found)
     except ValidationError:
-        raise BadInput(f"{bench.folder} states no usable sampling") from None
+        raise BadInput(f"{bench.folder} says of no sampling that can be used") from None
 
 
 def _judges(
@@ -164,7 +164,7 @@ def _judges(
         return tuple(sorted(judges))
     is_real = is_given or _reads_real(bench, wanted)
     if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
-        raise BadInput("there is no judge; name a model that does not compete with --judge")
+        raise BadInput("nobody judges; name a model that does not compete with --judge")
     return (OFFLINE_JUDGE,)
 
 
@@ -221,7 +221,7 @@ def _check_judge(bench: OpenBench, wanted: Wanted, config: RunConfig, *, is_give
 
 def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig, *, assumed: bool) -> Iterator[str]:
     if assumed:
-        yield "no models were named, so the offline stand-ins play"
+        yield "nobody named a model, so the offline stand-ins play"
     if config.offline:
         yield "this rates offline stand-ins, not real models"
     elif any(config.cast[judge].is_offline for judge in config.judges):
@@ -229,8 +229,8 @@ def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig, *, assumed: bool
     for judge in config.judges if _reads_references(wanted) else ():
         if authors := _authors(bench, config.cast[judge].model):
             yield (
-                f"{safe(judge)} judges its own answers: it wrote references in this bench "
-                f"as {safe(', '.join(authors))}"
+                f"{safe(judge)} judges answers of its own: it wrote references in this bench as "
+                f"{safe(', '.join(authors))}"
             )
 
 
@@ -271,12 +271,12 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
         *_, held = cast.players
         cast = cast._replace(players=cast.players[:-1])
     if len(cast.config.judges) > 1:
-        raise BadInput("with an anchor there is one judge, not a panel; name it with --judge")
+        raise BadInput("one judge compares with an anchor, no panel; name it with --judge")
     notes = [*cast.notes]
     if not wanted.models and not file.roles.models:
-        notes.append("no models were named, so the offline stand-ins play")
+        notes.append("nobody named a model, so the offline stand-ins play")
     if anchor in wanted.models:
-        notes.append(f"{safe(anchor)} is the anchor and is not compared with itself")
+        notes.append(f"{safe(anchor)} is the anchor, and is not held against itself")
     return cast._replace(anchor=held, notes=tuple(notes))
 
 

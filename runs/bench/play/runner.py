@@ -147,8 +147,8 @@ async def run_bench(
             listeners.say(line)
         if ready.left.calls.total() and ready.films.folder is None:
             raise BadInput(
-                f"{bench.folder} is not finished and holds no copies of its videos; pass "
-                "their folder with --videos"
+                f"{bench.folder} is not played to its end and holds no copies of its videos; "
+                "pass their folder with --videos"
             )
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
@@ -205,7 +205,7 @@ def _chosen(bench: OpenBench, asked: Asked) -> list[Item]:
     seed = asked.wanted.seed
     ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
     if not ordered:
-        raise BadInput(f"{bench.folder} has no questions")
+        raise BadInput(f"{bench.folder} asks nothing")
     return ordered[: asked.limit]
 
 

@@ -170,15 +170,14 @@ def _slice_sheet(board: Board) -> Sheet:
 def notes(board: Board) -> list[str]:
     """Return what has to be read with the scores: of what they are, and what is odd about them."""
     told = [
-        "Win rate against the anchor by Bradley-Terry; much better (>>) or much "
-        f"worse (<<) counts as {board['weight']:g} games. "
-        f"{counted(board['items'], 'question')} about "
-        f"{counted(board['videos'], 'video')} in all."
+        "The share of games that each would win against the anchor, by Bradley-Terry; much better "
+        f"(>>) or much worse (<<) counts as {board['weight']:g} games. "
+        f"{counted(board['items'], 'question')} about {counted(board['videos'], 'video')} in all."
     ]
     if board["differences"]:
         told.append(
-            "lead over next: difference of the mean share won per question, as in "
-            "arena bench compare, not of these win rates."
+            "A lead is over the next model, in points of the mean share won of a question, each "
+            "question counted once as in arena bench compare; it is no difference of these scores."
         )
     if board["stand_ins"]:
         told.append(f"{STAND_INS}.")
@@ -193,7 +192,7 @@ def _styled(board: Board) -> str:
     worth = {name: x for name, x in (board["style_worth"] or {}).items() if x is not None}
     listed = ", ".join(f"{name} {points:+.0f}" for name, points in worth.items())
     return (
-        "Controlled for style; rating points per usual difference: "
+        "Style is taken out; in rating points a usual difference is worth: "
         f"{listed or 'nothing, since the answers never differ in it'}."
     )
 
@@ -202,10 +201,9 @@ def _seated(seats: Board) -> Iterator[str]:
     decided = seats["first"] + seats["second"]
     if decided:
         yield (
-            f"Position: the answer read first won {100 * seats['first'] / decided:.1f} % "
-            f"of {counted(decided, 'decided judging')}; on {seats['split']} of "
-            f"{counted(seats['questions'], 'question')} the two orders preferred "
-            "different answers."
+            f"Seats: the answer read first won {100 * seats['first'] / decided:.1f} % of "
+            f"{counted(decided, 'decided judging')}; on {seats['split']} of "
+            f"{counted(seats['questions'], 'question')} each seating found another answer better."
         )
 
 
@@ -214,9 +212,9 @@ def _oddities(row: Board, board: Board) -> Iterator[str]:
     if row["missing"]:
         yield f"{name}: {row['missing']} of {counted(board['items'], 'question')} not judged."
     if row["void"]:
-        yield f"{name}: {counted(row['void'], 'question')} void, which are not counted."
+        yield f"{name}: {counted(row['void'], 'question')} void, which count for nobody."
     if ONE_SIDED in row["flags"]:
-        yield f"{name} won or lost everything; a prior of half a game limits its score."
+        yield f"{name} won or lost everything; half a game of a prior holds its score."
 
 
 def _summary(board: Board) -> Iterator[str]:
@@ -225,5 +223,5 @@ def _summary(board: Board) -> Iterator[str]:
         return
     unsure = [row["model"] for row in rows if row["low"] <= 50.0 <= row["high"]]
     if unsure:
-        yield f"Not separated from the anchor: {', '.join(unsure)}."
+        yield f"Not told apart from the anchor: {', '.join(unsure)}."
     yield from who_leads([row["model"] for row in rows], board["differences"])

@@ -27,9 +27,9 @@ _MOST_NAME = 18
 """Columns that a name has at least, if it is that long."""
 _CENT = Decimal("0.01")
 OF = {
-    "judged": "judged; void counts as not won",
+    "judged": "judged; what is void is not won",
     "decided": "decided against both references",
-    "all": "of the bench; void or missing counts as not won",
+    "all": "of the bench; what is void or missing is not won",
 }
 """Which questions are the whole."""
 
@@ -245,6 +245,6 @@ def who_leads(rated: Sequence[str], differences: Sequence[Board]) -> Iterator[st
         if found["a"] == rated[0] and (found["low"] is None or found["low"] <= 0)
     ]
     if level:
-        yield f"{rated[0]} leads, but is not separated from {', '.join(level)}."
+        yield f"{rated[0]} leads, but cannot be told apart from {', '.join(level)}."
     else:
         yield f"{rated[0]} leads, and every interval of its lead is above 0."

@@ -67,7 +67,7 @@ def _abstains(judge: str, votes: Sequence[Sequence[Vote]], video: Ints) -> Findi
     abstained = np.array([float(verdict == "abstain") for verdict in said])
     share, failed = measure_share(abstained[asked], video[asked]), said.count("failed")
     name, behind = safe(judge), f", and failed in {failed}" if failed else ""
-    sentence = f"{name} abstained in {percent(share)} of {share.n} rulings{behind}."
+    sentence = f"{name} could not tell in {percent(share)} of {share.n} rulings{behind}."
     crosses = above(share, MOST_ABSTENTIONS)
     return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
 
@@ -166,13 +166,13 @@ class Validity:
         lines = [f"ALARM: {sentence}" for sentence in alarms(self.figures)]
         lines += [one.sentence for one in self.figures if not one.is_alarm]
         if (agreement := self.agreement) is None:
-            return [*lines, "To compare with the ratings of a run, pass --run OUT."]
+            return [*lines, "How far the run's ratings agree was not looked at; pass --run OUT."]
         names = [safe(board["source"]) for board in agreement["boards"]]
         lines.append(f"A is the bench, {names[0]}; B is {names[1]}.")
         lines += [one["sentence"] for one in agreement["figures"]]
         lines += [
-            f"With confidence, the bench ranks {safe(pair['above_on_a'])} above "
-            f"{safe(pair['above_on_b'])}, and the run the opposite."
+            f"The bench is sure of {safe(pair['above_on_a'])} above {safe(pair['above_on_b'])}, "
+            "and the run of the opposite."
             for pair in agreement["turned"]
         ]
         return [*lines, *(f"note: {warning}" for warning in agreement["warnings"])]
@@ -219,9 +219,8 @@ def _lengths(given: _Given) -> Iterator[Finding]:
     yield finding(
         "length.bench",
         share,
-        f"The longer answer is the selected one in {percent(share)} of the "
-        "questions; a judge that only compares lengths would agree with the "
-        "bench as often.",
+        f"The longer answer is the selected one in {percent(share)} of the questions; a judge that "
+        "only looks at length would agree with the bench so often.",
         is_alarm=share.low > LOPSIDED,
     )
     yield _longer_wins(given)
@@ -234,12 +233,13 @@ def _longer_wins(given: _Given) -> Finding:
             hits.append(float((len(answer) > len(other)) == (ruling.verdict == "win")))
             qids.append(ruling.qid)
     if not hits:
-        return unknown("length.judge", "No ruling shows whether the judge prefers long answers.")
+        return unknown("length.judge", "No ruling tells whether the judge likes long answers.")
     share = measure_share(hits, videos_of(given.bench, qids))
     return finding(
         "length.judge",
         share,
-        f"The longer answer won {percent(share)} of the rulings with a winner.",
+        f"Where the judge saw a winner, that was the longer answer in {percent(share)} of the "
+        "rulings.",
         is_alarm=share.low > LOPSIDED,
     )
 
@@ -251,12 +251,13 @@ def _canaries(given: _Given) -> Iterator[Finding]:
         yield finding(
             "canary.constant",
             share,
-            f"{safe(parrot)}, which gives the same answer to every question, scores "
-            f"{percent(share)}.",
+            f"{safe(parrot)}, which says the same whatever is asked, scores {percent(share)}.",
             is_alarm=share.low > MOST_CONSTANT,
         )
     else:
-        yield unknown("canary.constant", "No model with a constant answer played (offline:parrot).")
+        yield unknown(
+            "canary.constant", "Nobody played who says the same whatever is asked (offline:parrot)."
+        )
     for trick, plain in CANARIES:
         names = given.named(trick), given.named(plain)
         if names[0] is not None and names[1] is not None:
@@ -268,9 +269,7 @@ def _trick(given: _Given, trick: str, plain: str) -> Finding:
     wins = lead.low > 0.0
     word = "gains" if lead.value > 0.0 else "gains nothing"
     told = f"{100 * lead.value:+.1f} points, {100 * lead.low:+.1f} to {100 * lead.high:+.1f}"
-    sentence = (
-        f"{safe(trick)} {word} over {safe(plain)}, which gives the same answer plainly ({told})."
-    )
+    sentence = f"{safe(trick)} {word} over {safe(plain)}, which says the same plainly ({told})."
     return Finding(
         f"canary.{safe(trick)}", lead.value, lead.low, lead.high, lead.n, sentence, is_alarm=wins
     )
@@ -282,8 +281,8 @@ def _leaks(given: _Given) -> Iterator[Finding]:
     if not blind:
         yield unknown(
             "leak.blind",
-            "No model played without frames, so it is unknown which questions need "
-            "the video; add one with max_frames = 0, such as offline:blind.",
+            "Nobody played without frames, so nobody knows which questions need the video; add a "
+            "model with max_frames = 0, such as offline:blind among stand-ins.",
         )
     for one in blind:
         won = given.points[one.model]
@@ -291,9 +290,8 @@ def _leaks(given: _Given) -> Iterator[Finding]:
         yield finding(
             f"leak.blind.{safe(one.model)}",
             share,
-            f"Without frames, {safe(one.model)} wins {percent(share)} against the "
-            f"selected answers (score {100 * score.value:.1f}): these questions can "
-            "be answered without the video.",
+            f"Without a frame {safe(one.model)} takes {percent(share)} against the selected "
+            f"answers (score {100 * score.value:.1f}); so far questions can be answered unseen.",
             is_alarm=share.low > MOST_LEAKED,
         )
 
@@ -318,9 +316,8 @@ def _room(given: _Given) -> Iterator[Finding]:
     yield finding(
         "room.level",
         level,
-        f"All models get the same result in {percent(level)} of them (all win in "
-        f"{100 * float(np.mean(list(all_.values()))):.1f} %): these separate no "
-        "models.",
+        f"All models come to the same in {percent(level)} of them (all win in "
+        f"{100 * float(np.mean(list(all_.values()))):.1f} %): those tell nobody apart.",
         is_alarm=len(each) > 2 and level.low > 0.5,
     )
     best = max(given.points, key=lambda name: given.score(name).value)
@@ -346,8 +343,8 @@ def _copies(given: _Given) -> Finding:
     return finding(
         "copies",
         share,
-        f"In {percent(share)} of the rulings the answer equals the reference word "
-        "for word: its author plays again.",
+        f"In {percent(share)} of the rulings the answer is the reference word for word: its writer "
+        "plays again, and meets itself.",
     )
 
 
