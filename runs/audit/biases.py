@@ -32,8 +32,8 @@ MOST_FLIPS = 0.2
 LEAST_LEANING = 0.05
 """How far from half the first seat's share must lie, beside its interval, for an alarm."""
 _ONE_SEATING = (
-    "No battle was judged from both seatings, so nobody knows how often the judge changes its mind "
-    "with them; run with --swap 0.1 to learn it."
+    "No battle was judged in both orders, so position bias is unknown; run "
+    "with --swap 0.1 to measure it."
 )
 
 
@@ -58,8 +58,8 @@ def audit_seats(given: AuditInput) -> list[Finding]:
         return [_first_read(given), unknown("swap.flips", _ONE_SEATING)]
     share = twice.share(twice.ab != twice.ba)
     sentence = (
-        f"Read the other way round, {percent(share)} of {share.n} verdicts changed; there the "
-        "seats decide, or chance."
+        f"With the answers in swapped order, {percent(share)} of {share.n} "
+        "verdicts changed: those were decided by order or by chance."
     )
     flips = finding("swap.flips", share, sentence, crosses=above(share, MOST_FLIPS))
     every = [_first_read(given), flips, _gain(twice)]
@@ -73,31 +73,35 @@ def _first_read(given: AuditInput) -> Finding:
     ballots = given.ballots
     chosen = ballots.camp < 2
     if not chosen.any():
-        return unknown("seats.first", "No judging chose an answer, so seats cannot be compared.")
+        return unknown(
+            "seats.first", "No judging chose an answer, so position bias cannot be measured."
+        )
     won = (ballots.camp == 0) != ballots.is_back
     share = measure_share(won[chosen], given.videos[ballots.battle[chosen]])
     sentence = (
-        f"The answer that was read first won {percent(share)} of {share.n} judgings that chose "
-        "one; seats are drawn, so a fair judge gives it half."
+        f"The answer read first won {percent(share)} of {share.n} judgings with a "
+        "winner; the order is random, so a fair judge gives it half."
     )
     return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
 
 
 def _flips_of(k: int, name: str, twice: _Twice) -> Finding:
     share = twice.share(twice.ab != twice.ba, twice.judge == k)
-    sentence = f"Of {share.n} verdicts of {name} {percent(share)} changed with the seats."
+    sentence = f"Of {share.n} verdicts of {name}, {percent(share)} changed with the order."
     return finding(f"swap.flips.{name}", share, sentence, crosses=above(share, MOST_FLIPS))
 
 
 def _gain(twice: _Twice) -> Finding:
     """What the first seat got of the same two answers, whoever sat in it."""
     share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
-    seat = "neither seat surely gains"
+    seat = "no significant position bias"
     if share.low > 0.5 or share.high < 0.5:
-        seat = "the first seat gains" if share.value > 0.5 else "the second seat gains"
+        seat = (
+            "the answer read first gains" if share.value > 0.5 else "the answer read second gains"
+        )
     sentence = (
-        f"Of {share.n} pairs of answers judged from both seatings, the one read first took "
-        f"{percent(share)}, ties half to each: {seat}."
+        f"Over {share.n} pairs of answers judged in both orders, the answer read "
+        f"first scored {percent(share)} (a tie is half): {seat}."
     )
     return finding("swap.first", share, sentence, crosses=_leans(share), is_even=True)
 
@@ -133,7 +137,9 @@ def audit_length(given: AuditInput) -> list[Finding]:
     """Return how often the longer answer won, and what a judge of lengths would have said."""
     decided = [b for b in given.decided if b.answer_a and b.answer_b]
     if not decided:
-        return [unknown("length.longer", "No battle of two answers was decided; length is moot.")]
+        return [
+            unknown("length.longer", "No battle was decided, so length bias cannot be measured.")
+        ]
     a, b = [len(x.answer_a or "") for x in decided], [len(x.answer_b or "") for x in decided]
     lengths = np.array([a, b]).T
     camps = np.array([_CAMPS.get(x.verdict, 2) for x in decided])
@@ -143,8 +149,8 @@ def audit_length(given: AuditInput) -> list[Finding]:
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
     same = measure_share((camps == longer) & (longer < 2), video)
     sentence = (
-        "A judge that only compares lengths would have said the same in "
-        f"{percent(same)} of {same.n} decided battles, a tie counted as a miss."
+        f"A judge that only compares lengths would agree in {percent(same)} of "
+        f"{same.n} decided battles (a tie counts as a miss)."
     )
     return [
         _longer(measure_share((camps == longer)[chosen], video[chosen])),
@@ -155,10 +161,10 @@ def audit_length(given: AuditInput) -> list[Finding]:
 
 def _longer(share: Share) -> Finding:
     if share.n == 0:
-        return unknown("length.longer", "No battle with a winner had answers of unlike length.")
+        return unknown("length.longer", "No battle with a winner had answers of different length.")
     sentence = (
-        f"The longer answer won {percent(share)} of {share.n} battles with a winner; half would "
-        "be no preference, more may be merit or a taste for length."
+        f"The longer answer won {percent(share)} of {share.n} battles with a "
+        "winner; half is no preference, more may be merit or length bias."
     )
     return finding("length.longer", share, sentence, crosses=above(share, MOST_LONGER))
 
@@ -167,20 +173,20 @@ def _matched(share: Share) -> Finding:
     if share.n == 0:
         return unknown(
             "length.matched",
-            "No battle with a winner had answers within 10 % of one length, so taste for length "
-            "cannot be told from merit there.",
+            "No battle with a winner had answers of about equal length (within 10 %), "
+            "so length bias cannot be separated from merit.",
         )
     sentence = (
-        f"Between answers within 10 % of one length the longer won {percent(share)} of {share.n}; "
-        "there length has no reason to matter."
+        "Between answers of about equal length (within 10 %), the longer won "
+        f"{percent(share)} of {share.n}; here length should not matter."
     )
     return finding("length.matched", share, sentence, crosses=above(share, MOST_MATCHED))
 
 
-_NO_FAMILY = (
-    "No contestant is of the family of a judge ({}), so there is nothing for one to prefer."
+_NO_FAMILY = "No contestant is of a judge's family ({}), so self-preference cannot occur."
+_ALONE = (
+    "; no judge of another family judged these, so self-preference cannot be separated from skill"
 )
-_ALONE = "; no judge of another family judged these, so preference cannot be separated from skill"
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,16 +223,17 @@ def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator
     if not is_brief:
         share = measure_share(own.points, own.video)
         sentence = (
-            f"{name} gives its own family ({safe(family)}) {percent(share)} of {share.n} judgings"
+            f"{name} prefers its own family ({safe(family)}) in {percent(share)} of "
+            f"{share.n} judgings"
         )
         yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else _ALONE}.")
     if shared.any():
         excess = measure_excess(own.points[shared], own.elsewhere[shared], own.video[shared])
         value, low, high = (f"{100 * figure:+.1f}" for figure in excess[:3])
-        verdict = "it surely favours its own" if excess.low > 0.0 else "no preference is sure"
+        verdict = "it favours its own family" if excess.low > 0.0 else "no significant preference"
         sentence = (
-            f"That is {value} ({low} to {high}) points of a hundred more than judges of other "
-            f"families give it in the same {excess.n} judgings: {verdict}."
+            f"That is {value} ({low} to {high}) percentage points more than judges of "
+            f"other families in the same {excess.n} judgings: {verdict}."
         )
         crosses = above(excess, 0.0)
         yield finding(f"family.excess.{name}", excess, sentence, crosses=crosses, is_even=True)

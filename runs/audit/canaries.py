@@ -24,8 +24,8 @@ MOST_LEAKED = 1 / 3
 _NAMED = 5
 """So many of the questions are named."""
 _NOBODY_BLIND = (
-    "Nobody played without frames, so nobody knows which questions need the video; add a "
-    "contestant with max_frames = 0, such as offline:blind among stand-ins."
+    "No contestant played without frames, so it is unknown which questions "
+    "need the video; add one with max_frames = 0, such as offline:blind."
 )
 _CONSTANT = "offline:parrot"
 """To win against it takes no video."""
@@ -48,11 +48,12 @@ def _leak(name: str, given: AuditInput) -> Finding:
     fought = [b for b in given.decided if is_leak_test(b, name, given)]
     key, shown = f"leak.blind.{safe(name)}", safe(name)
     if not fought:
-        return unknown(key, f"{shown} met nobody who saw the video.")
+        return unknown(key, f"{shown} met no model that saw the video.")
     share = share_of([_points(b, name) for b in fought], [b.video for b in fought])
     sentence = (
-        f"Without a frame {shown} took {percent(share)} of {share.n} questions from models that "
-        f"saw the video; so far they can be answered unseen{_worst(fought, name, given)}."
+        f"Without frames, {shown} won {percent(share)} of {share.n} questions "
+        "against models that saw the video: these can be answered without it"
+        f"{_worst(fought, name, given)}."
     )
     return finding(key, share, sentence, crosses=above(share, MOST_LEAKED))
 
@@ -92,9 +93,9 @@ def _about(battle: Battle, given: AuditInput) -> str:
 
 
 _MEANING = {
-    "contestant": ("answers", "a battle with a model that saw more compares their servers, too"),
-    "judge": ("judgings", "it could not check what was said of the rest"),
-    "examiner": ("calls", "it asked and graded without the rest"),
+    "contestant": ("answers", "battles with a model that saw more also compare their servers"),
+    "judge": ("judgings", "it could not check statements about the others"),
+    "examiner": ("calls", "it asked and graded without the others"),
 }
 """What the calls of a role are called here, and what it means that frames were missing."""
 
@@ -105,8 +106,8 @@ def audit_frames(given: AuditInput) -> list[Finding]:
     for one in given.shortfalls:
         what, meaning = _MEANING[one.role]
         sentence = (
-            f"{safe(one.model)} {one.saw} in {one.calls} of {one.of} {what}, since its server "
-            f"takes no more: {meaning}."
+            f"{safe(one.model)} {one.saw} in {one.calls} of {one.of} {what}, because "
+            f"its server takes no more: {meaning}."
         )
         key = f"frames.short.{safe(one.model)}"
         key = key if one.role == "contestant" else f"{key}.{one.role}"
@@ -127,8 +128,8 @@ _NOT_ABOVE = {
 _STAND_INS = frozenset({_PARROT, *(model for model, _ in _NOT_ABOVE.values())})
 """Those that see the video and are no measure of seeing it."""
 _NO_CANARY = (
-    "No canary plays: stand-ins have parrot, windbag beside terse, and trickster; any run may "
-    "enter a contestant with max_frames = 0."
+    "No canary plays: the offline ones are parrot, windbag (beside terse) "
+    "and trickster; any run may add a contestant with max_frames = 0."
 )
 
 
@@ -208,7 +209,7 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     columns = [k for k in columns if np.isfinite(gaps.points[row, k])]
     shown = safe(canary.name)
     if not columns:
-        return unknown(canary.key, f"{shown} met none of those it ought to stand below.")
+        return unknown(canary.key, f"{shown} met none of the models it should rank below.")
     nearest = max(columns, key=lambda k: float(gaps.better[row, k]))
     rival, better = safe(gaps.names[nearest]), float(gaps.better[row, nearest])
     gap, half = 0.0 - float(gaps.points[row, nearest]), float(gaps.halves[row, nearest])
@@ -216,8 +217,8 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     said = (_says if canary.is_below else _says_equal)(better, rival)
     reach = f"{gap:+.0f} points ({low:+.0f} to {high:+.0f})"
     if not np.isfinite(half):
-        reach = f"{gap:+.0f} points, on one video, which tells nothing of others"
-    sentence = f"{shown}, which {canary.what}, {said}; from it up to {rival} it is {reach}."
+        reach = f"{gap:+.0f} points, on one video only, so without an interval"
+    sentence = f"{shown}, which {canary.what}, {said}; {rival} is ahead of it by {reach}."
     return Finding(
         *(canary.key, gap, low, high, gaps.battles, sentence),
         crosses=lambda level: better >= (1.0 + level) / 2.0,
@@ -234,7 +235,7 @@ def _says(better: float, rival: str) -> str:
         return (
             f"passes: it is below each with a probability of {sure_percent(1.0 - better)} or more"
         )
-    return f"is not clear: it is below {rival} with a probability of {sure_percent(1.0 - better)}"
+    return f"is undecided: it is below {rival} with a probability of {sure_percent(1.0 - better)}"
 
 
 def _says_equal(better: float, rival: str) -> str:

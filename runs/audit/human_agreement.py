@@ -180,10 +180,7 @@ def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[s
     return rows
 
 
-_NOBODY = (
-    "No person has labelled a battle that counts, so nothing says how far the judge agrees with "
-    "people."
-)
+_NOBODY = "No battle that counts has a human label, so agreement with people is unknown."
 
 
 def audit_labels(given: AuditInput) -> list[Finding]:
@@ -217,13 +214,12 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.agreement",
         found.share,
-        f"The judge says what people say in {_of(found.share)}, a tie being a word of its own.",
+        f"Judge and people agree in {_of(found.share)} (a tie is a verdict of its own).",
     )
     yield finding(
         "labels.kappa",
         found.kappa,
-        f"Beyond chance that is a Cohen's kappa of {_figure(found.kappa)}; 0 is chance, 1 full "
-        "agreement.",
+        f"Cohen's kappa is {_figure(found.kappa)}; 0 is chance, 1 full agreement.",
     )
     if not len(clear.people):
         return
@@ -231,12 +227,12 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.agreement_without_ties",
         found.share,
-        f"Where neither tied it is {_of(found.share)}.",
+        f"Without ties they agree in {_of(found.share)}.",
     )
     yield finding(
         "labels.kappa_without_ties",
         found.kappa,
-        f"Where neither tied, Cohen's kappa is {_figure(found.kappa)}.",
+        f"Without ties, Cohen's kappa is {_figure(found.kappa)}.",
     )
 
 
@@ -248,8 +244,7 @@ def _length(clear: Compared) -> Iterator[Finding]:
         yield finding(
             "labels.length_matched",
             share,
-            f"Where the answers are about equally long, within 10 %, the judge agrees in "
-            f"{_of(share)}.",
+            f"Between answers of about equal length (within 10 %), they agree in {_of(share)}.",
         )
     uneven = clear.among(clear.longer != TIE)
     if not len(uneven.people):
@@ -281,8 +276,8 @@ def _length_gain(clear: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.length_gain",
         gain,
-        f"On the same labels the judge is {_points(gain)} better at it than the longer answer; "
-        "below 0 it is worse.",
+        f"On the same labels the judge is {_points(gain)} better than picking the "
+        "longer answer; below 0 is worse.",
         crosses=below(gain, 0.0),
     )
 
@@ -295,8 +290,8 @@ def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
     yield finding(
         "labels.people",
         share,
-        f"Two people say the same of a battle in {_of(share, 'pair')}; a judge that agrees with "
-        "people as well as that is as good as one of them.",
+        f"Two people agree with each other in {_of(share, 'pair')}; a judge that "
+        "agrees with people as often is as good as a person.",
     )
     yield finding(
         "labels.krippendorff",
@@ -324,7 +319,8 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.{name}",
             share,
-            f"By {_SPELT[name]} alone people say what they say overall in {_of(share)}.",
+            f"People's verdicts by {_SPELT[name]} alone match their overall verdicts "
+            f"in {_of(share)}.",
         )
         both = [
             (of, verdict)
@@ -340,7 +336,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.judge_{name}",
             share,
-            f"By {_SPELT[name]} alone the judge says what people say in {_of(share)}.",
+            f"By {_SPELT[name]} alone, judge and people agree in {_of(share)}.",
         )
 
 
@@ -358,4 +354,4 @@ def _points(gain: Share) -> str:
 
 
 def _figure(share: Share) -> str:
-    return decimals(share, nothing="no value, since all say the same one thing")
+    return decimals(share, nothing="undefined, since all verdicts are the same")

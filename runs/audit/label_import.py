@@ -41,8 +41,8 @@ class Imported(NamedTuple):
 
     def as_line(self) -> str:
         """Return it as a sentence."""
-        known = f"; {counted(self.known, 'row')} said what is there already" * bool(self.known)
-        blank = f"; {counted(self.blank, 'row')} without a verdict passed over" * bool(self.blank)
+        known = f"; {counted(self.known, 'row')} known already" * bool(self.known)
+        blank = f"; {counted(self.blank, 'row')} without a verdict skipped" * bool(self.blank)
         return f"{counted(self.added, 'label')} added{known}{blank}"
 
 
@@ -116,8 +116,8 @@ class _Reading:
             self.known += 1
         else:
             raise _Unusable(
-                f"{quoted(labeller)} said {_words(before)} of {battle} before, and now "
-                f"{_words(label)}"
+                f"{quoted(labeller)} labelled {battle} as {_words(before)} before, and as "
+                f"{_words(label)} now"
             )
 
     def _battle(self, row: Mapping[str, Any]) -> str:
@@ -132,7 +132,7 @@ class _Reading:
             ended = "void" if verdict == "void" else "forfeit"
             raise _Unusable(f"battle {battle} is {ended}: there are no two answers to compare")
         if battle not in self._counting:
-            raise _Unusable(f"battle {battle} was superseded and counts no more")
+            raise _Unusable(f"battle {battle} was superseded")
         return battle
 
     def _name(self, row: Mapping[str, Any]) -> str:
@@ -171,5 +171,5 @@ def _refusal(sheet: Sheet, wrong: Mapping[int, str]) -> BadInput:
     first, *others = wrong
     named = ", ".join(str(sheet.first + k) for k in others[:_NAMED_ROWS])
     more = f" and {len(others) - _NAMED_ROWS} more" if len(others) > _NAMED_ROWS else ""
-    nor = f"; nor can {sheet.row}s {named}{more} be used" if others else ""
+    nor = f"; {sheet.row}s {named}{more} cannot be used either" if others else ""
     return BadInput(f"{sheet.refuse(first, wrong[first])}{nor}; nothing was imported")

@@ -124,8 +124,8 @@ def _draw(
     rest = {part: len(ids) for part, ids in left.items() if ids}
     if number < len(rest):
         raise BadInput(
-            f"--n {number} is too few for --by {by}: battles are left of {len(rest)} of them, and "
-            f"whoever is not drawn from is not spoken for; pass --n {len(rest)} or more"
+            f"--n {number} is too few for --by {by}: {len(rest)} of them have battles "
+            f"left, and each needs at least one; pass --n {len(rest)} or more"
         )
     shares = _share_out(number, rest)
     return [
@@ -167,9 +167,9 @@ def _form(to: Path, folder: Path) -> str:
     if to.resolve().parent == folder.resolve() and to.name.startswith(RUN_FILE):
         raise BadInput(f"{to} is the run itself; pass another --to")
     if to.exists():
-        raise BadInput(f"{to} is there already, maybe with labels in it; pass another --to")
+        raise BadInput(f"{to} already exists and may hold labels; pass another --to")
     if not to.resolve().parent.is_dir():
-        raise BadInput(f"{to.parent} is no folder; make it, or pass another --to")
+        raise BadInput(f"{to.parent} is not a folder; create it, or pass another --to")
     return to.suffix.lower()
 
 

@@ -70,7 +70,7 @@ def render_labels(shown: dict[str, Any]) -> RenderableType:
     """Return what `show_labels` found for a console of 80 columns or more."""
     if not shown["labels"]:
         return Group(*(Text(line) for line in _head(shown)))
-    people = plain_grid("labeller", "labels", "ties", "says what the judge says", gap=2)
+    people = plain_grid("labeller", "labels", "ties", "agrees with the judge", gap=2)
     for row in shown["labellers"]:
         name = safe(row["labeller"])
         short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
@@ -95,8 +95,8 @@ def render_labels(shown: dict[str, Any]) -> RenderableType:
 
 
 _ABOUT_GAPS = (
-    "Ties left out. Gaps are of the judge's ratings; expected is how often the better model should "
-    "be picked by them."
+    "Without ties. Gaps are between the judge's ratings; expected: how often "
+    "people should prefer the higher-rated model."
 )
 
 
@@ -111,7 +111,7 @@ def percent(share: dict[str, Any]) -> str:
 def _head(shown: dict[str, Any]) -> list[str]:
     sample, lines = shown["sample"], []
     if not shown["labels"]:
-        lines.append("No label of a battle that counts; arena labels import brings them in.")
+        lines.append("No labels yet; arena labels import adds them.")
     else:
         lines.append(
             f"{counted(shown['labels'], 'label')} of {counted(shown['battles'], 'battle')} by "

@@ -241,18 +241,18 @@ def _boards(run: Run, both: Sequence[Both]) -> Boards:
 
 def _sentence(judge: str, found: Agreement, by_length: Share) -> str:
     if not found.share.n:
-        return f"{judge} has decided no battle that the run decided."
+        return f"{judge} decided no battle that the run decided."
     return (
-        f"{judge} comes to the run's verdict in {percent(found.share)} of "
-        f"{counted(found.share.n, 'battle')}; where neither sees a tie, the longer answer is the "
-        f"run's winner in {percent(by_length)} of {by_length.n}."
+        f"{judge} agrees with the run in {percent(found.share)} of "
+        f"{counted(found.share.n, 'battle')}; without ties, the longer answer is "
+        f"the run's winner in {percent(by_length)} of {by_length.n}."
     )
 
 
 def render(report: Report) -> RenderableType:
     """Return each judge's agreement, the confusion of verdicts, and the two boards side by side."""
     if not report.judges:
-        return Text("nobody has judged the battles of this run again; name a judge with --judge")
+        return Text("the battles of this run were not rejudged yet; name a judge with --judge")
     notes = [Text(safe(f"note: {mark}")) for mark in report.warnings]
     return Group(*notes, *(part for judge in report.judges for part in _judge(judge)))
 
@@ -262,9 +262,9 @@ def _judge(judge: Rejudged) -> list[RenderableType]:
     if judge.battles:
         clear = judge.without_ties
         lines += [
-            f"Cohen's kappa {decimals(judge.kappa)}, without ties {decimals(clear.kappa)}; "
-            "0 is what chance gives, 1 full agreement.",
-            f"Where neither sees a tie, they name the same winner in {percent(clear.agreement)} "
+            f"Cohen's kappa {decimals(judge.kappa)}, without ties "
+            f"{decimals(clear.kappa)}; 0 is chance, 1 full agreement.",
+            f"Without ties, they name the same winner in {percent(clear.agreement)} "
             f"of {clear.agreement.n}.",
         ]
     lost = [
@@ -277,7 +277,7 @@ def _judge(judge: Rejudged) -> list[RenderableType]:
     parts: list[RenderableType] = [Text("\n".join(lines))]
     if judge.battles:
         parts += [
-            Text(f"\nVerdicts, those of the run down, those of {safe(judge.judge)} across"),
+            Text(f"\nVerdicts: the run in rows, {safe(judge.judge)} in columns"),
             _confusion(judge.confusion),
             Text(""),
             _board_grid(judge.boards.models),
@@ -307,8 +307,8 @@ def _board_grid(models: Sequence[Ranked]) -> Grid:
 def _order(boards: Boards) -> str:
     spearman, kendall = boards.spearman.value, boards.kendall.value
     if spearman is None or kendall is None:
-        return "Too few rated models to say how far the two orders agree."
+        return "Too few rated models to compare the two orders."
     return (
-        f"The two boards rate the same battles; their orders agree with a Spearman of "
-        f"{spearman:.2f} and a Kendall of {kendall:.2f} over {len(boards.models)} models."
+        "Rank correlation of the two leaderboards of the same battles: Spearman "
+        f"{spearman:.2f}, Kendall {kendall:.2f}, {len(boards.models)} models."
     )

@@ -147,19 +147,19 @@ def find_all(given: AuditInput) -> list[Finding]:
 
 
 TITLES = {
-    "frames": "Frames that were not seen",
-    "seats": "Who is read first",
-    "swap": "Judged from both seatings",
+    "frames": "Frames not seen",
+    "seats": "Position bias",
+    "swap": "Judged in both orders",
     "length": "Length",
     "verdicts": "How battles ended",
     "panel": "The panel",
-    "family": "A judge's own family",
+    "family": "Self-preference",
     "canary": "Canaries",
-    "leak": "Questions that need no video",
-    "repeat": "Trials: the same case again",
-    "attack": "Trials: answers that attack the judge",
-    "constant": "Trials: answers that say nothing",
-    "truth": "Trials: clips whose right answer is known",
+    "leak": "Questions answerable without the video",
+    "repeat": "Trials: repeated cases",
+    "attack": "Trials: attacks on the judge",
+    "constant": "Trials: constant answers",
+    "truth": "Trials: known right answers",
     "trials": "Trials without a verdict",
     "labels": "People's labels",
 }
@@ -194,7 +194,7 @@ def _heading(report: AuditReport) -> str:
     )
     return (
         f"Judged by {judges or 'nobody'}: {counted(totals.battles, 'battle')}, "
-        f"{totals.decided} decided. Intervals hold 95 % and know which battles share a video."
+        f"{totals.decided} decided. Intervals: 95 %, clustered by video."
     )
 
 

@@ -80,7 +80,7 @@ def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iter
     if not cases:
         yield unknown(
             f"truth.accuracy.{judge}",
-            f"Nothing is known of how often {safe(judge)} is right{apart}.",
+            f"How often {safe(judge)} is right is unknown{apart}.",
         )
         return
     yield _accuracy(judge, cases, apart)
@@ -95,14 +95,14 @@ def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iter
 def _accuracy(judge: str, cases: Sequence[Case], apart: str) -> Finding:
     share = _right(cases)
     is_doubtful = is_enough(share) and share.low <= GUESSING <= share.high
-    verdict = ", and this cannot be told from it" if is_doubtful else ""
+    verdict = ", not significantly different" if is_doubtful else ""
     ties = sum(one.points == 0.5 for one in cases)
     tied = f" ({counted(ties, 'tie')} among them, half right each)" if ties else ""
     return finding(
         f"truth.accuracy.{judge}",
         share,
-        f"Where the right answer is known, {safe(judge)} is right in {_of(share)}{tied}; guessing "
-        f"makes 50 %{verdict}{apart}.",
+        f"Where the right answer is known, {safe(judge)} is right in {_of(share)}"
+        f"{tied}; guessing gives 50 %{verdict}{apart}.",
         crosses=below(share, TRUSTED),
     )
 
@@ -129,7 +129,7 @@ def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
         said = [t.judging.verdict for t in trials if t.name.partition("-")[0] == kind]
         if said and not set(said) - {"abstain", "failed"}:
             sentence = (
-                f"Asked {_WHAT[kind]}, {safe(judge)} came to no verdict in any of "
+                f"Asked {_WHAT[kind]}, {safe(judge)} gave no verdict in any of "
                 f"{counted(len(said), 'judging')}."
             )
             yield unknown(f"truth.{kind}.{judge}", sentence)
@@ -149,12 +149,12 @@ def _length(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
         return all(of.low > GUESSING for of in bounds) or all(of.high < GUESSING for of in bounds)
 
     way = "longer" if share.value > GUESSING else "shorter"
-    said = f"it leans to the {way} one" if leans(LEVEL) else "50 % is no lean"
+    said = f"it prefers the {way} one" if leans(LEVEL) else "50 % is no length bias"
     yield finding(
         f"truth.longer.{judge}",
         share,
-        f"Of a short and a long answer, the long one right as often as wrong, {safe(judge)} takes "
-        f"the long one in {_of(share)}; {said}.",
+        f"Between a short and a long answer, equally often right, {safe(judge)} "
+        f"picks the long one in {_of(share)}; {said}.",
         crosses=leans,
         is_even=True,
     )
@@ -166,8 +166,8 @@ def _abstained(judge: str, trials: Sequence[Trial]) -> Finding:
     return finding(
         f"truth.abstained.{judge}",
         share,
-        f"{safe(judge)} abstains from {percent(share)} of {counted(share.n, 'case')} whose right "
-        "answer is known.",
+        f"{safe(judge)} abstains in {percent(share)} of {counted(share.n, 'case')} "
+        "with a known right answer.",
     )
 
 
@@ -189,6 +189,6 @@ def _right(cases: Sequence[Case]) -> Share:
 
 
 def _apart(abstained: int, failed: int) -> str:
-    lost = [f"it abstained from {abstained:,} more"] * bool(abstained)
+    lost = [f"it abstained in {abstained:,} more"] * bool(abstained)
     lost += [f"{counted(failed, 'judging')} failed"] * bool(failed)
     return f"; {' and '.join(lost)}" if lost else ""

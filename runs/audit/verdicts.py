@@ -56,8 +56,8 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     yield finding("verdicts.ties", ties, sentence, crosses=above(ties, MOST_TIES))
     bad = measure_share((said == "tie_bad"), video)
     sentence = (
-        f"In {percent(bad)} of {bad.n} decided battles both answers were called bad; many of them "
-        "mean questions that nobody here can answer."
+        f"In {percent(bad)} of {bad.n} decided battles both answers were called "
+        "bad; a high share means questions that no model here can answer."
     )
     yield finding("verdicts.both_bad", bad, sentence, crosses=above(bad, MOST_BOTH_BAD))
 
@@ -70,7 +70,7 @@ def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
     share = measure_share(gone, given.videos)
     sentence = (
-        f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and count for nobody."
+        f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and are not rated."
     )
     yield finding("verdicts.forfeits", share, sentence, crosses=above(share, MOST_FORFEITS))
 
@@ -84,7 +84,7 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
     share = measure_share(abstained, given.videos[ballots.battle])
     failed = int((ballots.camp == FAILED).sum())
     behind = f"; {counted(failed, 'more judging')} failed" if failed else ""
-    sentence = f"Judges could not tell in {percent(share)} of {share.n} judgings{behind}."
+    sentence = f"Judges abstained in {percent(share)} of {share.n} judgings{behind}."
     crosses = above(share, MOST_ABSTENTIONS)
     yield finding("verdicts.abstentions", share, sentence, crosses=crosses)
 
@@ -112,8 +112,7 @@ def _who(battles: Sequence[Battle]) -> str:
 LEAST_ALPHA = 0.4
 """Less agreement beyond chance is an alarm."""
 _ONE_JUDGE = (
-    "One judge decided alone, so nobody knows how far another would agree; name several with "
-    "--judge A,B."
+    "There is one judge, so agreement between judges is unknown; name several with --judge A,B."
 )
 
 
@@ -156,10 +155,10 @@ def agreement_of(
 
 def _alpha(alpha: Share, judges: int, case: str) -> Finding:
     if np.isnan(alpha.value):
-        return unknown("panel.alpha", f"The judges never said two different things of any {case}.")
+        return unknown("panel.alpha", f"The judges never disagreed on any {case}.")
     sentence = (
-        f"The {judges} judges agree with an alpha of {decimals(alpha)} over {alpha.n} {case}s "
-        "(Krippendorff: 1 fully, 0 as by chance)."
+        f"Krippendorff's alpha of the {judges} judges is {decimals(alpha)} over "
+        f"{alpha.n} {case}s; 0 is chance, 1 full agreement."
     )
     return finding("panel.alpha", alpha, sentence, crosses=below(alpha, LEAST_ALPHA))
 
@@ -174,12 +173,12 @@ def _pair(
     names, said = ", ".join(called), " and ".join(called)
     key = f"panel.agreement.{names}"
     if found.share.n == 0:
-        yield unknown(key, f"{said} never judged one {case} both.")
+        yield unknown(key, f"{said} never judged the same {case}.")
         return
-    sentence = f"{said} say the same of {percent(found.share)} of {found.share.n} {case}s"
+    sentence = f"{said} agree on {percent(found.share)} of {found.share.n} {case}s"
     yield finding(key, found.share, f"{sentence}.")
-    kappa = decimals(found.kappa, nothing="unknown, since both always say one thing")
-    sentence = f"Beyond what chance makes of their habits, {said} agree with a kappa of {kappa}."
+    kappa = decimals(found.kappa, nothing="undefined, since both always give the same verdict")
+    sentence = f"Cohen's kappa of {said} is {kappa}."
     yield finding(f"panel.kappa.{names}", found.kappa, sentence)
 
 
@@ -192,9 +191,9 @@ def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
     top = np.sort(counts[voted], axis=1)[:, ::-1]
     whole, even = top[:, 0] == top.sum(axis=1), top[:, 0] == top[:, 1]
     ways = (
-        ("unanimous", whole, "all who voted said the same"),
-        ("majority", ~whole & ~even, "the larger part decided"),
-        ("split", even, "two camps were equally large, which counts as a tie"),
+        ("unanimous", whole, "all votes were the same"),
+        ("majority", ~whole & ~even, "the plurality decided"),
+        ("split", even, "the vote was split evenly, which counts as a tie"),
     )
     for key, hits, what in ways:
         share = measure_share(hits, video[voted])
@@ -222,7 +221,7 @@ def _abstains(k: int, given: AuditInput) -> Finding:
     share = measure_share((camp == ABSTAINED), video)
     failed = int((camp == FAILED).sum())
     behind = f", and failed in {failed}" if failed else ""
-    sentence = f"{name} could not tell in {percent(share)} of {share.n} judgings{behind}."
+    sentence = f"{name} abstained in {percent(share)} of {share.n} judgings{behind}."
     crosses = above(share, MOST_ABSTENTIONS)
     return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
 

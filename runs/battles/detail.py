@@ -130,7 +130,7 @@ def find(run: Run, wanted: str) -> Battle:
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        raise BadInput(f"{wanted!r} begins {len(fitting)} battles: {_named(fitting)}")
+        raise BadInput(f"{wanted!r} matches {len(fitting)} battles: {_named(fitting)}")
     raise BadInput(f"no battle is called {wanted!r}; {_nearest(run.battles, wanted)}")
 
 

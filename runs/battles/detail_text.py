@@ -63,7 +63,7 @@ def _story(battle: Battle, width: int, is_first: bool) -> Iterator[RenderableTyp
     yield _line(f"{battle.id}: {outcome(battle)}")
     if is_first:
         yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
-    yield from _attempts("What was found before", battle.evolution)
+    yield from _attempts("Earlier attempts to evolve the question", battle.evolution)
     yield from _section(_question_title(battle), battle.question or "none was asked")
     yield from _answers(battle, width)
     for judging in battle.verdicts:
@@ -76,7 +76,7 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     yield _line(f"{battle.id}: {outcome(battle)}")
     yield from (_line(f"note: {mark}") for mark in shown.marks)
     if shown.superseded_by:
-        yield _line(f"note: superseded by {shown.superseded_by}, and counted nowhere")
+        yield _line(f"note: superseded by {shown.superseded_by}; not counted")
     yield from _video(shown)
     yield from _lineage(shown)
     yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
@@ -86,9 +86,9 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     for judging in battle.verdicts:
         yield from _judging(battle, judging)
     yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
-    yield from _attempts("What was found in this battle", shown.found)
+    yield from _attempts("Faults found in this battle", shown.found)
     if not shown.found:
-        yield from _section("What was found in this battle", "nothing was asked of the evolver")
+        yield from _section("Faults found in this battle", "the evolver was not called")
     yield from _provenance(shown)
     yield from _calls(shown)
 
@@ -221,11 +221,11 @@ def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
     ahead = {"a": f", {a} ahead", "b": f", {b} ahead", "tie": ", neither ahead"}
 
     def headed(name: Standard) -> str:
-        lead = "" if better is None else ahead.get(better.get(name, ""), ", could not tell")
+        lead = "" if better is None else ahead.get(better.get(name, ""), ", abstained")
         return f"{name.replace('_', ' ')}{lead}"
 
     yield from _section(
-        f"Judged by {judging.judge}: {won} (its Answer A is {first}, its Answer B is {second})",
+        f"Judged by {judging.judge}: {won} (Answer A: {first}, Answer B: {second})",
         *([judging.reason] if judging.reason else []),
         *([f"its own answer: {judging.own_answer}"] if judging.own_answer else []),
         *(f"{headed(name)}: {getattr(analyses, name)}" for name in STANDARDS if analyses),
@@ -254,7 +254,7 @@ def _calls(shown: Shown) -> Iterator[RenderableType]:
 
 def _call(row: CallRow) -> str:
     usage = row.usage
-    tries = f", {len(row.attempts) + 1} tries" if row.attempts else ""
+    tries = f", {len(row.attempts) + 1} attempts" if row.attempts else ""
     failed = f", failed: {row.failure}" if row.reply is None else ""
     return (
         f"{row.nonce.role} {named(row.alias, row.model)} key {row.key[:12]}: "

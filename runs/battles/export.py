@@ -161,7 +161,7 @@ def export(
     if to.is_dir():
         raise BadInput(f"{to} is a folder; pass the name of a file with --to")
     if to.exists() and not force:
-        raise BadInput(f"{to} is there already; pass another --to, or --force to replace it")
+        raise BadInput(f"{to} already exists; pass another --to, or --force to replace it")
     with open_run(folder) as run:
         total, lines = lines_of(run, what, form)
         try:

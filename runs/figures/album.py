@@ -22,7 +22,7 @@ from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
 
-_NOTHING = "there is nothing to draw yet, for no decided battle counts"
+_NOTHING = "there is nothing to draw yet: no battle is decided"
 
 
 class LeftOut(NamedTuple):
@@ -147,7 +147,7 @@ def _judge(folder: Path) -> Picture | LeftOut:
         echoes = find_echoes(run.battles, trials=evidence.trials(), labels=evidence.labels())
         courses = measure_courses(board, echoes)
     if not courses:
-        why = f"it takes {LEAST} battles judged from both seats, judged again or labelled by people"
+        why = f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"
         return LeftOut("judge", why)
     return judge(board, courses)
 

@@ -34,7 +34,7 @@ LEAST = 20
 """Pairs of words on which a line stands at least."""
 _A_POINT, _MOST_POINTS = 15, 5
 _BODY, _LEFT, _RIGHT, _AXIS, _KEY = 1.6, 0.42, 0.22, 0.36, 0.14
-SWAPPED, REPEATED, LABELLED = "seats swapped", "asked once more", "people’s labels"
+SWAPPED, REPEATED, LABELLED = "seats swapped", "asked again", "people’s labels"
 _LOOKS = {SWAPPED: (BLUE, "o"), REPEATED: (ORANGE, "s"), LABELLED: (GREEN, "^")}
 
 
@@ -125,8 +125,8 @@ def _draw(board: Leaderboard, courses: Sequence[Course]) -> Figure:
         title="How often the judge agrees",
         banner=banner_of(settings),
         notes=[
-            "Share of battles with the same word (a, b or a tie), 95 % intervals; points hold "
-            "equally many.",
+            "Share of battles with the same verdict (a, b or tie), with 95 % "
+            "intervals; equally many battles per point.",
             *alarms_of(board.audit),
             *warnings_of(settings.warnings),
         ],
@@ -148,5 +148,5 @@ def _draw(board: Leaderboard, courses: Sequence[Course]) -> Figure:
     axes.grid(axis="y", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
     axes.set_xlabel("gap between the two models, rating points")
-    axes.set_ylabel("the same, %")
+    axes.set_ylabel("agreement, %")
     return sheet.figure

@@ -37,7 +37,7 @@ _LEAST_SPAN, _BEYOND = 400.0, 0.75
 """An interval may reach so many spans of the ratings beyond them; more is an arrow."""
 _INSIDE = 0.02
 _LEVEL = "Lines are 95 % intervals."
-_HOLLOW = "Hollow: one-sided, never lost a point to some or never took one."
+_HOLLOW = "Hollow: one-sided, won or lost everything against some."
 
 
 class Line(NamedTuple):
@@ -183,7 +183,7 @@ def style(board: Leaderboard) -> Picture:
     Args:
         board: a leaderboard that was rated with style, or with style and seats.
     """
-    return Picture("style", "what style is worth", lambda: _draw_terms(board))
+    return Picture("style", "effect of answer style", lambda: _draw_terms(board))
 
 
 def style_terms(board: Leaderboard) -> list[Coefficient]:
@@ -203,7 +203,7 @@ def _draw_terms(board: Leaderboard) -> Figure:
     sheet = Sheet(
         COLUMN,
         _TERM_ROW * len(terms) + _AXIS,
-        title="What style is worth",
+        title="Effect of answer style",
         banner=banner_of(board.settings),
         notes=[*map(_unit, (board.settings.terms or ())[:1]), *notes_of(board)],
     )
@@ -232,9 +232,9 @@ def _draw_terms(board: Leaderboard) -> Figure:
 
 
 def _unit(found: Terms) -> str:
-    unit = "Points that one deviation more of it wins, all else equal; lines are 95 % intervals."
+    unit = "Rating points per standard deviation, all else equal; lines are 95 % intervals."
     same = [shown(name) for name, term in (found.style or {}).items() if term is None]
-    seat = " Read first: what that seat is worth." if found.seat is not None else ""
+    seat = " Read first: the effect of position." if found.seat is not None else ""
     return f"{unit}{seat}" + (f" Never differs: {', '.join(same)}." if same else "")
 
 

@@ -157,7 +157,7 @@ def _notes(sliced: Slices, names: Sequence[str]) -> list[str]:
     if any(THIN in row.flags for part in parts for row in part.board.models):
         notes.append("Hollow: fewer than 100 battles.")
     if any(row.rating is not None and row.low is None for p in parts for row in p.board.models):
-        notes.append("Dotted: on one video, which bounds nothing.")
+        notes.append("Dotted: on one video, so without an interval.")
     missing = sum(
         row.rating is not None and row.model not in part.board.components[0]
         for part in parts

@@ -159,8 +159,8 @@ def _check_questions(folder: Path, items: Mapping[str, Item]) -> None:
         text = _prompt(line)
         if item is not None and text is not None and text.strip() != item.question.strip():
             raise BadInput(
-                f"{line.where}: another question for {quoted(item.qid)} than the bench; "
-                "--allow-differing takes it in; nothing was imported"
+                f"{line.where}: the question {quoted(item.qid)} differs from the bench; "
+                "import it with --allow-differing; nothing was imported"
             )
 
 
@@ -170,7 +170,7 @@ def _prompt(line: _Line) -> str | None:
         first = turns[0] if isinstance(turns, list) and turns else None
         prompt = first.get("content") if isinstance(first, dict) else None
     if prompt is not None and not isinstance(prompt, str):
-        raise _bad(line, f"its question is {kind_of(prompt)}, no text")
+        raise _bad(line, f"its question is {kind_of(prompt)}, not text")
     return prompt
 
 
@@ -220,7 +220,7 @@ def _judgments(
         key = (named("model", model), judge, named("baseline", anchor))
         qid = _qid(line)
         if qid not in items:
-            raise _bad(line, f"it judges {quoted(qid)}, which the bench does not ask")
+            raise _bad(line, f"it judges {quoted(qid)}, which is not in the bench")
         if (before := seen.setdefault((*key, qid), line.where)) != line.where:
             raise _bad(line, f"it judges {quoted(qid)} again, after {before}")
         texts = (answers.get((model, qid)), answers.get((anchor, qid)))

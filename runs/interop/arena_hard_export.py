@@ -65,9 +65,9 @@ def export_arena_hard(
     results = anchored_by(bench, judge=judge)
     if not results:
         raise BadInput(
-            f"nothing was held against an anchor on {bench.folder}"
+            f"there are no results against an anchor on {bench.folder}"
             + (f" by {quoted(judge)}" if judge else "")
-            + "; play it with arena bench run --anchor"
+            + "; make some with arena bench run --anchor"
         )
     answers = _answers(results)
     files = {Path(QUESTIONS): [_question(item) for item in bench.items]}

@@ -61,7 +61,7 @@ def rival_said(name: str, answer: str | None) -> list[Json]:
     """Return the message that shows what an answer was held against."""
     if answer is None:
         return []
-    content = f"The answer of {safe(name)}, which it was held against:\n\n{answer}"
+    content = f"The answer of {safe(name)}, which it was compared with:\n\n{answer}"
     return [{"role": "user", "content": content}]
 
 

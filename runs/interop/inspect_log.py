@@ -204,7 +204,7 @@ def _figures(score: Score, summaries: Sequence[Json]) -> Json:
 
 def _sample(log: Log, sample: Sample) -> Json:
     asked, attachments = _asked(sample)
-    who = f"Who asks, which the judge alone was told: {sample.persona}"
+    who = f"The user, shown to the judge only: {sample.persona}"
     persona = [{"role": "system", "content": who}] if sample.persona is not None else []
     error = {"message": sample.error, "traceback": "", "traceback_ansi": ""}
     messages = [{"role": "user", "content": asked, "source": "input"}]

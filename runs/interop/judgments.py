@@ -205,8 +205,8 @@ def _each(folder: Path, items: Mapping[str, Item]) -> Iterator[_Line]:
             raise BadInput(f'{line.where} has no "qid"; nothing was imported')
         if qid not in items:
             raise BadInput(
-                f"{line.where} judges {quoted(qid)}, which the bench does not ask; "
-                "nothing was imported"
+                f"{line.where} judges {quoted(qid)}, which is not in the bench; nothing "
+                "was imported"
             )
         if qid in seen:
             raise BadInput(
@@ -301,8 +301,8 @@ def check_texts(
     binding = [key for key in differs if key in BINDING]
     if binding and not allow_differing:
         raise BadInput(
-            f"{where} has another {binding[0]} for {quoted(item.qid)} than the bench; "
-            "--allow-differing takes it in and counts it; nothing was imported"
+            f"{where}: the {binding[0]} of {quoted(item.qid)} differs from the bench; "
+            "import it with --allow-differing; nothing was imported"
         )
     return bool(differs)
 

@@ -214,7 +214,7 @@ class Taken:
 
     def as_line(self) -> str:
         """Return it as a line for a person."""
-        made = "is this bench already" if self.was_there else "imported"
+        made = "already holds this bench" if self.was_there else "imported"
         return (
             f"{safe(str(self.folder))} {made}: {counted(self.questions, 'question')} about "
             f"{counted(self.videos, 'video')}, bench {self.bench[:12]}"
@@ -240,7 +240,7 @@ def import_videoautobench(file: Path, to: Path, *, licence: str | None = None) -
     )
     bench = _bench(items, source, licence=licence)
     if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
-        raise BadInput(f"{file} asks of too many videos for one bench; split it")
+        raise BadInput(f"{file} has too many videos for one bench; split it")
     was_there = put(bench.files, to)
     return Taken(
         folder=to,
@@ -298,7 +298,7 @@ def _refusal(file: Path, refused: Mapping[str, str]) -> str:
     first, *others = refused
     named = ", ".join(quoted(qid) for qid in others[:_NAMED])
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-    nor = f"; nor can {named}{more} be used" if others else ""
+    nor = f"; {named}{more} cannot be used either" if others else ""
     return f"{file}, {quoted(first)}: {refused[first]}{nor}; nothing was imported"
 
 
@@ -360,7 +360,7 @@ def import_submission(
     for qid, entry in raw.items():
         where = f"{file}, {quoted(qid)}"
         if qid not in items:
-            raise BadInput(f"{where}: the bench does not ask that; nothing was imported")
+            raise BadInput(f"{where}: this question is not in the bench; nothing was imported")
         answer = read_object(entry, where)
         check_texts(answer, items[qid], where, allow_differing=allow_differing)
         responses[qid] = _response(answer, qid, where)

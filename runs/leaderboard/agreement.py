@@ -32,7 +32,7 @@ _WORDS = (
     (1.0, "the same order"),
     (0.95, "nearly the same order"),
     (0.8, "much the same order"),
-    (0.5, "alike in parts"),
+    (0.5, "partly the same order"),
 )
 
 
@@ -108,8 +108,8 @@ def agree_boards(a: GivenBoard, b: GivenBoard) -> Agreed:
     shared = [name for name in a.entries if name in b.entries]
     if not shared:
         raise BadInput(
-            f"{a.source} and {b.source} share no model: {_named(list(a.entries), 3)} here, "
-            f"{_named(list(b.entries), 3)} there; --rename FILE says which names are the same"
+            f"{a.source} and {b.source} share no model: {_named(list(a.entries), 3)} "
+            f"here, {_named(list(b.entries), 3)} there; map names with --rename FILE"
         )
     boards = a.of(shared), b.of(shared)
     only_a = [name for name in a.entries if name not in b.entries]
@@ -138,9 +138,9 @@ def _source(board: GivenBoard) -> Source:
 def _order(found: Comparison, models: int) -> list[Finding]:
     orders = found.orders
     pairs = f"{orders.alike} of {counted(orders.alike + orders.turned, 'pair')}"
-    level = f" ({orders.level} more are level on a board)" if orders.level else ""
-    kendall = f"{pairs} are ordered alike{level}"
-    pearson = "1 means that gaps agree too, not only the order"
+    level = f" ({orders.level} more are tied on a board)" if orders.level else ""
+    kendall = f"{pairs} are ordered the same way{level}"
+    pearson = "1 means that the gaps agree, too"
     meanings: dict[str, tuple[str, Callable[[float], str]]] = {
         "spearman": ("Rank correlation (Spearman)", _grade),
         "kendall": ("Kendall's tau-b", lambda _: kendall),
@@ -156,7 +156,7 @@ def _correlation(
     key: str, found: Correlation, models: int, what: str, meaning: Callable[[float], str]
 ) -> Finding:
     if models < LEAST_MODELS:
-        sentence = f"{what}: {counted(models, 'shared model')} are too few to tell."
+        sentence = f"{what}: {counted(models, 'shared model')} are too few."
     elif math.isnan(found.value):
         why = "a board rates all shared models the same, so there is no order to compare"
         sentence = f"{what}: {why}."
@@ -170,7 +170,7 @@ def _correlation(
 
 def _grade(value: float) -> str:
     if value < 0:
-        return "rather the other way round"
+        return "mostly reversed"
     return next((words for least, words in _WORDS if value >= least), "hardly related")
 
 
@@ -182,27 +182,28 @@ def _intervals(found: Comparison) -> list[Finding]:
             "confidence",
             apart.agree,
             apart.both,
-            f"Confidence agreement: of {counted(apart.both, 'pair')} whose intervals are apart on "
-            f"both boards, {_percent(apart.agree)} are ordered alike",
-            "Confidence agreement: no pair has intervals that are apart on both boards",
+            f"Confidence agreement: of {counted(apart.both, 'pair')} with disjoint "
+            f"intervals on both boards, {_percent(apart.agree)} are ordered the same "
+            "way",
+            "Confidence agreement: no pair has disjoint intervals on both boards",
         ),
         _share(
             "arena_hard",
             apart.balance,
             apart.pairs,
-            f"The same as arena-hard counts it, {apart.balance:.3f}: the mean over all "
-            f"{counted(apart.pairs, 'pair')} of +1 (apart on both, alike), -1 (apart on both, "
-            "turned) and 0",
-            "As arena-hard counts it: nothing without intervals on both boards",
+            f"Confidence agreement as arena-hard defines it, {apart.balance:.3f}: the "
+            f"mean over all {counted(apart.pairs, 'pair')} of +1 (disjoint on both, "
+            "same order), -1 (disjoint on both, opposite order) and 0",
+            "Confidence agreement as arena-hard defines it: needs intervals on both boards",
         ),
         *(
             _share(
                 f"separability_{name.lower()}",
                 share,
                 apart.pairs,
-                f"Separability of {name}: intervals part {_percent(share)} of "
-                f"{counted(apart.pairs, 'pair')}",
-                f"Separability of {name}: it gives no intervals",
+                f"Separability of {name}: {_percent(share)} of "
+                f"{counted(apart.pairs, 'pair')} have disjoint intervals",
+                f"Separability of {name}: it has no intervals",
             )
             for name, share in sides
         ),
@@ -210,9 +211,9 @@ def _intervals(found: Comparison) -> list[Finding]:
             "brier",
             brier.value,
             brier.pairs,
-            f"Brier score {brier.value:.3f} of A's chances against B's order, over "
-            f"{counted(brier.pairs, 'pair')}: 0 is best, 0.25 a coin",
-            "Brier score: nothing without intervals on A and an order on B",
+            f"Brier score {brier.value:.3f} of A's probabilities against B's order, "
+            f"over {counted(brier.pairs, 'pair')}: 0 is best, 0.25 is chance",
+            "Brier score: needs intervals on A and an order on B",
         ),
     ]
 
@@ -230,14 +231,14 @@ def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> list[str]:
     """Return what names there are on one board alone, look-alikes first."""
     twins = {core(name): name for name in only_b}
     found = [
-        f"{quoted(name)} on A and {quoted(other)} on B look alike and are not taken for one; if "
-        "they are, say so with --rename FILE"
+        f"{quoted(name)} on A and {quoted(other)} on B look alike but are treated "
+        "as different; if they are the same, map them with --rename FILE"
         for name in only_a
         if (other := twins.get(core(name)))
     ]
     for board, names in (("A", only_a), ("B", only_b)):
         if names:
-            found.append(f"only on {board}, and left out: {_named(names, 5)}")
+            found.append(f"only on {board}, left out: {_named(names, 5)}")
     return found
 
 
@@ -272,10 +273,12 @@ def _sentences(report: Agreed) -> list[str]:
     if turned := report.turned:
         pairs = [f"{safe(a)} above {safe(b)}" for a, b in turned[:MOST_TURNED]]
         more = f", and {len(turned) - MOST_TURNED} more" if len(turned) > MOST_TURNED else ""
-        lines.append(f"A is sure, and B is sure of the opposite: {'; '.join(pairs)}{more}.")
+        lines.append(
+            f"Ordered with confidence on both, but in opposite ways: {'; '.join(pairs)}{more}."
+        )
     if any(math.isfinite(found.low) for found in report.figures):
         lines.append(
-            "Intervals of correlations are for other models like these, at 95 %; how unsure the "
-            "ratings themselves are is what confidence agreement looks at."
+            "The 95 % intervals of correlations are over models like these; the "
+            "uncertainty of the ratings enters confidence agreement only."
         )
     return [*lines, *(f"note: {warning}" for warning in report.warnings)]

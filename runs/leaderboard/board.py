@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from videoautoarena.runs.leaderboard.slices import By, Slices
 
 ASSUMED = (
-    "the labels are taken for a random subset because --assume-random says so; nothing in the run "
-    "shows it, and if they were chosen, ratings and intervals are wrong"
+    "the labels are assumed to be a random sample (--assume-random); if they "
+    "were chosen, ratings and intervals are wrong"
 )
 JUDGES_COUNTS = "battles, wins and win % count the verdicts of the judge"
-_SAMPLE_FIRST = "draw some with arena labels sample, and import what people say of them"
+_SAMPLE_FIRST = "draw battles with arena labels sample and import the labels"
 
 
 class People(NamedTuple):
@@ -92,7 +92,7 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
 
     spoken, samples = spoken_of(run), run.store.evidence.samples()
     if not spoken:
-        raise BadInput(f"nobody has labelled a battle of this run; {_SAMPLE_FIRST}")
+        raise BadInput(f"no battle of this run has a label; {_SAMPLE_FIRST}")
     here = {battle.id for battle in run.each_battle if battle.verdict in DECIDED}
     if assume_random:
         people = {of.label.labeller for of in spoken}
@@ -102,8 +102,8 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
     random = [of for of in spoken if of.battle.id in drawn]
     if not random:
         raise BadInput(
-            "none of the labelled battles was drawn at random, so that nothing says what they tell "
-            f"of the rest; {_SAMPLE_FIRST}, or pass --assume-random if they are a random subset"
+            f"no labelled battle was drawn at random; {_SAMPLE_FIRST}, or pass --assume-random "
+            "if the labels are a random sample"
         )
     chance = {id_: value for id_, value in chances(samples).items() if id_ in here}
     warnings = _caveats(spoken, random, drawn, len(here) - len(chance))
@@ -188,12 +188,12 @@ def _explained(labels: Labelling) -> Iterator[str]:
     people = "1 person" if labels.labellers == 1 else f"{labels.labellers} people"
     for group in labels.groups:
         line = (
-            f"ratings are on the scale of {people} who labelled {group.labels} of {group.battles} "
-            f"battles; lambda {group.weight:.2f} says how far the judge's verdicts on all help, "
-            "0 not at all, 1 in full"
+            f"ratings are on the scale of {people} who labelled {group.labels} of "
+            f"{group.battles} battles; the judge's verdicts have the weight "
+            f"{group.weight:.2f} (lambda, 0 to 1)"
         )
         if group.gain is not None:
-            line += f", and they are worth {group.gain:.1f} times as many labels"
+            line += f" and are worth {group.gain:.1f} times as many labels"
         yield line
 
 
@@ -203,15 +203,15 @@ def _caveats(
     found, labelled = [], len({of.battle.id for of in random})
     if labelled < len(drawn):
         found.append(
-            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label yet and are "
-            "taken to lack it by chance"
+            f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label "
+            "yet; they are assumed to be missing at random"
         )
     if others := len({of.battle.id for of in spoken} - set(drawn)):
-        found.append(f"labels of {counted(others, 'battle')} that no draw took are left out")
+        found.append(f"labels of {counted(others, 'battle')} outside the random draws are left out")
     if unspoken:
         found.append(
-            f"{counted(unspoken, 'battle')} decided after the last draw left out; draw again to "
-            "have them spoken for"
+            f"{counted(unspoken, 'battle')} decided after the last draw left out; "
+            "draw again to include them"
         )
     return found
 
@@ -240,8 +240,8 @@ def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
 def _refuse_further(method: Method) -> None:
     if replace(method, anchor=None, simultaneous=False, pairs=False, seed=0) != USUAL:
         raise WrongArgument(
-            "--labels goes with --anchor, --simultaneous, --pairs and --format alone; leave out "
-            "the other options"
+            "--labels combines with --anchor, --simultaneous, --pairs and --format "
+            "only; leave out the other options"
         )
 
 

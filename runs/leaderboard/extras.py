@@ -31,10 +31,11 @@ FIGURES = {
 }
 """Field of a row to the title of its column."""
 MEANING = (
-    "refused: of the questions put to it; forfeit: of the slots it was asked in; void: of those it "
-    "was drawn for; both bad: of its decided battles, in per cent. tokens: mean of its answers."
+    "In percent: refused, of questions; forfeit, of slots with a question; "
+    "void, of slots drawn; both bad, of decided battles. tokens: mean per "
+    "answer."
 )
-INTERVALS = "Below each stands its 95 % interval."
+INTERVALS = "Below each: its 95 % interval."
 _UNKNOWN = "-"
 
 
@@ -80,9 +81,9 @@ def behaviour_notes(rows: Sequence[Row]) -> list[str]:
     ]
     who = ""
     if len(counted) == len(rows):
-        who = "No provider counted all tokens: they are words and signs."
+        who = "No provider reported all tokens: words and signs are counted instead."
     elif counted:
-        who = f"Words and signs stand for tokens of {', '.join(counted)}."
+        who = f"Words and signs are counted instead of tokens: {', '.join(counted)}."
     return [f"{MEANING} {INTERVALS}", *[who] * bool(who)]
 
 
@@ -124,8 +125,10 @@ def extra_lines(board: Leaderboard) -> list[str]:
     """Return a sentence for each thing beyond the usual that a table holds."""
     settings, lines = board.settings, []
     if anchor := settings.anchor:
-        lines.append(f"{safe(anchor.model)} is put at {anchor.rating:g}; intervals measure "
-                     "against the mean of its group.")  # fmt: skip
+        lines.append(
+            f"{safe(anchor.model)} is fixed at {anchor.rating:g}; intervals are "
+            "relative to the mean of its group."
+        )
     if settings.interval.startswith("percentiles"):
         lines.append(f"Intervals are {settings.interval}.")
     if settings.simultaneous:
@@ -140,8 +143,8 @@ def extra_lines(board: Leaderboard) -> list[str]:
         lines.append(f"Left out before the fit: {' and '.join(counts)}.")
     if settings.reweighted is not None:
         lines.append(
-            "Battles weigh as if every pair had been equally likely to meet; they tell as much as "
-            f"{settings.reweighted.effective_battles:.0f} that weigh alike."
+            "Battles are weighted by inverse pairing probability; effective number "
+            f"of battles: {settings.reweighted.effective_battles:.0f}."
         )
     if board.fragility is not None and board.fragility.leader is not None:
         lines.append(_fragility(board.fragility, safe(board.fragility.leader)))
@@ -153,11 +156,13 @@ def _terms(found: Terms) -> Iterator[str]:
         yield f"Being read first is worth {_worth(found.seat)} points."
     if found.style is not None:
         worth = [f"{safe(name)} {_worth(of)}" for name, of in found.style.items()]
-        yield f"Style, points for one deviation more of it: {', '.join(worth)}."
+        yield f"Style, points per standard deviation: {', '.join(worth)}."
     if found.tie_share is not None and math.isnan(found.tie_share):
-        yield "Ties are counted half: there is none, or nothing else."
+        yield "Ties count half: there are none, or only ties."
     elif found.tie_share is not None:
-        yield f"Between equals {100 * found.tie_share:.1f} % of battles tie (Davidson)."
+        yield (
+            f"Between equal models {100 * found.tie_share:.1f} % of battles are ties (Davidson)."
+        )
 
 
 def _worth(term: Term | None) -> str:
@@ -171,7 +176,7 @@ def _worth(term: Term | None) -> str:
 def _elo(rows: Sequence[Row], played: Elo) -> str:
     rated = [row for row in rows if row.elo is not None and not math.isnan(row.elo)]
     shown = [f"{safe(row.model)} {row.elo:.0f}" for row in rated]
-    return f"Online Elo, which depends on a drawn order (K = {played.k:g}): {', '.join(shown)}."
+    return f"Online Elo over a random order (K = {played.k:g}): {', '.join(shown)}."
 
 
 def _better(pairs: Matrices | None) -> list[str]:
@@ -184,7 +189,7 @@ def _better(pairs: Matrices | None) -> list[str]:
         for k in range(len(names) - 1)
         if (chance := pairs.better[k][k + 1]) is not None
     ]
-    lines = [f"Probability of each step: {', '.join(steps)}."] if steps else []
+    lines = [f"Probability of being better than the next: {', '.join(steps)}."] if steps else []
     if any(step.endswith("*") for step in steps):
         lines.append(f"* the two met in fewer than {SOLID_BATTLES} battles.")
     return lines
@@ -192,10 +197,10 @@ def _better(pairs: Matrices | None) -> list[str]:
 
 def _fragility(found: Fragility, leader: str) -> str:
     if found.removed is None:
-        return f"No way was found to take the lead from {leader} by leaving out battles."
+        return f"No set of battles was found whose removal would change the leader, {leader}."
     share = 100 * found.removed / found.battles
     plural = "battle" if found.removed == 1 else "battles"
     return (
-        f"Leaving out {found.removed} {plural} of {found.battles} ({share:.1f} %) is enough for "
-        f"{safe(found.rival or '')} to lead instead of {leader}."
+        f"Leaving out {found.removed} {plural} of {found.battles} ({share:.1f} %) "
+        f"makes {safe(found.rival or '')} lead instead of {leader}."
     )

@@ -89,7 +89,7 @@ def read_board(place: Path) -> GivenBoard:
         return _of_rows(str(place), _rows(place), unknown=math.nan)
     found = read_json(place)
     if isinstance(found, dict) and "slices" in found:
-        raise BadInput(f"{place} holds a board for every slice; pass that of a whole run")
+        raise BadInput(f"{place} holds a leaderboard for each slice; pass one of a whole run")
     if isinstance(found, dict) and isinstance(found.get("settings"), dict):
         return _of_table(str(place), found)
     rows = found.get("models") if isinstance(found, dict) else found
@@ -124,10 +124,10 @@ def read_json(file: Path) -> Any:
         BadInput: no such file, too large, no text, or no JSON.
     """
     if not file.is_file():
-        raise BadInput(f"{file} is no run folder and no file")
+        raise BadInput(f"{file} is neither a run folder nor a file")
     if file.stat().st_size > MOST_BYTES:
         raise BadInput(
-            f"{file} is larger than {MOST_BYTES // 1_000_000} MB; that is no leaderboard"
+            f"{file} is larger than {MOST_BYTES // 1000000} MB, too large for a leaderboard"
         )
     try:
         return json.loads(file.read_text(encoding="utf-8-sig"))
@@ -139,7 +139,7 @@ def read_json(file: Path) -> Any:
 
 def _rows(file: Path) -> list[Row]:
     if not file.is_file():
-        raise BadInput(f"{file} is no run folder and no file")
+        raise BadInput(f"{file} is neither a run folder nor a file")
     sheet = read_sheet(file, lambda name: name in _COLUMNS)
     if "model" not in sheet.columns:
         there = ", ".join(quoted(name) for name in sheet.names[:8]) or "none"
@@ -168,7 +168,7 @@ def _of_table(source: str, table: Row) -> GivenBoard:
         home = {name for name in first if isinstance(name, str)}
         kept = {name: entry for name, entry in kept.items() if name in home}
         others = len(board.entries) - len(kept)
-        notes.append(f"left out, since they never met the rest: {counted(others, 'model')}")
+        notes.append(f"left out, not connected to the others: {counted(others, 'model')}")
     if not kept:
         raise BadInput(f"{source} holds no model with a rating in its first component")
     return GivenBoard(source, kept, _better(table.get("pairs")), notes)
@@ -192,7 +192,7 @@ def _better(pairs: Any) -> dict[str, dict[str, float]]:
 
 def _of_rows(source: str, rows: Sequence[Row], *, unknown: float) -> GivenBoard:
     if len(rows) > MOST_MODELS:
-        raise BadInput(f"{source} names {len(rows)} models, and {MOST_MODELS} are the most")
+        raise BadInput(f"{source} names {len(rows)} models; the limit is {MOST_MODELS}")
     column = next((name for name in RATINGS if any(name in row for row in rows)), None)
     if rows and column is None:
         raise BadInput(f"{source} has no column rating (score and average do as well)")
@@ -206,20 +206,20 @@ def _of_rows(source: str, rows: Sequence[Row], *, unknown: float) -> GivenBoard:
             raise BadInput(f"{where}: is no name: {quoted(name)}")
         name = name.strip()
         if name in entries:
-            raise BadInput(f"{where}: {quoted(name)} stands there twice")
+            raise BadInput(f"{where}: {quoted(name)} appears twice")
         if is_gap(row.get(column or "")):
             unrated += 1
             continue
         entries[name] = _entry(f"{where} ({quoted(name)})", row, column or "", unknown=unknown)
     if not entries:
         raise BadInput(f"{source} holds no model with a rating")
-    notes = [f"left out for want of a rating: {counted(unrated, 'model')}"] if unrated else []
+    notes = [f"left out, without a rating: {counted(unrated, 'model')}"] if unrated else []
     bare = [name for name, entry in entries.items() if math.isnan(entry.low)]
     # Where some have an interval, that of the others has no end.
     if 0 < len(bare) < len(entries):
         entries |= {name: Entry(entries[name].rating, -math.inf, math.inf) for name in bare}
         without = counted(len(bare), "model")
-        notes.append(f"taken as apart from nobody, for want of an interval: {without}")
+        notes.append(f"without an interval, so never counted as separated: {without}")
     order = sorted(entries, key=lambda name: -entries[name].rating)
     return GivenBoard(source, {name: entries[name] for name in order}, notes=notes)
 
@@ -233,7 +233,7 @@ def _entry(where: str, row: Row, column: str, *, unknown: float) -> Entry:
         raise BadInput(f"{where}: low and high belong together; one is missing")
     if low > rating or high < rating:
         raise BadInput(
-            f"{where}: {low:g} to {high:g} does not hold its {column} {rating:g}; "
+            f"{where}: {low:g} to {high:g} does not contain its {column} {rating:g}; "
             "low and high are ratings, not distances"
         )
     return Entry(rating, low, high)

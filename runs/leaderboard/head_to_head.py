@@ -152,8 +152,8 @@ MARKS = {
     UNLIKE: ("!", "the expected share lies outside the interval"),
 }
 MEANING = (
-    "share: points of the model against the rival, a tie half a point; expected: what the ratings "
-    "of the whole run make of it."
+    "share: points of the model against the rival, a tie half a point; "
+    "expected: by the ratings of the whole run."
 )
 _LEAST_NAME = 8
 _NOTHING = "No two models met in a decided battle yet."

@@ -20,8 +20,8 @@ PAIRINGS = ("mix", "uniform")
 USERS = 3
 """Users that each video has in a run."""
 GOALS = {
-    "neighbours": "a model is told apart from the next one",
-    "order": "the whole order is right and told apart",
+    "neighbours": "a model is separated from the next",
+    "order": "the whole order is right and separated",
     "separated": "--until separated has stopped",
 }
 _GROWTH = 1.25
@@ -240,18 +240,18 @@ def _sentence(found: Answer) -> str:
         if question.videos is not None and question.end < question.battles:
             made = f"{question.videos:,} videos of {question.rounds} rounds make {made}, which"
         said = (
-            f"{made} do not do: {gap} is told apart with probability "
-            f"{share.value:.2f} by then ({share.low:.2f} to {share.high:.2f})"
+            f"{made} are not enough: {gap} is separated with probability "
+            f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"
         )
     else:
         said = (
-            f"{gap} is told apart with probability {question.power:g} after about "
+            f"{gap} is separated with probability {question.power:g} after about "
             f"{needed.battles:,} battles ({needed.between})"
         )
     return (
-        f"{said[0].upper()}{said[1:]}, as {question.tournaments} made-up tournaments have it; "
-        "that is their own error and no more: a judge who errs the same way every time, or videos "
-        "that differ more than assumed, need more battles or let no number do."
+        f"{said[0].upper()}{said[1:]} (from {question.tournaments} simulated "
+        "tournaments). A biased judge, or videos that differ more than assumed, "
+        "need more battles, or no number is enough."
     )
 
 

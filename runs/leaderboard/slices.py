@@ -98,8 +98,8 @@ def build_slices(
             parts.setdefault(name, []).append(battle)
     if by == "standard" and battles and not parts:
         raise BadInput(
-            "no judge of this run was asked for a verdict on each standard, as those of runs "
-            "that begin now are; leave out --by standard"
+            "the judges of this run gave no verdict by standard, as those of new "
+            "runs do; leave out --by standard"
         )
     order = [name for name in _order(by, parts) if name in parts]
     found = [_slice(name, build(parts[name], roster, **given), parts[name]) for name in order]

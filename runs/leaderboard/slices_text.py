@@ -27,16 +27,18 @@ from videoautoarena.runs.text.terminal import safe
 MARKS = {
     THIN: ("*", f"fewer than {SOLID_BATTLES} battles"),
     TOO_FEW: ("?", f"fewer than {RANKABLE_VIDEOS} videos: too few to rank"),
-    ONE_SIDED: ("!", "one-sided: never lost a point, or never took one"),
+    ONE_SIDED: ("!", "one-sided: won or lost everything"),
     APART: ("~", "not comparable with the others: they never met"),
 }
 """Flag to the mark a cell carries and what it means."""
 SCALES = "Each slice has its own scale (mean 1000): compare gaps, not ratings."
 AIMED_AT = (
-    "aimed at ..: the battles of evolved once more, by how many of its players' faults the "
-    "question was made from."
+    "aimed at ..: battles of evolved questions, by how many of the two "
+    "models' faults the question was made from."
 )
-AS_OVERALL = "as overall %: how often a standard alone decides a battle as its verdict does."
+AS_OVERALL = (
+    "as overall %: how often the verdict by that standard alone equals the overall verdict."
+)
 _GAP, _MOST_NAME = 2, 32
 
 
@@ -55,7 +57,7 @@ def render_slices(
         for figure, title in FIGURES.items():
             for page in _pages(sliced, width):
                 parts += [_figures(sliced, page, figure, title=title), Text("")]
-        below.append(Text(f"{MEANING} Their intervals stand in JSON."))
+        below.append(Text(f"{MEANING} Intervals are in the JSON."))
     return Group(*parts, *below)
 
 

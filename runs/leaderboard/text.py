@@ -82,14 +82,14 @@ def summarize(board: Leaderboard) -> str:
     if not board.components:
         totals = board.settings.totals
         lost = f" ({totals.forfeits} forfeited, {totals.voids} void)" if totals.battles else ""
-        return f"No battle was decided{lost}, so nobody is rated."
+        return f"No battle was decided{lost}, so no model is rated."
     group = board.models[: len(board.components[0])]
     level = [safe(row.model) for row in group if row.rank == 1]
     lead, (pieces, unit) = _opening(board, level), board.settings.evidence
     if group[0].low is None:
-        return f"{lead}, on one {unit}, which tells nothing of others: there are no intervals yet."
+        return f"{lead}, on one {unit} only: there are no intervals yet."
     if len(level) > 1:
-        return f"{lead}; no number of {unit}s is sure to separate them."
+        return f"{lead}; more {unit}s may never separate them."
     if board.settings.simultaneous:
         others = [safe(row.model) for row in group if row.rank != 1 and row.rank_best == 1]
         if not others:
@@ -98,12 +98,12 @@ def summarize(board: Leaderboard) -> str:
     rating, low, high = np.array([_figures(row) for row in group]).T
     rivals = find_rivals(rating, low, high)
     if len(rivals) == 0:
-        return f"{lead}, and its interval meets no other."
+        return f"{lead}, and its interval overlaps no other."
     near = rivals[0]
     gap, reach = rating[0] - rating[near], rating[0] - low[0] + high[near] - rating[near]
     outlook = _outlook(videos_needed(gap, reach, videos=pieces[0]), len(rivals), unit)
     unclear = _listed([safe(group[k].model) for k in rivals])
-    return f"{lead}, but {unclear} cannot be told apart from it; {outlook}"
+    return f"{lead}, but is not separated from {unclear}; {outlook}"
 
 
 def _opening(board: Leaderboard, level: list[str]) -> str:
@@ -126,7 +126,7 @@ def _figures(row: Row) -> tuple[float, float, float]:
 def _outlook(more: int | None, rivals: int, unit: str) -> str:
     whom = "the nearest two" if rivals > 1 else "them"
     if more is None:
-        return f"no number of {unit}s within reach would separate {whom}."
+        return f"no realistic number of {unit}s would separate {whom}."
     # Two digits: the formula is too crude for more.
     least: int = 10 ** max(len(str(more)) - 2, 0)
     videos = f"{math.ceil(more / least) * least} more {unit}s" if more != 1 else f"one more {unit}"

@@ -132,7 +132,7 @@ async def with_damage(library: Library, say: Say) -> Library:
             path = library.folder / row.video.path
             frames = await decoders.frames(path, row.video, Sampling())
         except UnusableVideo as failure:
-            return replace(row, problems=(*row.problems, f"{failure} when it was decoded"))
+            return replace(row, problems=(*row.problems, f"{failure} while decoding"))
         of = f"{frames.damaged} of the {counted(len(frames.frames), 'frame')} checked are damaged"
         problems = (*row.problems, *[of] * bool(frames.damaged))
         return replace(row, damaged=frames.damaged, problems=problems)
@@ -151,7 +151,7 @@ async def with_scenes(library: Library, say: Say) -> Library:
         try:
             scenes = await decoders.scenes(library.folder / row.video.path, row.video)
         except UnusableVideo as failure:
-            found = (*row.problems, f"{failure} when its scenes were looked for")
+            found = (*row.problems, f"{failure} while searching for scenes")
             return replace(row, problems=found)
         return replace(row, scenes=len(scenes))
 

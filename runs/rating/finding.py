@@ -140,9 +140,9 @@ def decimals(found: Sequence[float | None], *, nothing: str = "unknown") -> str:
 
 
 _USUAL = {
-    "swap.flips": "verdicts that change with the seats",
+    "swap.flips": "verdicts changed by answer order",
     "length.longer": "wins of the longer answer",
-    "length.only": "same verdict from length alone",
+    "length.only": "verdicts predicted by length alone",
     "verdicts.voids": "void battles",
 }
 _KNOWN = "truth.accuracy."
@@ -165,7 +165,7 @@ def share_lines(found: Iterable[Finding], *, of: str = "") -> list[str]:
     `of` says what the shares are of, where that is not what stands above them.
     """
     findings = {one.key: one for one in found}
-    known = {key: f"{safe(key.removeprefix(_KNOWN))} right where truth is known"
+    known = {key: f"{safe(key.removeprefix(_KNOWN))} right on known answers"
              for key in findings if key.startswith(_KNOWN)}  # fmt: skip
     usual = [
         f"{what} {percent((one.value, one.low, one.high))}"

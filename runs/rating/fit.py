@@ -138,8 +138,8 @@ def no_finite_rating(names: Sequence[str]) -> str:
     """Return why the plain likelihood has no ratings for one-sided models."""
     named = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     return (
-        f"--fit mle: no finite rating is likeliest for {named}, one-sided against the others; "
-        "leave --fit out, or leave them out"
+        f"--fit mle: there is no finite rating for {named} (one-sided); leave out --fit, "
+        "or these models"
     )
 
 
@@ -230,11 +230,15 @@ def complaints(rated: RatedBouts) -> list[str]:
         worry = too_few(rated.unit) if few else "below 50 the intervals are wide"
         found.append(f"{where}{counted}: {worry}")
     if rated.bouts.video is not None and rated.method.intervals == "battle":
-        found.append("the intervals take battles as independent, which is too sure of battles that "
-                     "share a video")  # fmt: skip
+        found.append(
+            "the intervals treat battles as independent, which is too narrow for "
+            "battles that share a video"
+        )
     if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
-        found.append("what a seat or the style is worth has no bounds from these battles; a prior "
-                     "of 0 +- 347 points holds it")  # fmt: skip
+        found.append(
+            "these battles do not bound the effect of position or style; a prior of "
+            "0 +- 347 points does"
+        )
     return found
 
 

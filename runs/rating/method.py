@@ -155,8 +155,8 @@ def weigh_battles(battles: Sequence[Battle], slots: Iterable[Slot]) -> dict[str,
             group = groups.setdefault(0 if row is None else int(generations[row]), {})
             if battle.propensity is None:
                 raise BadInput(
-                    f"battle {battle.id} has no propensity, since its pair was dealt and not drawn;"
-                    " leave --reweight out"
+                    f"battle {battle.id} has no propensity, since its pair was not drawn at "
+                    "random; leave out --reweight"
                 )
             group[battle.id] = 1.0 / battle.propensity
     means = {k: sum(group.values()) / len(group) for k, group in groups.items()}

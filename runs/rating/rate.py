@@ -82,8 +82,8 @@ def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Leaderboard:
     warnings = [*_look_alikes(read.bouts.names)]
     if read.bouts.video is None and len(read.bouts.a):
         warnings.append(
-            "there is no column video, so battles are taken as independent; if several are about "
-            "one video or one prompt, the intervals are too narrow"
+            "there is no column video, so battles are treated as independent; if "
+            "several share a video or a prompt, the intervals are too narrow"
         )
     warnings += board.settings.warnings
     return replace(board, settings=replace(board.settings, warnings=tuple(warnings)))
@@ -176,8 +176,8 @@ def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], I
     names, a, b = merge(*seats)
     if len(names) > MOST_MODELS:
         raise BadInput(
-            f"{sheet.file} names {len(names)} models, and {MOST_MODELS} are the most; "
-            "are model_a and model_b the right columns?"
+            f"{sheet.file} names {len(names)} models; the limit is {MOST_MODELS}. Are "
+            "model_a and model_b the right columns?"
         )
     itself = (a == b) & decided
     if itself.any():
@@ -265,4 +265,7 @@ def _look_alikes(names: Sequence[str]) -> Iterator[str]:
     for group in alike.values():
         if len(group) > 1:
             shown = " and ".join(quoted(name) for name in group)
-            yield f"{shown} look alike and are rated apart; if they are one, spell them alike"
+            yield (
+                f"{shown} look alike but are rated separately; if they are the same, "
+                "spell them the same"
+            )

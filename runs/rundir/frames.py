@@ -65,7 +65,10 @@ def changed_subtitles(
     known = (video for video in found.videos if video.id in videos)
     if changed := [v for v in known if _is_changed(store, shelf, v, copies.get(v.path, []))]:
         of = safe(changed[0].path) if len(changed) == 1 else f"{len(changed)} videos"
-        yield f"the subtitles of {of} are not those this run began with; it goes on with its own"
+        yield (
+            f"the subtitles of {of} differ from those this run began with; the "
+            "recorded ones are used"
+        )
 
 
 def _is_changed(store: Store, shelf: Shelf, video: Video, copies: Sequence[str]) -> bool:

@@ -73,7 +73,7 @@ def holds_run(out: Path) -> bool:
         raise BadInput(f"{out} is a file; pass a folder with --out")
     names = (path.name for path in out.iterdir()) if out.is_dir() else ()
     if foreign := sorted(name for name in names if not name.startswith(RUN_FILE)):
-        raise BadInput(f"{out} holds other things ({foreign[0]}); pass a new --out")
+        raise BadInput(f"{out} is not empty ({foreign[0]}); pass a new --out")
     return False
 
 
@@ -137,7 +137,7 @@ def go_on(
     repaired = [supersede(store, failed)] if care.retry_failed else []
     opened = _filled(store, kept, prompts=own, found=found, folder=folder)
     joining = (
-        f"{safe(model)} joins, and plays in battles that are added; all others stay as drawn"
+        f"{safe(model)} joins for the added battles; all others stay as drawn"
         for model in kept.models[len(begun.models) :]
     )
     changed = _changed(own, prompts) if prompts else ()
@@ -209,13 +209,13 @@ def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]
 def _changed(own: PromptSet, now: PromptSet) -> Iterable[str]:
     if own.contracts != now.contracts:
         yield (
-            "replies are asked for in the form that this run began with (contracts "
-            f"{own.contracts}; the newest are {now.contracts})"
+            f"replies follow the contracts this run began with ({own.contracts}; the "
+            f"latest are {now.contracts})"
         )
     if changed := [role for role, d in own.digests.items() if now.digests.get(role) != d]:
         yield (
-            f"prompts changed on disk since this run began ({', '.join(sorted(changed))}); "
-            "the run goes on with its own"
+            "prompts changed on disk since this run began ("
+            f"{', '.join(sorted(changed))}); the recorded ones are used"
         )
 
 
@@ -304,8 +304,8 @@ def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Finding
     if newcomers and not slots:
         more = "add videos" if now.pairing == "keep-pair" else "raise --rounds or add videos"
         raise BadInput(
-            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, or let it meet the "
-            "answers that are stored: arena add"
+            f"nothing is left to play for {safe(', '.join(newcomers))}: {more}, or "
+            "compare it with stored answers: arena add"
         )
 
 
@@ -319,7 +319,8 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
             here, there = here[key], there[key]
         raise ForeignRun(
             f"{out} holds another run ({key} {_brief(here)}, here {_brief(there)}); "
-            f"pass another --out, or go on with what it began with: arena resume {quote(str(out))}"
+            "pass another --out, or continue it as it began: arena resume "
+            f"{quote(str(out))}"
         )
 
 

@@ -49,7 +49,7 @@ class Work(NamedTuple):
         rate = self.calls_per_minute
         pace = "" if rate is None else f", {rate:,g} calls a minute"
         by = "1 process" if self.processes == 1 else f"{self.processes} processes"
-        return f"worked on for {spent(self.seconds)} by {by}{pace}"
+        return f"ran for {spent(self.seconds)} in {by}{pace}"
 
 
 NO_WORK = Work(0.0, 0, 0)
@@ -190,7 +190,7 @@ _OUTCOMES = {
     "tie": "{a} and {b} tie",
     "tie_good": "{a} and {b} tie, both good",
     "tie_bad": "{a} and {b} tie, both bad",
-    "split": "{a} and {b} split: the seatings disagree",
+    "split": "{a} and {b} split: the two orders disagree",
 }
 _DECIDED = re.compile(r" \((ab|ba)\): None(?=;|$)")
 """How the reason of a void battle names a judging that had nothing to excuse; runs have it so."""
@@ -254,7 +254,7 @@ def damage(store: Store) -> list[str]:
     paths = {video.id: safe(video.path) for video in store.videos()}
     kinds = {
         "damaged; a frame that cannot be decoded is replaced by its neighbour": store.damaged(),
-        "may not be the very ones of their times": store.approximate(),
+        "may not match their times exactly": store.approximate(),
     }
     return [
         f"{paths.get(video, video)}: {counted(frames, 'frame')} {what}"

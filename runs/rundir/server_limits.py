@@ -84,7 +84,7 @@ def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
             images = "1 image" if one.images == 1 else f"{one.images} images"
             yield f"{who} takes {images} a request{refused}"
         if one.token_limit_field is not None:
-            yield f"{who} is told the limit of a reply as {one.token_limit_field}"
+            yield f"{who} takes the output limit as {one.token_limit_field}"
         if one.output_tokens is not None:
             yield (
                 f"{who} does not keep to {one.output_limit or 0:,} output tokens: a reply took "

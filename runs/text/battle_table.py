@@ -198,7 +198,7 @@ def _portions(file: Path, reader: Iterator[list[str]], width: int) -> Iterator[l
 def _reason(wrong: csv.Error) -> str:
     """Return what is wrong with a row of CSV in words that name what to look for."""
     if "unexpected end of data" in str(wrong):
-        return "a quote is opened and closed nowhere below; close it, or double it"
+        return "a quote is never closed; close it, or double it"
     return f"{wrong}; a quote within quotes is written twice"
 
 
@@ -227,10 +227,10 @@ def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        shown = "blank" if not line.strip() else f"no JSON: {quoted(line)}"
+        shown = "blank" if not line.strip() else f"not JSON: {quoted(line)}"
         raise BadInput(f"{file}, line {row + 1}: {shown}") from None
     if not isinstance(found, dict):
-        raise BadInput(f"{file}, line {row + 1}: no JSON object: {quoted(line)}")
+        raise BadInput(f"{file}, line {row + 1}: not a JSON object: {quoted(line)}")
     return found
 
 
@@ -319,7 +319,7 @@ def _of_frame(frame: Any, wanted: Wanted) -> Sheet:
         try:
             codes, values = factorize(frame[name])
         except (KeyError, TypeError, ValueError):
-            raise BadInput(f"battles, column {quoted(name)}: no plain column of cells") from None
+            raise BadInput(f"battles, column {quoted(name)}: not a plain column") from None
         cells = [_cell(value) for value in [*values.tolist(), None]]
         columns[name] = Coded(cells, np.where(codes < 0, len(values), codes))
     return Sheet("battles", "row", 0, columns, [str(name) for name in frame.columns])
@@ -350,7 +350,7 @@ def _mapped(battle: Any, place: int) -> Mapping[str, Any]:
         return dict(zip(TUPLE, battle, strict=False))
     if found := {name: getattr(battle, name) for name in ATTRIBUTES if hasattr(battle, name)}:
         return found
-    raise BadInput(f"battles, index {place}: no battle: {quoted(battle)}")
+    raise BadInput(f"battles, index {place}: not a battle: {quoted(battle)}")
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def refuse_existing(file: Path, *, force: bool) -> None:
     if file.is_dir():
         raise BadInput(f"{file} is a folder; pass the name of a file")
     if file.exists() and not force:
-        raise BadInput(f"{file} is there already; pass another name, or --force to replace it")
+        raise BadInput(f"{file} already exists; pass another name, or --force to replace it")
 
 
 def write_whole(to: Path, content: bytes) -> None:

@@ -79,8 +79,8 @@ class Addition:
         who, total = safe(request.model), self.had + len(self.slots)
         if self.is_short:
             yield (
-                f"{who} was to meet {counted(request.battles, 'stored answer')}; the run has only "
-                f"{counted(total, 'battle')} to draw from, and each is used once"
+                f"{who}: {counted(request.battles, 'stored answer')} requested; the run "
+                f"has only {counted(total, 'battle')} to draw from, each used once"
             )
         if self.had:
             more = f", {len(self.slots)} more are added" if self.slots else ""

@@ -243,8 +243,8 @@ async def _find_frames(ready: Ready) -> None:
             await ready.run_frames.jpegs(video, [frame.digest for frame in frames.frames[:1]])
         except (UnusableVideo, FramesChanged) as gone:
             raise BadInput(
-                f"the frames of video {video} cannot be had ({gone}); "
-                "pass the folder of videos with --videos"
+                f"the frames of video {video} are not available ({gone}); pass the folder "
+                "of videos with --videos"
             ) from None
 
 

@@ -125,7 +125,7 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     makings = makings_of(material)
     wanted = USUAL_CASES if material.count is None else material.count
     cases: list[TrialCase] = []
-    material.say(f"splicing clips for {counted(wanted, 'case')} of known truth")
+    material.say(f"splicing clips for {counted(wanted, 'case')} with a known answer")
     turns: Counter[Kind] = Counter()
     waiting = deque(KINDS if makings.videos else ())
     while waiting and len(cases) < wanted:
@@ -140,11 +140,11 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     gone = sum(not path.is_file() for path in makings.files.values())
     if gone and makings.troubles:
         material.notes.append(
-            f"{counted(gone, 'video')} of the run not at hand; pass the folder with --videos"
+            f"{counted(gone, 'video')} of the run missing; pass the folder with --videos"
         )
     for kind, why in makings.troubles.items():
         more = "more " if kind in makings.made else ""
-        material.notes.append(f"no {more}clip of known truth ({kind}): {why}")
+        material.notes.append(f"no {more}clip with a known answer ({kind}): {why}")
     return cases[:wanted]
 
 

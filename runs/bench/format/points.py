@@ -143,5 +143,5 @@ def judge_of(bench: OpenBench, results: Sequence[Result], judge: str | None) -> 
     if judge is None:
         raise BadInput(f"several judges ruled on {bench.folder}: {there}; pick one with --judge")
     if (named := in_full(judge, judges)) not in judges:
-        raise BadInput(f"{quoted(judge)} ruled nothing on {bench.folder}; there is {there}")
+        raise BadInput(f"{quoted(judge)} has no rulings on {bench.folder}; there is {there}")
     return named

@@ -88,7 +88,7 @@ def open_bench(folder: Path) -> OpenBench:
     read = read_bench(folder)
     if read.problems or read.manifest is None or read.bench is None:
         wrong = one_line(read.problems[0], 200)
-        raise BadInput(f"{folder} is no intact bench: {wrong}; see arena bench verify")
+        raise BadInput(f"{folder} is not an intact bench: {wrong}; see arena bench verify")
     return OpenBench(folder, read.bench, read.manifest, read.items)
 
 
@@ -177,9 +177,9 @@ def _shaped(folder: Path, raw: dict[str, Any]) -> Manifest:
         manifest_bytes(raw)
         return Manifest.model_validate(rest)
     except ValidationError as wrong:
-        raise _Unusable(f"has another shape: {_first(wrong)}") from wrong
+        raise _Unusable(f"is invalid: {_first(wrong)}") from wrong
     except (ValueError, RecursionError) as wrong:
-        raise _Unusable("holds values that no bench holds") from wrong
+        raise _Unusable("holds invalid values") from wrong
 
 
 def _first(wrong: ValidationError) -> str:
@@ -277,7 +277,7 @@ def _item(line: bytes, shape: type[Item]) -> Item | str:
     try:
         return shape.model_validate(json.loads(line.decode("ascii")))
     except ValidationError as wrong:
-        return f"has another shape: {_first(wrong)}"
+        return f"is invalid: {_first(wrong)}"
     except (ValueError, RecursionError):
         return "is not ASCII JSON, or nested too deep"
 
@@ -293,4 +293,4 @@ def _wrong(item: Item, manifest: Manifest, seen: set[str]) -> Iterator[str]:
     if not item.qid:
         yield "has an empty qid"
     if item.video_id not in manifest.videos:
-        yield f"asks of video {item.video_id}, which {MANIFEST} does not list"
+        yield f"asks about video {item.video_id}, which {MANIFEST} does not list"

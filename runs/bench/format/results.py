@@ -283,7 +283,7 @@ def _check_rulings(file: Path, bench: OpenBench, rulings: Sequence[Ruling | Comp
 def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
     for qid in qids:
         if qid not in bench.by_qid:
-            raise BadInput(f"{file} names {quoted(qid)}, which the bench does not ask")
+            raise BadInput(f"{file} has a result for {quoted(qid)}, which is not in the bench")
 
 
 def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
@@ -298,7 +298,7 @@ def read_lines(file: Path, shape: type[Line]) -> Iterator[Line]:
                 raw = json.loads(line.decode("ascii"), parse_constant=_refuse)
                 yield shape.model_validate(raw)
             except (ValueError, RecursionError):
-                raise BadInput(f"{file}, line {place}: not as a result is written") from None
+                raise BadInput(f"{file}, line {place}: not a valid line of a result") from None
 
 
 def _refuse(_: str) -> NoReturn:

@@ -29,7 +29,7 @@ class CardInput(NamedTuple):
     """What the audit of the run's judges found, in the shape of `arena audit --json`."""
 
 
-NOBODY_BLIND = "nobody played without frames, so nobody knows which questions need the video"
+NOBODY_BLIND = "no model played without frames, so it is unknown which questions need the video"
 
 
 def card_text(given: CardInput) -> str:

@@ -98,7 +98,7 @@ class Frozen:
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
-        made = "is this bench already" if self.was_there else "frozen"
+        made = "already holds this bench" if self.was_there else "frozen"
         whole = counted(self.battles, "battle")
         out_of = f" out of {whole}" if self.questions < self.battles else ""
         lines = [
@@ -106,7 +106,7 @@ class Frozen:
             f"{counted(self.videos, 'video')}{out_of}, bench {self.bench[:12]}"
         ]
         if self.wanted is not None and self.questions < self.wanted:
-            lines.append(f"{self.wanted} were wanted; there are no more")
+            lines.append(f"{self.wanted} were requested; there are no more")
         if self.left_out:
             lines.append(f"left out: {counted(self.left_out, 'battle')} without a winner ({CARD})")
         if self.borrowed:
@@ -115,7 +115,7 @@ class Frozen:
         if dropped := _reasons(self.dropped):
             lines.append(f"not chosen: {dropped}")
         if self.without_answer:
-            lines.append(f"none of its answers is by {', '.join(map(safe, self.without_answer))}")
+            lines.append(f"without an answer in it: {', '.join(map(safe, self.without_answer))}")
         if not self.is_leak_known:
             lines.append(f"--leak-filter found nothing: {NOBODY_BLIND}")
         if self.unsettled:
@@ -237,7 +237,7 @@ def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
         )
     if not chosen.items:
         why = _reasons(chosen.left_out)
-        raise BadInput(f"no question of {len(pool.items)} is left ({why}); ask for less")
+        raise BadInput(f"none of {len(pool.items)} questions is left ({why}); relax the selection")
 
 
 def _plain(text: str) -> bytes:

@@ -48,9 +48,8 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
             others = [role for role in typed.given if own.digests[role] != typed.digests[role]]
             if others:
                 raise BadInput(
-                    f"{bench.folder} is played with other prompts ({', '.join(sorted(others))}); "
-                    "leave --prompts out to go on with its own, or play a copy of the bench "
-                    "without its results"
+                    f"{bench.folder} was begun with other prompts ({', '.join(sorted(others))}); "
+                    "leave out --prompts, or run a copy of the bench without its results"
                 )
     except BaseException:
         store.close()
@@ -100,13 +99,13 @@ def prompt_notes(
     now = load_prompts(typed)
     if changed := [role for role in used if prompts.digests[role] != now.digests[role]]:
         yield (
-            f"prompts changed since this bench was first played ({', '.join(changed)}); "
-            "it goes on with its own"
+            f"prompts changed since this bench was first run ({', '.join(changed)}); "
+            "the recorded ones are used"
         )
     if prompts.contracts != now.contracts:
         yield (
-            "replies are asked for in the form that this bench was first played with (contracts "
-            f"{prompts.contracts}; the newest are {now.contracts})"
+            "replies follow the contracts this bench was first run with ("
+            f"{prompts.contracts}; the latest are {now.contracts})"
         )
     begun = bench.manifest.run.get("prompts")
     others = [
@@ -115,11 +114,11 @@ def prompt_notes(
         if isinstance(begun, dict) and begun.get(role) not in (None, prompts.digests[role])
     ]
     if others:
-        yield f"other prompts than in the run that the bench is from: {', '.join(others)}"
+        yield f"prompts differ from the run that the bench is from: {', '.join(others)}"
     number = bench.manifest.run.get("contracts", 1)
     if bench.manifest.source.kind == RUN and number != prompts.contracts:
         yield (
-            "other contracts for replies than in the run that the bench is from: "
+            "contracts for replies differ from the run that the bench is from: "
             f"{prompts.contracts}, there {one_line(str(number), 20)}"
         )
 

@@ -152,7 +152,7 @@ def _sampling(bench: OpenBench) -> Sampling:
     try:
         return Sampling.model_validate(found)
     except ValidationError:
-        raise BadInput(f"{bench.folder} says of no sampling that can be used") from None
+        raise BadInput(f"{bench.folder} states no usable sampling") from None
 
 
 def _judges(
@@ -165,7 +165,7 @@ def _judges(
     if judges:
         return tuple(sorted(judges))
     if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
-        raise BadInput("nobody judges; name a model that does not compete with --judge")
+        raise BadInput("there is no judge; name a model that does not compete with --judge")
     return (OFFLINE_JUDGE,)
 
 
@@ -201,8 +201,8 @@ def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig) -> Iterator[str]
     for judge in config.judges if _reads_references(wanted) else ():
         if authors := _authors(bench, config.cast[judge].model):
             yield (
-                f"{safe(judge)} judges answers of its own: it wrote references in this bench as "
-                f"{safe(', '.join(authors))}"
+                f"{safe(judge)} judges its own answers: it wrote references in this bench "
+                f"as {safe(', '.join(authors))}"
             )
 
 
@@ -227,7 +227,7 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
     wanted = _named_in_full(bench, wanted, file)
     anchor, named = wanted.anchor, wanted.models or file.roles.models
     roster = named or OFFLINE_CAST
-    assumed = () if named else ("nobody named a model, so the offline stand-ins play",)
+    assumed = () if named else ("no models were named, so the offline stand-ins play",)
     if anchor is None:
         cast = _cast_of(bench, wanted._replace(models=roster), file)
         return cast._replace(notes=(*assumed, *cast.notes))
@@ -246,10 +246,10 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
         *_, held = cast.players
         cast = cast._replace(players=cast.players[:-1])
     if len(cast.config.judges) > 1:
-        raise BadInput("one judge compares with an anchor, no panel; name it with --judge")
+        raise BadInput("with an anchor there is one judge, not a panel; name it with --judge")
     notes = [*cast.notes, *assumed]
     if anchor in wanted.models:
-        notes.append(f"{safe(anchor)} is the anchor, and is not held against itself")
+        notes.append(f"{safe(anchor)} is the anchor and is not compared with itself")
     return cast._replace(anchor=held, notes=tuple(notes))
 
 

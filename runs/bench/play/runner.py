@@ -134,8 +134,8 @@ async def run_bench(
             listeners.say(line)
         if ready.left.calls.total() and ready.films.folder is None:
             raise BadInput(
-                f"{bench.folder} is not played to its end and holds no copies of its videos; "
-                "pass their folder with --videos"
+                f"{bench.folder} is not finished and holds no copies of its videos; pass "
+                "their folder with --videos"
             )
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
@@ -158,7 +158,7 @@ async def _ready(bench: OpenBench, asked: Asked, *, write: bool) -> AsyncIterato
     """Yield a bench that can be played, or one that can only be planned."""
     cast, seed = cast_against(bench, asked.wanted), asked.wanted.seed
     if not bench.items:
-        raise BadInput(f"{bench.folder} asks nothing")
+        raise BadInput(f"{bench.folder} has no questions")
     # Only the seed decides which questions a limit leaves.
     ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
     items = ordered[: asked.limit]

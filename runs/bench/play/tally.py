@@ -151,7 +151,7 @@ def keep_results(
         else:
             kept.append(
                 f"the result of {quoted(result.model)} by {quoted(result.judge)} in "
-                f"{file.relative_to(bench.folder)} stays as it was: {len(before - mine)} of the "
-                f"{len(before)} it decides are not decided now; delete it to have it written anew"
+                f"{file.relative_to(bench.folder)} was kept: {len(before - mine)} of the "
+                f"{len(before)} it decides are undecided now; delete it to replace it"
             )
     return tuple(files), tuple(kept)

@@ -98,10 +98,10 @@ def video_notes(bench: OpenBench, films: BenchVideos) -> Iterator[str]:
         path = bench.manifest.videos[id_].path
         yield f"video {one_line(path or id_, 80)} {one_line(why, 120)}; its questions are void"
     if (more := len(films.lost) - MOST_NAMED) > 0:
-        yield f"{more} more videos are lost likewise"
+        yield f"{more} more videos are missing likewise"
     if films.unchecked:
         many = counted(len(films.unchecked), "video")
-        yield f"{many} unchecked: the bench does not know their content, so they go by their names"
+        yield (f"{many} not checked: the bench has no digests of them, so they are matched by name")
 
 
 def _keep_subtitles(bench: OpenBench, store: Store, films: BenchVideos) -> Iterator[str]:
@@ -224,6 +224,7 @@ def refuse_strangers(bench: OpenBench, films: BenchVideos) -> None:
     id_, why = next(iter(films.lost.items()))
     name = one_line(bench.manifest.videos[id_].path or id_, 80)
     raise BadInput(
-        f"{films.folder or bench.folder} holds no video that is asked about, of "
-        f"{len(films.lost)} ({name} {one_line(why, 120)}); pass their folder with --videos"
+        f"{films.folder or bench.folder} holds none of the {len(films.lost)} "
+        f"videos asked about ({name} {one_line(why, 120)}); pass their folder "
+        "with --videos"
     )

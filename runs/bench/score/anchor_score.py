@@ -219,8 +219,8 @@ def _styles(
         )
         if lacking:
             raise BadInput(
-                f"{quoted(result.model)} has {lacking} judgings without both answers, so that "
-                "nothing is known of their style; leave --style out"
+                f"{quoted(result.model)} has {lacking} judgings without both answers, "
+                "whose style is unknown; leave out --style"
             )
     known = {text: k for k, text in enumerate(dict.fromkeys(t for pair in texts for t in pair))}
     counts = measure_styles(str(text) for text in known)

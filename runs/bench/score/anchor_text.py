@@ -104,14 +104,15 @@ def notes(board: Board) -> list[str]:
     """Return what has to be read with the scores: of what they are, and what is odd about them."""
     models, differences = board["models"], board["differences"]
     found = [
-        "The share of games that each would win against the anchor, by Bradley-Terry; much better "
-        f"(>>) or much worse (<<) counts as {board['weight']:g} games. "
-        f"{counted(board['items'], 'question')} about {counted(board['videos'], 'video')} in all."
+        "Win rate against the anchor by Bradley-Terry; much better (>>) or much "
+        f"worse (<<) counts as {board['weight']:g} games. "
+        f"{counted(board['items'], 'question')} about "
+        f"{counted(board['videos'], 'video')} in all."
     ]
     if differences:
         found.append(
-            "A lead is over the next model, in points of the mean share won of a question, each "
-            "question counted once as in arena bench compare; it is no difference of these scores."
+            "lead over next: difference of the mean share won per question, as in "
+            "arena bench compare, not of these win rates."
         )
     if board["stand_ins"]:
         found.append(f"{STAND_INS}.")
@@ -119,7 +120,7 @@ def notes(board: Board) -> list[str]:
         worth = (board["style_worth"] or {}).items()
         listed = ", ".join(f"{name} {points:+.0f}" for name, points in worth if points is not None)
         found.append(
-            "Style is taken out; in rating points a usual difference is worth: "
+            "Controlled for style; rating points per usual difference: "
             f"{listed or 'nothing, since the answers never differ in it'}."
         )
     found += _seated(board["seats"])
@@ -127,7 +128,7 @@ def notes(board: Board) -> list[str]:
     found += few_videos(board)
     rated = [row for row in models if row["score"] is not None]
     if unsure := [row["model"] for row in rated if row["low"] <= 50.0 <= row["high"]]:
-        found.append(f"Not told apart from the anchor: {', '.join(unsure)}.")
+        found.append(f"Not separated from the anchor: {', '.join(unsure)}.")
     return [*found, *who_leads([row["model"] for row in rated], differences)]
 
 
@@ -135,9 +136,10 @@ def _seated(seats: Board) -> Iterator[str]:
     decided = seats["first"] + seats["second"]
     if decided:
         yield (
-            f"Seats: the answer read first won {100 * seats['first'] / decided:.1f} % of "
-            f"{counted(decided, 'decided judging')}; on {seats['split']} of "
-            f"{counted(seats['questions'], 'question')} each seating found another answer better."
+            f"Position: the answer read first won {100 * seats['first'] / decided:.1f} % "
+            f"of {counted(decided, 'decided judging')}; on {seats['split']} of "
+            f"{counted(seats['questions'], 'question')} the two orders preferred "
+            "different answers."
         )
 
 
@@ -146,6 +148,6 @@ def _oddities(row: Board, board: Board) -> Iterator[str]:
     if row["missing"]:
         yield f"{name}: {row['missing']} of {counted(board['items'], 'question')} not judged."
     if row["void"]:
-        yield f"{name}: {counted(row['void'], 'question')} void, which count for nobody."
+        yield f"{name}: {counted(row['void'], 'question')} void, which are not counted."
     if ONE_SIDED in row["flags"]:
-        yield f"{name} won or lost everything; half a game of a prior holds its score."
+        yield f"{name} won or lost everything; a prior of half a game limits its score."

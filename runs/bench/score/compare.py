@@ -166,7 +166,7 @@ def _pick(
             there = ", ".join(map(quoted, dict.fromkeys(one.model for one in results)))
             raise BadInput(
                 f"{quoted(name)} has no result{' against an anchor' if is_anchored else ''} on "
-                f"{bench.folder}; there is {there or 'none at all'}"
+                f"{bench.folder}; there is {there or 'none'}"
             )
     of = [{_key(one): one for one in results if one.model == name} for name in names]
     both = [key for key in of[0] if key in of[1]]
@@ -181,15 +181,15 @@ def _pick(
     )
     if fit and is_anchored:
         raise BadInput(
-            f"both were held against several: {listed}; pick one with --anchor and --judge"
+            f"both were compared with several anchors: {listed}; pick one with --anchor and --judge"
         )
     if fit:
         raise BadInput(f"several judges ruled on both: {listed}; pick one with --judge")
     by = "against one anchor by one judge" if is_anchored else "by one judge"
     named = " as named" if judge or anchor else ""
     raise BadInput(
-        f"{quoted(names[0])} and {quoted(names[1])} were not held {by}{named}; "
-        f"there is {listed or 'none of both'}"
+        f"{quoted(names[0])} and {quoted(names[1])} were not judged {by}{named}; "
+        f"there is {listed or 'none of both models'}"
     )
 
 
@@ -216,7 +216,7 @@ def _sentence(a: str, b: str, lead: Lead, videos: int) -> str:
     first, second = safe(a), safe(b)
     on = f"over {counted(lead.n, 'question')} about {counted(videos, 'video')}"
     if math.isnan(lead.better):
-        return f"One video cannot tell {first} and {second} apart."
+        return f"One video is not enough to separate {first} and {second}."
     if lead.value < 0:
         first, second = second, first
     gap, chance = abs(lead.value), max(lead.better, 1.0 - lead.better)
@@ -227,10 +227,10 @@ def _sentence(a: str, b: str, lead: Lead, videos: int) -> str:
     if chance > SURE:
         return f"{first} is better than {second}, by {between}; P(better) {_chance(chance)}."
     if gap == 0:
-        return f"{first} and {second} have the same score {on}; nothing tells them apart."
+        return f"{first} and {second} have the same score {on}."
     return (
-        f"{first} is ahead of {second} by {between}, which is not sure: "
-        f"P(better) {_chance(chance)}."
+        f"{first} is ahead of {second} by {between}, not significantly: P(better) "
+        f"{_chance(chance)}."
     )
 
 
@@ -244,7 +244,7 @@ def _warnings(
     """Return what to know before believing a comparison of two results with these facts."""
     found = []
     if videos < TOO_FEW:
-        found.append(f"only {counted(videos, 'video')}: too few to speak for others like them")
+        found.append(f"only {counted(videos, 'video')}: too few to generalise")
     elif videos < FEW_VIDEOS:
         found.append(f"only {counted(videos, 'video')}: intervals are rough below {FEW_VIDEOS}")
     if len(qids) < len(bench.items):
@@ -254,5 +254,5 @@ def _warnings(
         )
     seats = [{key: one.get(key) for key in ("seed", "swap")} for one in facts]
     if seats[0] != seats[1]:
-        found.append("the two were judged with other seats (seed, swap): more noise than need be")
+        found.append("the two were judged with different settings (seed, swap), which adds noise")
     return found

@@ -121,7 +121,7 @@ def results_by(bench: OpenBench, judge: str | None, *, may_be_none: bool = False
         return found
     if results:
         there = ", ".join(map(quoted, dict.fromkeys(result.judge for result in results)))
-        raise BadInput(f"{quoted(judge)} ruled nothing on {bench.folder}; there is {there}")
+        raise BadInput(f"{quoted(judge)} has no rulings on {bench.folder}; there is {there}")
     raise BadInput(
         f"{bench.folder} has no results; make some with arena bench run, or take them in with "
         "arena import videoautobench-judgments"
@@ -139,9 +139,9 @@ def anchored_by(
     if anchor is not None and not found:
         there = ", ".join(f"{quoted(k[1])} by {quoted(k[0])}" for k, _ in groups_of(results))
         raise BadInput(
-            f"nothing was held against {quoted(anchor)}"
+            f"there are no results against {quoted(anchor)}"
             + (f" by {quoted(judge)}" if judge else "")
-            + f" on {bench.folder}; there is {there or 'no anchor at all'}"
+            + f" on {bench.folder}; there is {there or 'no anchor'}"
         )
     return found
 

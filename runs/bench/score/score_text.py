@@ -24,9 +24,9 @@ NAMES = ("model", "judge")
 LEAD = "lead over next"
 _CENT = Decimal("0.01")
 OF = {
-    "judged": "judged; what is void is not won",
+    "judged": "judged; void counts as not won",
     "decided": "decided against both references",
-    "all": "of the bench; what is void or missing is not won",
+    "all": "of the bench; void or missing counts as not won",
 }
 """Which questions are the whole."""
 
@@ -263,6 +263,6 @@ def who_leads(rated: Sequence[str], differences: Sequence[Board]) -> Iterator[st
         if found["a"] == rated[0] and (found["low"] is None or found["low"] <= 0)
     ]
     if level:
-        yield f"{rated[0]} leads, but cannot be told apart from {', '.join(level)}."
+        yield f"{rated[0]} leads, but is not separated from {', '.join(level)}."
     else:
         yield f"{rated[0]} leads, and every interval of its lead is above 0."

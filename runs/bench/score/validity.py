@@ -64,7 +64,7 @@ def _abstains(judge: str, votes: Sequence[Sequence[Vote]], video: Ints) -> Findi
     abstained = np.array([float(verdict == "abstain") for verdict in said])
     share, failed = measure_share(abstained[asked], video[asked]), said.count("failed")
     name, behind = safe(judge), f", and failed in {failed}" if failed else ""
-    sentence = f"{name} could not tell in {percent(share)} of {share.n} rulings{behind}."
+    sentence = f"{name} abstained in {percent(share)} of {share.n} rulings{behind}."
     crosses = above(share, MOST_ABSTENTIONS)
     return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
 
@@ -159,12 +159,12 @@ class Validity:
         lines = [f"ALARM: {sentence}" for sentence in alarms(self.figures)]
         lines += [one.sentence for one in self.figures if not one.is_alarm]
         if (agreement := self.agreement) is None:
-            return [*lines, "How far the run's ratings agree was not looked at; pass --run OUT."]
+            return [*lines, "To compare with the ratings of a run, pass --run OUT."]
         names = [safe(board.source) for board in agreement.boards]
         lines.append(f"A is the bench, {names[0]}; B is {names[1]}.")
         lines += [one.sentence for one in agreement.figures]
         lines += [
-            f"The bench is sure of {safe(a)} above {safe(b)}, and the run of the opposite."
+            f"With confidence, the bench ranks {safe(a)} above {safe(b)}, and the run the opposite."
             for a, b in agreement.turned
         ]
         return [*lines, *(f"note: {warning}" for warning in agreement.warnings)]
@@ -198,8 +198,9 @@ def _lengths(given: _Given) -> Iterator[Finding]:
     yield finding(
         "length.bench",
         share,
-        f"The longer answer is the selected one in {percent(share)} of the questions; a judge that "
-        "only looks at length would agree with the bench so often.",
+        f"The longer answer is the selected one in {percent(share)} of the "
+        "questions; a judge that only compares lengths would agree with the "
+        "bench as often.",
         is_alarm=share.low > LOPSIDED,
     )
     hits = [
@@ -208,14 +209,13 @@ def _lengths(given: _Given) -> Iterator[Finding]:
         if ruling.verdict in ("win", "loss") and len(answer) != len(other)
     ]
     if not hits:
-        yield unknown("length.judge", "No ruling shows whether the judge likes long answers.")
+        yield unknown("length.judge", "No ruling shows whether the judge prefers long answers.")
         return
     share = given.share(hits)
     yield finding(
         "length.judge",
         share,
-        f"Where the judge saw a winner, that was the longer answer in {percent(share)} of the "
-        "rulings.",
+        f"The longer answer won {percent(share)} of the rulings with a winner.",
         is_alarm=share.low > LOPSIDED,
     )
 
@@ -227,13 +227,12 @@ def _canaries(given: _Given) -> Iterator[Finding]:
         yield finding(
             "canary.constant",
             share,
-            f"{safe(parrot)}, which says the same whatever is asked, scores {percent(share)}.",
+            f"{safe(parrot)}, which gives the same answer to every question, scores "
+            f"{percent(share)}.",
             is_alarm=share.low > MOST_CONSTANT,
         )
     else:
-        yield unknown(
-            "canary.constant", "Nobody played who says the same whatever is asked (offline:parrot)."
-        )
+        yield unknown("canary.constant", "No model with a constant answer played (offline:parrot).")
     for trick, plain in CANARIES:
         names = given.named(trick), given.named(plain)
         if names[0] is not None and names[1] is not None:
@@ -244,7 +243,7 @@ def _trick(given: _Given, trick: str, plain: str) -> Finding:
     value, low, high, n = given.lead(trick, plain)[:4]
     word = "gains" if value > 0.0 else "gains nothing"
     sentence = (
-        f"{safe(trick)} {word} over {safe(plain)}, which says the same plainly "
+        f"{safe(trick)} {word} over {safe(plain)}, which gives the same answer plainly "
         f"({100 * value:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f})."
     )
     return Finding(f"canary.{safe(trick)}", value, low, high, n, sentence, is_alarm=low > 0.0)
@@ -256,8 +255,8 @@ def _leaks(given: _Given) -> Iterator[Finding]:
     if not blind:
         yield unknown(
             "leak.blind",
-            "Nobody played without frames, so nobody knows which questions need the video; add a "
-            "model with max_frames = 0, such as offline:blind among stand-ins.",
+            "No model played without frames, so it is unknown which questions need "
+            "the video; add one with max_frames = 0, such as offline:blind.",
         )
     for one in blind:
         won = given.points[one.model]
@@ -266,8 +265,9 @@ def _leaks(given: _Given) -> Iterator[Finding]:
         yield finding(
             f"leak.blind.{safe(one.model)}",
             share,
-            f"Without a frame {safe(one.model)} takes {percent(share)} against the selected "
-            f"answers (score {100 * score.value:.1f}); so far questions can be answered unseen.",
+            f"Without frames, {safe(one.model)} wins {percent(share)} against the "
+            f"selected answers (score {100 * score.value:.1f}): these questions can "
+            "be answered without the video.",
             is_alarm=share.low > MOST_LEAKED,
         )
 
@@ -292,8 +292,8 @@ def _room(given: _Given) -> Iterator[Finding]:
     yield finding(
         "room.level",
         level,
-        f"All models come to the same in {percent(level)} of them (all win in "
-        f"{100 * by_all:.1f} %): those tell nobody apart.",
+        f"All models get the same result in {percent(level)} of them (all win in "
+        f"{100 * by_all:.1f} %): these separate no models.",
         is_alarm=len(each) > 2 and level.low > 0.5,
     )
     best = max(given.points, key=lambda name: given.score(name).value)
@@ -319,8 +319,8 @@ def _copies(given: _Given) -> Finding:
     return finding(
         "copies",
         share,
-        f"In {percent(share)} of the rulings the answer is the reference word for word: its writer "
-        "plays again, and meets itself.",
+        f"In {percent(share)} of the rulings the answer equals the reference word "
+        "for word: its author plays again.",
     )
 
 

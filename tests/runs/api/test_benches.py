@@ -59,12 +59,12 @@ def test_a_bench_without_results_and_what_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(va.BadInput, match="is no folder"):
         va.open_bench(tmp_path / "nowhere")
-    with pytest.raises(va.BadInput, match="is no intact bench"):
+    with pytest.raises(va.BadInput, match="is not an intact bench"):
         va.open_bench(tmp_path)
     opened = va.open_bench(bench)
-    with pytest.raises(va.BadInput, match="ruled nothing"):
+    with pytest.raises(va.BadInput, match="has no rulings"):
         opened.score(judge="nobody")
-    with pytest.raises(va.BadInput, match="nothing was held against"):
+    with pytest.raises(va.BadInput, match="there are no results against"):
         opened.score(anchor="nobody")
     with pytest.raises(va.BadInput, match="of cannot be 'some'; there are judged, decided, all"):
         opened.score(of="some")  # type: ignore[arg-type]

@@ -187,7 +187,7 @@ def test_without_pandas_to_frame_names_what_to_install(
         ({"by": "colour"}, "by cannot be 'colour'; there are duration,"),
         ({"anchor": "nobody"}, "no such model"),
         ({"assume_random": True}, "goes with labels"),
-        ({"labels": True}, "nobody has labelled"),
+        ({"labels": True}, "no battle of this run has a label"),
         ({"labels": True, "by": "round"}, "leave out by"),
     ],
 )
@@ -261,12 +261,15 @@ def test_gaps_of_pandas_are_gaps() -> None:
         (7, "battles are of type int; pass a file, a table, mappings"),
         ({"model_a": "x"}, "battles are of type dict"),
         ([("x", "y")], r"battles, index 0: 2 values; a tuple is \(model_a, model_b, winner, video"),
-        ([*ROWS, 5], f"battles, index {len(ROWS)}: no battle"),
+        ([*ROWS, 5], f"battles, index {len(ROWS)}: not a battle"),
         ([{"model_a": "x", "model_b": "y"}], "battles has no column winner"),
         ([{**ROWS[0], "winner": "me"}], 'battles, index 0: winner is "me"'),
         ([{**ROWS[0], "model_b": "x"}], 'index 0: "x" plays against itself'),
         (pd.DataFrame([{**ROWS[0], "winner": 3}]), "battles, row 0: winner is"),
-        (pd.DataFrame([{**ROWS[0], "winner": ["a"]}]), 'battles, column "winner": no plain column'),
+        (
+            pd.DataFrame([{**ROWS[0], "winner": ["a"]}]),
+            'battles, column "winner": not a plain column',
+        ),
         ("nowhere.csv", "nowhere.csv is no file"),
     ],
 )

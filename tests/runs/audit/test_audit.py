@@ -77,9 +77,9 @@ def told(out: Path, *arguments: str) -> dict[str, Any]:
 def test_alarms_stand_first_and_every_section_says_something(out: Path) -> None:
     shown = invoke("audit", out, width=80).output
     assert max(map(len, shown.splitlines())) <= 80
-    alarms, rest = shown.split("Who is read first\n")
+    alarms, rest = shown.split("Position bias\n")
     assert "changed" in alarms
-    for title in ("Judged from both seatings", "Length", "How battles ended", "The panel"):
+    for title in ("Judged in both orders", "Length", "How battles ended", "The panel"):
         assert f"\n{title}\n" in rest
     assert "note: rates stand-ins" in alarms
 
@@ -145,10 +145,10 @@ def test_in_every_form_a_leaderboard_says_what_its_judges_are_worth(
         )
         for notes in ((), ("--notes",))
     )
-    assert "AUDIT ALARM: Read the other way round, 100.0" in shown
+    assert "AUDIT ALARM: With the answers in swapped order, 100.0" in shown
     assert (few.count("AUDIT ALARM: "), "more alarms and" in few) == (1, True)
     of = "of the whole run, " if by else ""
-    assert f"audit: {of}verdicts that change with the seats 100.0" in shown
+    assert f"audit: {of}verdicts changed by answer order 100.0" in shown
 
 
 def test_an_alarm_of_one_judge_is_left_out_where_all_raise_it(tmp_path: Path) -> None:

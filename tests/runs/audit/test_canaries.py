@@ -38,7 +38,7 @@ def test_canaries_in_their_places_pass() -> None:
         assert finding.low < finding.value < finding.high
         assert finding.value > 0
         assert finding.n == len(battles)
-    assert "up to unseeing" in found["canary.parrot"].sentence
+    assert "unseeing is ahead of it by" in found["canary.parrot"].sentence
 
 
 def test_a_canary_far_above_its_place_is_an_alarm_that_names_whom_it_passed() -> None:
@@ -68,7 +68,7 @@ def test_a_canary_fails_only_where_its_interval_leaves_out_zero() -> None:
 def test_on_a_few_battles_nothing_is_clear() -> None:
     battles = [fought(0, "hawk", "unseeing", "a"), fought(1, "hawk", "unseeing", "b")]
     found = by_key(audit_canaries(audited(battles, cast=CAST)))
-    assert "not clear" in found["canary.blind.unseeing"].sentence
+    assert "is undecided" in found["canary.blind.unseeing"].sentence
 
 
 def test_one_video_tells_nothing_of_others() -> None:
@@ -81,7 +81,7 @@ def test_one_video_tells_nothing_of_others() -> None:
 def test_canaries_apart_from_the_others_are_not_placed() -> None:
     battles = [fought(0, "parrot", "unseeing", "b"), fought(1, "hawk", "terse", "a")]
     found = by_key(audit_canaries(audited(battles, cast=CAST)))
-    assert "met none of those" in found["canary.blind.unseeing"].sentence
+    assert "met none of the models" in found["canary.blind.unseeing"].sentence
 
 
 def test_real_models_have_no_canary_but_one_without_frames() -> None:

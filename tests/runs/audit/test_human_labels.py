@@ -63,7 +63,7 @@ def test_kappa_takes_off_what_chance_gives() -> None:
     kappa = found(said(*words))["labels.kappa"]
     assert kappa.value == pytest.approx(0.4)
     assert kappa.low < 0.2 < 0.55 < kappa.high
-    assert "kappa of 0.40" in kappa.sentence
+    assert "kappa is 0.40" in kappa.sentence
 
 
 def test_a_judge_surely_worse_than_length_raises_an_alarm() -> None:
@@ -150,7 +150,7 @@ def test_without_labels_the_audit_says_that_nobody_looked() -> None:
     (finding,) = judge_labels([], seats_count=False)
     assert finding.n == 0
     assert np.isnan(finding.value)
-    assert finding.sentence.startswith("No person has labelled a battle")
+    assert finding.sentence.startswith("No battle that counts has a human label")
 
 
 def test_labels_of_what_does_not_count_are_left_out() -> None:

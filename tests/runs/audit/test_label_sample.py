@@ -160,8 +160,8 @@ def test_more_than_there_are_cannot_be_drawn(tmp_path: Path, run: Path) -> None:
     ("name", "why"),
     [
         ("x.txt", "must end in .csv, .tsv or .jsonl"),
-        ("there.csv", "is there already, maybe with labels in it"),
-        ("nowhere/x.csv", "is no folder; make it"),
+        ("there.csv", "already exists and may hold labels"),
+        ("nowhere/x.csv", "is not a folder; create it"),
         ("out/run.sqlite.csv", "is the run itself"),
     ],
 )

@@ -54,7 +54,7 @@ def test_judges_that_toss_coins_are_an_alarm_and_equal_ones_are_not() -> None:
 def test_judges_that_never_met_are_not_compared() -> None:
     battles = [fought(0, "x", "y", "a", "one:a"), fought(1, "x", "y", "a", "two:a")]
     found = by_key(audit_panel(audited(battles, judges=THREE[:2])))
-    assert "never judged one battle both" in found["panel.agreement.one, two"].sentence
+    assert "never judged the same battle" in found["panel.agreement.one, two"].sentence
     assert "panel.kappa.one, two" not in found
 
 

@@ -35,7 +35,7 @@ def test_a_judge_that_takes_whatever_it_reads_first_is_found_out() -> None:
     found = by_key(audit_seats(audited(battles)))
     assert found["swap.flips"].value == found["swap.first"].value == found["seats.first"].value == 1
     assert all(found[key].is_alarm for key in ("swap.flips", "swap.first", "seats.first"))
-    assert "the first seat gains" in found["swap.first"].sentence
+    assert "the answer read first gains" in found["swap.first"].sentence
 
 
 def test_a_judge_that_only_looks_at_the_answers_never_flips() -> None:

@@ -76,4 +76,4 @@ def test_battles_within_the_family_and_without_it_are_left_out() -> None:
     battles = [fought(0, "mini", "big", "a", "gpt:a"), fought(1, "flash", "qwen", "a", "gpt:a")]
     (found,) = audit_family(audited(battles, cast=cast, judges=("gpt",)))
     assert (found.key, found.n) == ("family.own", 0)
-    assert "nothing for one to prefer" in found.sentence
+    assert "self-preference cannot occur" in found.sentence

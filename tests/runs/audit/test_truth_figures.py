@@ -55,7 +55,7 @@ def test_what_the_judge_abstained_from_or_failed_at_is_in_no_share_and_told() ->
     found = audited([trial(n, verdict) for n, verdict in enumerate(said)])
     accuracy = found["truth.accuracy.referee"]
     assert (accuracy.value, accuracy.n) == (1.0, 30)
-    assert accuracy.sentence.endswith("it abstained from 2 more and 1 judging failed.")
+    assert accuracy.sentence.endswith("it abstained in 2 more and 1 judging failed.")
     assert found["truth.abstained.referee"].value == pytest.approx(2 / 33)
 
 
@@ -64,7 +64,7 @@ def test_a_judge_that_only_abstains_is_unknown() -> None:
     accuracy = found["truth.accuracy.referee"]
     assert math.isnan(accuracy.value)
     assert (accuracy.n, len(found)) == (0, 1)
-    assert "it abstained from 3 more" in accuracy.sentence
+    assert "it abstained in 3 more" in accuracy.sentence
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_the_second_seat_can_win_and_ties_say_of_which_kind(out: Path) -> None:
         ("void", "void: frames changed"),
         ("forfeit_a", "hawk forfeits to owl: frames changed"),
         ("forfeit_b", "owl forfeits to hawk: frames changed"),
-        ("split", "hawk and owl split: the seatings disagree"),
+        ("split", "hawk and owl split: the two orders disagree"),
     ],
 )
 def test_a_line_says_why_nobody_won(tmp_path: Path, verdict: str, told: str) -> None:

@@ -67,7 +67,7 @@ def test_the_page_says_what_was_asked_how_hard_and_aimed_at_whom(out: Path) -> N
 
 def test_the_page_says_who_was_the_judges_answer_a(out: Path) -> None:
     page = " ".join(shown(out, IDS[0]).split())
-    assert "Judged by judge: hawk wins (its Answer A is owl, its Answer B is hawk)" in page
+    assert "Judged by judge: hawk wins (Answer A: owl, Answer B: hawk)" in page
     for analysis in ("instruction following: Both", "accuracy: B is", "relevance:", "helpfulness:"):
         assert analysis in page
 
@@ -80,7 +80,7 @@ def test_a_judge_without_a_verdict_says_why(tmp_path: Path) -> None:
 
 def test_faults_stand_with_the_battle_they_were_found_in(out: Path) -> None:
     page = shown(out, IDS[0])
-    found = page[page.index("What was found in this battle") :]
+    found = page[page.index("Faults found in this battle") :]
     assert "faults of A hawk: misses the salt" in found
     assert "weaknesses of B owl: colour" in found
     assert "difficulty 2.5 -> 2.0 (sum of standards 10.0 -> 8.0): refused by the gate" in found
@@ -93,14 +93,14 @@ def test_a_question_names_the_battle_it_came_from(out: Path) -> None:
 
 
 def test_nothing_was_found_where_no_evolver_ran(out: Path) -> None:
-    assert "nothing was asked of the evolver" in shown(out, IDS[2])
+    assert "the evolver was not called" in shown(out, IDS[2])
 
 
 def test_calls_tell_tokens_cost_tries_and_failure(out: Path) -> None:
     page = " ".join(shown(out, IDS[1], 200).split())
     assert "Calls of this slot: 2, cost unknown" in page
     assert "1,000 tokens in, 50 tokens out, cost unknown, 0.25 s" in page
-    assert "cost $0.2500, 0.25 s, 2 tries, failed: the server said no" in page
+    assert "cost $0.2500, 0.25 s, 2 attempts, failed: the server said no" in page
 
 
 def test_answers_stand_side_by_side_where_there_is_room(out: Path) -> None:
@@ -209,7 +209,7 @@ def superseded(tmp_path: Path) -> Path:
 
 def test_a_superseded_battle_says_so_and_stands_in_its_own_time(tmp_path: Path) -> None:
     out = superseded(tmp_path)
-    assert f"note: superseded by {IDS[1]}~1, and counted nowhere" in shown(out, IDS[1])
+    assert f"note: superseded by {IDS[1]}~1; not counted" in shown(out, IDS[1])
     old, new = (
         json.loads(invoke("show", out, id_, "--json").output) for id_ in (IDS[2], f"{IDS[2]}~1")
     )

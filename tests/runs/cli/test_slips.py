@@ -35,7 +35,7 @@ FOUND = [
     (("leaderboard", "nowhere"), "pass the --out folder of a simulate run"),
     (("status", "bench"), "bench holds no run"),
     (("show", "run", "zzz"), slot(video(), 0).id),
-    (("show", "run", "f"), "begins 3 battles"),
+    (("show", "run", "f"), "matches 3 battles"),
     (("leaderboard", "run", "--anchor", "nobody"), "there are hawk, owl, mole"),
     (("bench", "verify", "nowhere"), "pass one that arena freeze made"),
     (("bench", "score", "bench"), "make some with arena bench run"),

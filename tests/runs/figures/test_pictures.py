@@ -139,7 +139,7 @@ def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(name: str) -> None
 
 def test_a_slice_of_one_video_is_not_drawn_as_if_it_were_sure() -> None:
     told = " ".join(texts_of(render(lines(sliced("one video")), "svg")))
-    assert "Dotted: on one video, which bounds nothing." in told
+    assert "Dotted: on one video, so without an interval." in told
     assert "Dotted" not in " ".join(texts_of(render(lines(sliced("rude")), "svg")))
     assert lines(sliced("one video")).draw().axes[0].lines[1].get_linestyle() == ":"
 
@@ -318,7 +318,7 @@ def test_of_a_run_without_a_decided_battle_there_is_nothing_to_draw(tmp_path: Pa
     void = battle(slot(video(), 0), verdict="void", reason="no judge", verdicts=())
     for name, battles_ in (("void", [void]), ("none", [])):
         run = play(tmp_path / name, battles_)
-        with pytest.raises(BadInput, match="nothing to draw yet, for no decided battle counts"):
+        with pytest.raises(BadInput, match="nothing to draw yet: no battle is decided"):
             draw_run(run, tmp_path / "p", forms=["svg"], only=[], force=False)
         assert not (tmp_path / "p").exists()
         for more in ((), ("--by", "duration")):
@@ -339,7 +339,7 @@ def test_a_png_has_three_hundred_dots_an_inch(run: Path, tmp_path: Path) -> None
 def test_a_picture_that_is_there_is_replaced_only_when_told(run: Path, tmp_path: Path) -> None:
     (tmp_path / "ladder.svg").write_text("mine")
     words = ("pictures", run, "--to", tmp_path, "--only", "ladder")
-    assert "is there already" in str(invoke(*words).exception)
+    assert "already exists" in str(invoke(*words).exception)
     assert (tmp_path / "ladder.svg").read_text() == "mine"
     assert invoke(*words, "--force").exit_code == 0
     assert b"<svg" in (tmp_path / "ladder.svg").read_bytes()
@@ -359,9 +359,7 @@ def test_rating_and_leaderboard_draw_what_they_print(run: Path, tmp_path: Path) 
     assert "must end in .svg" in str(
         invoke("rate", votes, "--picture", tmp_path / "r.gif").exception
     )
-    assert "is there already" in str(
-        invoke("rate", votes, "--picture", tmp_path / "r.png").exception
-    )
+    assert "already exists" in str(invoke("rate", votes, "--picture", tmp_path / "r.png").exception)
     nowhere = invoke("rate", votes, "--picture", tmp_path / "no" / "r.svg")
     assert "cannot be written: No such file" in str(nowhere.exception)
     assert invoke("rate", votes, "--force").exit_code == 2

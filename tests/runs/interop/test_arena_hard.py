@@ -132,7 +132,7 @@ def broken(qid: str) -> dict[str, tuple[Any, str]]:
         "a game of text": ({**second(qid), "games": ["A>B", "A>B"]}, "a game of it is a text"),
         "a score of 1": (second(qid, 1, 1), "a score of it is a number"),
         "a model of 1": (second(qid, "A>B", "A>B", model=1), '"model" is a number, no name'),
-        "another's": (second("q-99", "A>B", "A>B"), 'it judges "q-99", which the bench does not'),
+        "another's": (second("q-99", "A>B", "A>B"), 'it judges "q-99", which is not in the bench'),
         "twice": (second("FIRST", "A>B", "A>B"), "again, after"),
         "key twice": ('{"uid": "a", "uid": "b"}', 'it has the key "uid" twice'),
         "NaN": ('{"uid": "a", "games": NaN}', "NaN"),
@@ -159,8 +159,12 @@ def test_a_line_that_cannot_be_used_is_named_and_nothing_is_taken(
 @pytest.mark.parametrize(
     ("name", "line", "said"),
     [
-        ("question.jsonl", {"uid": "QID", "prompt": "Another?"}, "another question for"),
-        ("question.jsonl", {"uid": "QID", "turns": [{"content": "What?"}]}, "another question for"),
+        ("question.jsonl", {"uid": "QID", "prompt": "Another?"}, "differs from the bench"),
+        (
+            "question.jsonl",
+            {"uid": "QID", "turns": [{"content": "What?"}]},
+            "differs from the bench",
+        ),
         ("question.jsonl", {"uid": "QID", "prompt": 3}, "its question is a number"),
         ("model_answer/owl.jsonl", {"uid": "QID", "model": "owl"}, "there is no answer in it"),
         ("model_answer/owl.jsonl", {"uid": "QID", "messages": [3]}, "there is no answer in it"),
@@ -246,12 +250,12 @@ def test_each_line_has_the_ids_of_both_versions(bench: OpenBench, tmp_path: Path
     line = json.loads(judged.read_text())
     assert [game["score"] for game in line["games"]] == ["B>A", "A>B"]
     assert line["baseline"] == "base"
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="already exists"):
         export_arena_hard(bench, tmp_path / "data")
 
 
 def test_without_an_anchor_there_is_nothing_to_write(bench: OpenBench, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="play it with arena bench run --anchor"):
+    with pytest.raises(BadInput, match="make some with arena bench run --anchor"):
         export_arena_hard(bench, tmp_path / "data")
     assert build_scores(bench, [])["stand_ins"] is False
 

@@ -147,7 +147,7 @@ def test_several_files_and_json_lines_come_together(tmp_path: Path) -> None:
     assert said.stdout == "3 battles of 2 models, fastchat\n"
     assert invoke("rate", out, "--json").exit_code == 0
     again = invoke("import", "battles", one, "--to", out)
-    assert "is there already" in str(again.exception)
+    assert "already exists" in str(again.exception)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_the_same_run_makes_the_same_bytes_and_replaces_none_unasked(
     invoke("export", out, *AS_LOGS, logs)
     before = {file.name: file.read_bytes() for file in logs.iterdir()}
     refused = invoke("export", out, *AS_LOGS, logs)
-    assert "is there already" in str(refused.exception)
+    assert "already exists" in str(refused.exception)
     assert invoke("export", out, *AS_LOGS, logs, "--force").exit_code == 0
     assert {file.name: file.read_bytes() for file in logs.iterdir()} == before
 

@@ -161,7 +161,7 @@ def test_all_items_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
     bench = published(20, 20)
     for item in list(bench.values())[5:]:
         del item["question"]
-    with pytest.raises(BadInput, match=r'has no "question"; nor can .* and 6 more be used'):
+    with pytest.raises(BadInput, match=r'has no "question"; .* and 6 more cannot be used either'):
         import_videoautobench(write_published(tmp_path / "v.json", bench), tmp_path / "bench")
 
 
@@ -205,6 +205,6 @@ def test_an_export_replaces_a_file_only_when_asked(tmp_path: Path) -> None:
     file = write_published(tmp_path / "vab.json", published(3, 3))
     import_videoautobench(file, tmp_path / "bench")
     words = ("bench", "export", tmp_path / "bench", "--to", file)
-    with pytest.raises(BadInput, match="is there already"):
+    with pytest.raises(BadInput, match="already exists"):
         export_videoautobench(open_bench(tmp_path / "bench"), file)
     assert invoke(*words, "--force").exit_code == 0

@@ -54,7 +54,7 @@ def test_the_tables_of_vision_arena_agree_as_they_do_in_arrays(tmp_path: Path) -
     assert found["spearman"] == pytest.approx(0.9912, abs=5e-5)
     assert found["confidence"] == pytest.approx(108 / 109, abs=1e-6)
     assert found["arena_hard"] == pytest.approx(107 / 120, abs=1e-6)
-    assert "117 of 120 pairs are ordered alike" in told(report, "kendall")
+    assert "117 of 120 pairs are ordered the same way" in told(report, "kendall")
     assert report["turned"] == [
         {"above_on_a": "gemini-1.5-flash-exp-0827", "above_on_b": "claude-3.5-sonnet-20240620"}
     ]
@@ -64,7 +64,7 @@ def test_pairs_that_both_boards_are_sure_of_and_turn_are_named(tmp_path: Path) -
     a = table(tmp_path / "a.csv", {"x": (3, 2.9, 3.1), "y": (2, 1.9, 2.1), "z": (1, 0, 1.5)})
     b = table(tmp_path / "b.csv", {"x": (3, 2.9, 3.1), "y": (4, 3.9, 4.1), "z": (1, 0, 1.5)})
     said = invoke("agree", a, b).output
-    assert "A is sure, and B is sure of the opposite: x above y." in said
+    assert "Ordered with confidence on both, but in opposite ways: x above y." in said
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_video_arenas_ratings_against_its_bench_need_no_intervals(tmp_path: Path
     found = figures(report)
     assert found["spearman"] == pytest.approx(0.9909, abs=5e-5)
     assert found["confidence"] is found["separability_a"] is found["brier"] is None
-    assert told(report, "separability_b") == "Separability of B: it gives no intervals."
+    assert told(report, "separability_b") == "Separability of B: it has no intervals."
 
 
 def test_a_run_its_json_and_its_csv_are_one_board(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_models_of_other_groups_have_another_scale(tmp_path: Path) -> None:
         (tmp_path / f"rated.{form}").write_text(said)
         assert set(read_board(tmp_path / f"rated.{form}").entries) == {"ant", "bee", "cat"}
     assert read_board(tmp_path / "rated.json").notes == [
-        "left out, since they never met the rest: 2 models"
+        "left out, not connected to the others: 2 models"
     ]
 
 
@@ -149,14 +149,14 @@ def test_an_interval_of_our_own_that_is_unknown_has_no_end(tmp_path: Path) -> No
     run = play(tmp_path / "out", [battle(slot(video(), 0))])
     board = read_board(run)
     assert board.entries["hawk"].high == math.inf
-    assert board.notes == ["left out for want of a rating: 1 model"]
+    assert board.notes == ["left out, without a rating: 1 model"]
 
 
 def test_look_alikes_are_named_and_not_joined(tmp_path: Path, three: Path) -> None:
     other = table(tmp_path / "b.csv", {"openai:Ant": (3,), "bee": (2,), "cat": (1,), "dog": (0,)})
     warnings = agree(three, other)["warnings"]
     assert warnings[0].startswith('"ant" on A and "openai:Ant" on B look alike')
-    assert warnings[2] == 'only on B, and left out: "openai:Ant", "dog"'
+    assert warnings[2] == 'only on B, left out: "openai:Ant", "dog"'
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_two_names_that_become_one_are_refused(tmp_path: Path, three: Path) -> N
 
 def test_one_or_two_shared_models_are_too_few_to_tell(tmp_path: Path, three: Path) -> None:
     report = agree(three, table(tmp_path / "b.csv", {"ant": (1, 0, 2), "bee": (5, 4, 6)}))
-    assert told(report, "spearman").endswith("2 shared models are too few to tell.")
+    assert told(report, "spearman").endswith("2 shared models are too few.")
     assert figures(report)["kendall"] is None
 
 
@@ -203,7 +203,7 @@ def test_a_row_without_an_interval_is_apart_from_nobody(tmp_path: Path, three: P
     one.write_text("model,rating,low,high\nant,3,2.9,3.1\nbee,2,,\ncat,1,-inf,1.1\n")
     report = agree(one, one)
     assert figures(report)["separability_a"] == pytest.approx(1 / 3, abs=1e-6)
-    assert "for want of an interval: 1 model" in report["warnings"][0]
+    assert "without an interval, so never counted as separated: 1 model" in report["warnings"][0]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_row_without_an_interval_is_apart_from_nobody(tmp_path: Path, three: P
         ("b.csv", "model,rating\n", "holds no model with a rating"),
         ("b.csv", "name,rating\nx,1\n", 'has no column model; it has "name", "rating"'),
         ("b.csv", "model,wins\nx,1\n", "has no column rating"),
-        ("b.csv", "model,rating\nx,1\nx,2\n", 'model 2: "x" stands there twice'),
+        ("b.csv", "model,rating\nx,1\nx,2\n", 'model 2: "x" appears twice'),
         ("b.csv", "model,rating\n,1\n", "model 1: the name is missing"),
         ("b.csv", "model,rating\nx,1e999\n", 'model 1 ("x"): rating is no number: "1e999"'),
         ("b.csv", "model,rating,low,high\nx,67,-1,2\n", "low and high are ratings, not distances"),
@@ -223,7 +223,7 @@ def test_a_row_without_an_interval_is_apart_from_nobody(tmp_path: Path, three: P
         ("b.json", "[" * 100_000, "is no JSON"),
         ("b.json", '{"models": 3}', "holds no list of models"),
         ("b.json", '[{"model": 7, "rating": 1}]', 'model 1: is no name: "7"'),
-        ("b.json", '{"slices": []}', "holds a board for every slice"),
+        ("b.json", '{"slices": []}', "holds a leaderboard for each slice"),
         ("b.json", '{"models": [], "settings": {}, "components": 3}', "holds no model"),
         (
             "b.json",
@@ -233,8 +233,8 @@ def test_a_row_without_an_interval_is_apart_from_nobody(tmp_path: Path, three: P
         ("b.json", '[{"model": "x", "rating": [1]}]', "rating is no number"),
         ("b.json", '[{"model": "x", "rating": NaN}]', "holds no model with a rating"),
         ("b.txt", "x", "must end in"),
-        ("none.json", None, "is no run folder and no file"),
-        ("none.csv", None, "is no run folder and no file"),
+        ("none.json", None, "is neither a run folder nor a file"),
+        ("none.csv", None, "is neither a run folder nor a file"),
     ],
 )
 def test_what_is_no_board_is_refused_in_one_line(

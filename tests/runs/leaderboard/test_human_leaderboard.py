@@ -74,7 +74,7 @@ def test_labels_of_every_battle_leave_nothing_to_the_judge(tmp_path: Path) -> No
     label_all(out, words)
     table = labelled_board_of(out, assume_random=True)
     assert table.to_json()["settings"]["labels"]["random"] == "assumed"
-    assert "nothing in the run shows it" in " ".join(table.to_json()["settings"]["warnings"])
+    assert "are assumed to be a random sample" in " ".join(table.to_json()["settings"]["warnings"])
     (group,) = table.to_json()["settings"]["labels"]["groups"]
     assert group["gain"] == pytest.approx(1.0)
     # As if people had been the judge.
@@ -113,7 +113,7 @@ def test_what_was_drawn_and_not_labelled_what_came_later_and_what_was_not_drawn_
     table = labelled_board_of(out)
     told = " ".join(table.to_json()["settings"]["warnings"])
     assert "10 of 80 drawn battles have no label yet" in told
-    assert "labels of 2 battles that no draw took are left out" in told
+    assert "labels of 2 battles outside the random draws are left out" in told
     assert "40 battles decided after the last draw left out" in told
     assert table.to_json()["settings"]["totals"]["decided"] == 200
     assert table.to_json()["settings"]["labels"]["groups"][0]["of"] == 200
@@ -139,14 +139,14 @@ def test_what_does_not_go_with_labels_is_refused(labelled: Path, method: Method)
 
 def test_without_labels_it_says_how_to_come_by_some(tmp_path: Path) -> None:
     out = play(tmp_path / "out", lineage(video()))
-    with pytest.raises(BadInput, match="nobody has labelled a battle of this run; draw some with"):
+    with pytest.raises(BadInput, match="no battle of this run has a label; draw battles with"):
         labelled_board_of(out)
 
 
 def test_labels_that_nobody_drew_at_random_say_nothing_of_the_rest(tmp_path: Path) -> None:
     out = tmp_path / "out"
     label_all(out, season(out, videos=4, rounds=2))
-    with pytest.raises(BadInput, match="or pass --assume-random if they are a random subset"):
+    with pytest.raises(BadInput, match="or pass --assume-random if the labels are a random sample"):
         labelled_board_of(out)
 
 

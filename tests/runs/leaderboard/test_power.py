@@ -66,7 +66,9 @@ def test_few_videos_end_a_tournament_and_say_what_can_be_told_by_then() -> None:
     table = answer(Question(models=4, gap=20.0, videos=25, rounds=2, tournaments=10)).to_json()
     assert table["curve"][-1]["battles"] == 25 * 3 * 2
     assert table["needed"]["order"] == dict.fromkeys(("battles", "low", "high", "videos"))
-    assert table["sentence"].startswith("25 videos of 2 rounds make 150 battles, which do not do")
+    assert table["sentence"].startswith(
+        "25 videos of 2 rounds make 150 battles, which are not enough"
+    )
 
 
 def test_uniform_pairs_can_be_asked_about() -> None:
@@ -97,9 +99,7 @@ def test_a_person_reads_it_in_eighty_columns(found: Answer) -> None:
     *lines, sentence = as_lines(found)
     assert max(map(len, lines)) <= 80
     battles = found.needed["neighbours"].battles
-    assert any(
-        line.startswith("a model is told apart") and f"{battles:,}" in line for line in lines
-    )
+    assert any(line.startswith("a model is separated") and f"{battles:,}" in line for line in lines)
     assert f"{battles:,} battles" in sentence
 
 

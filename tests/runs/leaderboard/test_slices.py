@@ -77,7 +77,7 @@ def test_evolved_battles_are_told_apart_by_whom_the_question_was_aimed_at() -> N
 def test_slices_that_overlap_say_so(tmp_path: Path, form: str) -> None:
     out = play(tmp_path / "out", lineage(video()))
     told = invoke("leaderboard", out, "--by", "origin", "--format", form, "--notes").output
-    assert "aimed at ..: the battles of evolved once more" in told.replace("\\", "")
+    assert "aimed at ..: battles of evolved questions" in told.replace("\\", "")
     told = invoke("leaderboard", out, "--by", "round", "--format", form, "--notes").output
     assert "once more" not in told
 
@@ -275,7 +275,7 @@ def test_a_panel_decides_each_standard_by_its_plurality() -> None:
 
 
 def test_a_run_whose_judge_was_not_asked_by_standard_says_so() -> None:
-    with pytest.raises(BadInput, match="no judge of this run was asked for a verdict on each"):
+    with pytest.raises(BadInput, match="the judges of this run gave no verdict by standard"):
         build_slices([battle(slot(video(), 0))], CAST, by="standard")
 
 
@@ -286,4 +286,4 @@ def test_by_standard_is_shown_with_the_agreement_in_the_place_of_both_bad() -> N
     told = console.export_text()
     assert "as overall %" in told
     assert "both bad" not in told
-    assert "how often a standard alone decides a battle as its verdict does" in told
+    assert "how often the verdict by that standard alone equals the overall verdict" in told

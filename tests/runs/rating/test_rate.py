@@ -80,11 +80,9 @@ def test_few_battles_without_videos_are_called_battles(tmp_path: Path) -> None:
     assert "3 battles decided, 0 tied" in said
     assert "more battles would separate them" in said
     alone = " ".join(invoke("rate", written(tmp_path / "c.csv", [("x", "y", "a")])).output.split())
-    assert "on one battle, which tells nothing of others" in alone
+    assert "on one battle only" in alone
     even = written(tmp_path / "d.csv", [("x", "y", "tie")] * 3)
-    assert "no number of battles is sure to separate them" in " ".join(
-        invoke("rate", even).output.split()
-    )
+    assert "more battles may never separate them" in " ".join(invoke("rate", even).output.split())
 
 
 def test_the_battles_a_run_lists_give_the_board_of_the_run(tmp_path: Path) -> None:
@@ -142,7 +140,7 @@ def test_a_wrong_row_is_named(tmp_path: Path, rows: list[tuple[str, ...]], said:
 def test_a_header_alone_rates_nobody(tmp_path: Path) -> None:
     result = invoke("rate", written(tmp_path / "b.csv", []))
     assert result.exit_code == 0
-    assert "nobody is rated" in result.output
+    assert "no model is rated" in result.output
 
 
 def test_an_unbeaten_model_and_two_islands_are_said(tmp_path: Path) -> None:

@@ -161,12 +161,14 @@ def test_without_a_decided_battle_nobody_is_rated() -> None:
     table = build([battle(1, "void"), battle(2, "forfeit_a")], CAST)
     assert [r["model"] for r in table.to_json()["models"]] == CAST
     assert table.to_json()["components"] == []
-    assert summarize(table) == ("No battle was decided (1 forfeited, 1 void), so nobody is rated.")
+    assert summarize(table) == (
+        "No battle was decided (1 forfeited, 1 void), so no model is rated."
+    )
     assert shown(table).count("unrated") == 3
 
 
 def test_nothing_fought_is_nothing_rated() -> None:
-    assert summarize(build([], CAST)) == "No battle was decided, so nobody is rated."
+    assert summarize(build([], CAST)) == "No battle was decided, so no model is rated."
 
 
 @pytest.mark.parametrize(("videos", "flagged", "warned"), [(9, 1, 1), (12, 0, 1), (50, 0, 0)])
@@ -181,7 +183,7 @@ def test_one_video_gives_ratings_and_no_intervals() -> None:
     table = build(season(1), CAST)
     assert row(table, "owl")["low"] is None
     assert (row(table, "owl")["rank_best"], row(table, "owl")["rank_worst"]) == (1, 3)
-    assert "tells nothing of others" in summarize(table)
+    assert "only: there are no intervals yet" in summarize(table)
     assert "unknown" in shown(table)
     assert "only 1 video: too few" in shown(table)
 
@@ -233,7 +235,7 @@ def test_three_lines_stand_under_a_table_and_say_how_many_more_there_are(
 
 def test_a_leader_who_stands_apart_is_named_alone() -> None:
     fights = [battle(v, "b" if v % 10 == 0 else "a") for v in range(60)]
-    assert summarize(build(fights, CAST[:2])) == "hawk leads, and its interval meets no other."
+    assert summarize(build(fights, CAST[:2])) == "hawk leads, and its interval overlaps no other."
 
 
 def test_a_close_race_says_how_many_more_videos_would_tell() -> None:
@@ -245,7 +247,7 @@ def test_a_close_race_says_how_many_more_videos_would_tell() -> None:
     needed = 30 * (widths / gap) ** 2 - 30
     assert 86 < needed < 87
     assert summarize(table) == (
-        "hawk leads, but owl cannot be told apart from it; about 87 more videos would separate "
+        "hawk leads, but is not separated from owl; about 87 more videos would separate "
         "them at the current gap."
     )
 
@@ -253,20 +255,22 @@ def test_a_close_race_says_how_many_more_videos_would_tell() -> None:
 def test_equals_share_the_first_place() -> None:
     fights = [battle(v, "tie", a, b) for v in range(12) for a, b in (CAST[:2], CAST[1:])]
     assert summarize(build(fights, CAST)) == (
-        "hawk, owl and mole share the first place; no number of videos is sure to separate them."
+        "hawk, owl and mole share the first place; more videos may never separate them."
     )
 
 
 def test_a_hair_between_two_is_out_of_reach() -> None:
     fights = [battle(v, "ab"[v % 2]) for v in range(400)] + [battle(401, "a")]
     assert summarize(build(fights, CAST[:2])) == (
-        "hawk leads, but owl cannot be told apart from it; "
-        "no number of videos within reach would separate them."
+        "hawk leads, but is not separated from owl; "
+        "no realistic number of videos would separate them."
     )
 
 
 def test_with_few_videos_the_sentence_is_careful() -> None:
-    assert summarize(build(season(9), CAST)).startswith("So far hawk leads, but owl")
+    assert summarize(build(season(9), CAST)).startswith(
+        "So far hawk leads, but is not separated from owl"
+    )
 
 
 def test_a_table_fits_eighty_columns_and_is_plain_in_a_pipe() -> None:

@@ -41,5 +41,5 @@ def test_half_of_its_pairs_were_drawn_by_results(out: Path) -> None:
 
 def test_its_judge_was_not_asked_by_standard_and_that_is_said(out: Path) -> None:
     assert all(one.standards is None for b in battles_of(out) for one in b.verdicts)
-    with pytest.raises(BadInput, match="no judge of this run was asked"):
+    with pytest.raises(BadInput, match="gave no verdict by standard"):
         slices_of(out, "standard")

@@ -88,7 +88,7 @@ def test_a_run_that_began_with_contract_1_goes_on_with_it(
 
     monkeypatch.setattr(Prompter, "_text", listening)
     play(videos, tmp_path / "out", said=said)
-    assert any("began with (contracts 1; the newest are 2)" in line for line in said)
+    assert any("began with (1; the latest are 2)" in line for line in said)
     endings = {line for text in heard for line in text.splitlines() if "Reply format: " in line}
     assert {"Reply format: judge", "Reply format: persona"} <= endings
     assert not [line for line in endings if line.endswith(")")]
@@ -138,7 +138,7 @@ def test_the_same_prompts_go_on_when_those_beside_them_are_worded_anew(
     monkeypatch.setattr(videoautoarena.agents.prompting.prompts, "_OWN", newer)
     said = list[str]()
     play(videos, tmp_path / "out", prompts=mine, rounds=2, said=said)
-    assert any("since this run began (grader); the run goes on with its own" in s for s in said)
+    assert any("since this run began (grader); the recorded ones are used" in s for s in said)
     assert play_again(tmp_path / "out").differences == []
 
 

@@ -215,7 +215,7 @@ def test_a_refused_name_of_the_limit_is_paid_for_once_by_a_run_and_what_goes_on_
     assert not any(battle.verdict == "void" for battle in battles_of(tmp_path / "out"))
     assert not play_again(tmp_path / "out").differences
     lines = status_text(terminal, tmp_path / "out")
-    assert "is told the limit of a reply as max_completion_tokens" in lines
+    assert "takes the output limit as max_completion_tokens" in lines
 
 
 PLACES = 2

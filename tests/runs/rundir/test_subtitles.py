@@ -55,7 +55,7 @@ def keys(out: Path) -> set[str]:
 
 
 def warnings(said: Sequence[str]) -> list[str]:
-    return [line for line in said if "not those this run began with" in line]
+    return [line for line in said if "differ from those this run began with" in line]
 
 
 def test_offline_battles_are_the_same_with_and_without_subtitles(
@@ -100,8 +100,8 @@ def test_subtitles_that_changed_or_came_later_give_one_warning_and_no_effect(
     said: list[str] = []
     play(videos, tmp_path / "out", rounds=1, said=said)
     assert warnings(said) == [
-        f"the subtitles of {Path(name).stem}.mp4 are not those this run began with; "
-        "it goes on with its own"
+        f"the subtitles of {Path(name).stem}.mp4 differ from those this run began with; "
+        "the recorded ones are used"
     ]
     assert (kept(tmp_path / "out"), keys(tmp_path / "out")) == (["clip00.srt", None], before)
 
@@ -140,7 +140,7 @@ def test_whether_subtitles_are_sent_is_part_of_the_run(
     refused = terminal.simulate(*words)
     assert refused.code == 1
     assert "holds another run (subtitles False, here True)" in refused.err
-    assert "or go on with what it began with: arena resume " in refused.err
+    assert "or continue it as it began: arena resume " in refused.err
 
 
 def test_a_flag_beats_the_file_and_the_paper_keeps_subtitles(tmp_path: Path) -> None:

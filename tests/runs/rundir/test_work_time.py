@@ -34,8 +34,8 @@ def test_a_time_is_told_in_its_two_largest_units(seconds: float, told: str) -> N
 
 def test_the_pace_is_that_of_the_work_not_of_the_calendar() -> None:
     work = Work(seconds=90.0, processes=3, calls=60)
-    assert work.as_line() == "worked on for 1 min 30 s by 3 processes, 40 calls a minute"
-    assert Work(0.0, 1, 0).as_line() == "worked on for 0 s by 1 process"
+    assert work.as_line() == "ran for 1 min 30 s in 3 processes, 40 calls a minute"
+    assert Work(0.0, 1, 0).as_line() == "ran for 0 s in 1 process"
 
 
 def test_the_time_of_every_process_counts(terminal: Terminal, videos: Path, tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_time_of_every_process_counts(terminal: Terminal, videos: Path, tmp_
     assert len(worked) == told["processes"] == 2
     assert told["seconds"] == pytest.approx(sum(worked), abs=0.1)
     assert told["calls_per_minute"] > 0
-    assert "by 2 processes" in terminal.arena("status", tmp_path / "out").out
+    assert "in 2 processes" in terminal.arena("status", tmp_path / "out").out
 
 
 def test_a_run_of_the_first_layout_is_read_once_it_was_continued(

@@ -41,8 +41,8 @@ def test_the_row_is_counted_in_every_form(tmp_path: Path, name: str, where: str)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"model_a": "x"\n', ', line 1: no JSON: "{\\"model_a'),
-        ("[1, 2]\n", ', line 1: no JSON object: "[1, 2]"'),
+        ('{"model_a": "x"\n', ', line 1: not JSON: "{\\"model_a'),
+        ("[1, 2]\n", ', line 1: not a JSON object: "[1, 2]"'),
         ('{"model_a": "x", "model_b": "y", "winner": "a"}\n\n', ", line 2: blank"),
         ('{"model_a": 3.5, "model_b": "y", "winner": 1}\n', ', line 1: model_a is no name: "3.5"'),
         (
@@ -57,7 +57,7 @@ def test_the_row_is_counted_in_every_form(tmp_path: Path, name: str, where: str)
         ('{"model_a": "x", "model_b": ["y"], "winner": true}\n', ', line 1: winner is "true"'),
         ('{"model_a": "x", "model_b": "y", "winner": NaN}\n', ", line 1: winner is missing"),
         ('{"model_a": NaN, "model_b": "y", "winner": 1}\n', ", line 1: model_a is missing"),
-        ("[" * 100_000 + "\n", ", line 1: no JSON"),
+        ("[" * 100_000 + "\n", ", line 1: not JSON"),
         ('{"model_a": "x", "winner": "a"}\n', " has no column model_b; it has"),
     ],
 )
@@ -112,7 +112,7 @@ def test_portions_and_blank_lines_change_nothing(tmp_path: Path, monkeypatch: An
         (b"a,a,winner\nx,y,a\n", ' has two columns called "a"'),
         (b"model_a,model_b,winner\nx,\xff\xfe,a\n", " is not UTF-8 text"),
         (b'model_a,model_b,winner\nx,"y"z,a\n', ", row 1: "),
-        (b'model_a,model_b,winner\nx,y,a\n\nx,"y,a\ny,x,a\n', ", row 2: a quote is opened and "),
+        (b'model_a,model_b,winner\nx,y,a\n\nx,"y,a\ny,x,a\n', ", row 2: a quote is never closed"),
         (b'"model_a"x,model_b,winner\n', ", header: "),
         (b"\x89PNG\r\n\x1a\n\x00\x00", " is not UTF-8 text"),
     ],

@@ -100,9 +100,7 @@ def test_a_newcomer_meets_at_most_what_is_there_and_each_answer_once(run: Path) 
     added(run, said=said)
     sources = [b.borrowed.battle for b in guests(run) if b.borrowed]
     assert len(sources) == len(set(sources)) == decided
-    assert f"the run has only {decided} battles to draw from, and each is used once" in " ".join(
-        said
-    )
+    assert f"the run has only {decided} battles to draw from, each used once" in " ".join(said)
 
 
 def test_a_second_time_only_what_is_missing_is_added(run: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_copy_of_a_video_is_used_once_and_told(terminal: Terminal, clips: Path
         (("--videos", "clips", "--rounds", "0"), 2, "--rounds is 0"),
         (("--videos", "clips", "--prompts", "nowhere"), 1, "nowhere"),
         (("--videos", "clips", "--config", "nowhere.toml"), 1, "nowhere.toml"),
-        (("--videos", "clips", "--out", "clips"), 1, "holds other things"),
+        (("--videos", "clips", "--out", "clips"), 1, "is not empty"),
         (("--videos", "clips/clip00.mp4"), 1, "is a file"),
         (("--videos", "empty"), 1, "no usable video"),
         (

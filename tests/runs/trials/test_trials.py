@@ -168,11 +168,11 @@ def test_a_failed_judging_is_a_record_with_a_reason_and_can_be_had_again(
         assert "add --retry-failed" in told.stderr
         (failed,) = [t for t in trials_of(out) if t.judging.verdict == "failed"]
         assert "400" in (failed.judging.reason or "")
-        assert "failed 1 times" in unfolded(told.stdout)
+        assert "1 failed" in unfolded(told.stdout)
         assert hold(out, *typed, "--retry-failed").return_value == 0
     again = next(t for t in trials_of(out) if t.id == f"{failed.id}~1")
     assert again.judging.verdict not in ("failed", "abstain")
-    assert "failed 1 times" not in unfolded(invoke("audit", out).stdout)
+    assert "1 failed" not in unfolded(invoke("audit", out).stdout)
 
 
 def test_a_refused_key_ends_it_at_once_and_stands_nowhere(out: Path, tmp_path: Path) -> None:

@@ -69,5 +69,5 @@ def test_what_is_no_intact_bench_is_refused(tmp_path: Path) -> None:
     bench = frozen(tmp_path, battle(slot(FILMS[0], 0)))
     with (bench / "questions.jsonl").open("a") as file:
         file.write("\n")
-    with pytest.raises(BadInput, match="no intact bench"):
+    with pytest.raises(BadInput, match="is not an intact bench"):
         diff(bench, bench)

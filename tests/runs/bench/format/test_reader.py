@@ -37,7 +37,7 @@ def test_a_bench_of_another_schema_is_refused_in_one_line(
     manifest.write_text(json.dumps({**raw, "schema": schema}))
     with pytest.raises(BadInput) as refused:
         open_bench(bench)
-    wanted = f"{bench} is no intact bench: manifest.json {why}; see arena bench verify"
+    wanted = f"{bench} is not an intact bench: manifest.json {why}; see arena bench verify"
     assert str(refused.value) == wanted
 
 
@@ -81,6 +81,6 @@ def test_what_is_no_bench_is_the_users_error(tmp_path: Path) -> None:
 def test_a_missing_manifest_is_told_before_what_lies_there_instead(bench: Path) -> None:
     (bench / "manifest.json").unlink()
     (bench / "a stranger").write_text("")
-    with pytest.raises(BadInput, match=r"no intact bench: manifest\.json is missing"):
+    with pytest.raises(BadInput, match=r"not an intact bench: manifest\.json is missing"):
         open_bench(bench)
     assert verify(bench, None).problems[1:] == ["a stranger does not belong to the bench"]

@@ -104,8 +104,8 @@ def spoil(file: Path, line: int, **changed: object) -> None:
         (0, {"bench": "0" * 64}, "on another bench, 000000000000"),
         (0, {"schema": 2}, "newer schema than 1"),
         (0, {"model": ""}, "line 1"),
-        (1, {"verdict": "great"}, "line 2: not as a result is written"),
-        (1, {"qid": "elsewhere"}, '"elsewhere", which the bench does not ask'),
+        (1, {"verdict": "great"}, "line 2: not a valid line of a result"),
+        (1, {"qid": "elsewhere"}, '"elsewhere", which is not in the bench'),
         (2, {"against": "selected", "seats": "ab"}, "rules twice"),
     ],
 )

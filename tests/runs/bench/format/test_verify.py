@@ -164,9 +164,9 @@ def test_no_value_anywhere_in_a_question_brings_verify_down(
         (b'{"a":' * 5000 + b"1" + b"}" * 5000, "nested too deep"),
         (b'{"schema": 1, "run": ' + b"[" * 900 + b"]" * 900 + b"}", "manifest.json"),
         (b"9" * 10**5, "is not ASCII JSON"),
-        (b'{"schema": 1e999}', "holds values that no bench holds"),
-        (b'{"schema": NaN}', "holds values that no bench holds"),
-        (b'{"schema": true}', "has another shape"),
+        (b'{"schema": 1e999}', "holds invalid values"),
+        (b'{"schema": NaN}', "holds invalid values"),
+        (b'{"schema": true}', "is invalid"),
         (b"[]", "holds no JSON object"),
         (b'"' + b"x" * (17 * 2**20) + b'"', "is larger than 16 MB"),
         (b'{"schema": 3}', "newer than 2; update"),
@@ -225,7 +225,7 @@ def test_a_manifest_that_says_the_same_in_other_bytes_is_noticed(bench: Path) ->
 
 def test_a_question_about_an_unlisted_video_is_named(bench: Path) -> None:
     reseal(bench, lambda manifest: manifest["videos"].clear())
-    assert f"asks of video {video().id}, which manifest.json does not list" in problems(bench)
+    assert f"asks about video {video().id}, which manifest.json does not list" in problems(bench)
 
 
 def test_a_video_under_another_digest_is_named(bench: Path) -> None:

@@ -91,9 +91,9 @@ def test_the_leak_filter_drops_what_a_contestant_without_frames_won(tmp_path: Pa
 def test_a_leak_filter_that_cannot_know_says_so(tmp_path: Path) -> None:
     out = play(tmp_path / "out", lineage(video()))
     result = invoke("freeze", out, "--to", tmp_path / "bench", "--leak-filter")
-    assert "--leak-filter found nothing: nobody played without frames" in result.output
+    assert "--leak-filter found nothing: no model played without frames" in result.output
     assert (
-        "nobody knows which questions need the video"
+        "it is unknown which questions need the video"
         in (tmp_path / "bench" / "card.md").read_text()
     )
 
@@ -107,9 +107,9 @@ def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
         tmp_path,
         [battle(place, **asked), battle(guest, model_a="blind", borrowed=stored, **asked)],
     )
-    with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
+    with pytest.raises(BadInput, match=r"none of 1 questions is left \(1 won without a frame\)"):
         freeze(out, tmp_path / "bench", Selection(leak_filter=True))
-    with pytest.raises(BadInput, match=r"no question of 1 is left \(1 won without a frame\)"):
+    with pytest.raises(BadInput, match=r"none of 1 questions is left \(1 won without a frame\)"):
         freeze(out, tmp_path / "bench", Selection(leak_filter=True, distinct=True))
     freeze(out, tmp_path / "bench")
     assert [item.battle for item in items(tmp_path / "bench")] == [place.id]
@@ -189,7 +189,7 @@ def test_the_manifest_says_how_questions_were_chosen(big: Path, tmp_path: Path) 
 def test_fewer_than_were_wanted_are_frozen_and_it_says_so(big: Path, tmp_path: Path) -> None:
     result = invoke("freeze", big, "--to", tmp_path / "bench", "--size", 5000)
     assert result.exit_code == 0
-    assert "5000 were wanted; there are no more" in result.output
+    assert "5000 were requested; there are no more" in result.output
     assert len(items(tmp_path / "bench")) > 100
 
 

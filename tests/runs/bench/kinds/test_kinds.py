@@ -65,11 +65,11 @@ def test_a_kind_of_a_later_version_is_refused_in_one_line(
 def test_a_kind_that_nobody_knows_is_a_broken_manifest(tmp_path: Path, kind: object) -> None:
     bench = bench_of(tmp_path, 1).folder
     relabel(bench, kind=kind)
-    with pytest.raises(BadInput, match=r"no intact bench: manifest\.json has another shape: kind"):
+    with pytest.raises(BadInput, match=r"not an intact bench: manifest\.json is invalid: kind"):
         open_bench(bench)
     checked = invoke("bench", "verify", bench)
     assert checked.exit_code == 1
-    assert "has another shape: kind" in checked.output
+    assert "is invalid: kind" in checked.output
 
 
 def test_a_set_goes_out_only_in_the_formats_of_its_kind(

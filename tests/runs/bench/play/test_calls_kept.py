@@ -50,7 +50,7 @@ def test_a_folder_with_none_of_the_videos_is_refused_and_a_result_stays(
     for more in ((), ("--plan",), ("--limit", 1), capped):
         told = run(bench, "--videos", other, *typed, *more)
         assert isinstance(told.exception, BadInput)
-        assert "holds no video that is asked about, of " in str(told.exception)
+        assert "holds none of the " in str(told.exception)
         assert "pass their folder with --videos" in str(told.exception)
     assert {file: file.read_bytes() for file in (bench / "results").iterdir()} == before
 
@@ -59,7 +59,7 @@ def test_a_refused_folder_begins_nothing(bench: Path, videos: Path, tmp_path: Pa
     other = draw_folder(tmp_path / "other", 2, seconds=2)
     typed = ("--model", "offline:mole", "--limit", 1)
     told = run(bench, "--videos", other, *typed, "--max-usd", 0.01)
-    assert "holds no video that is asked about" in str(told.exception)
+    assert "holds none of the " in str(told.exception)
     assert not (bench / "results").exists()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "contestant.txt").write_text("Answer what follows.")
@@ -80,7 +80,7 @@ def test_videos_that_have_lost_their_subtitles_are_as_good_as_lost(tmp_path: Pat
     write_titles(videos / "clip01.srt", cue(0.2, 0.6, "Something else."))
     for more in ((), ("--plan",)):
         told = run(bench, *typed, *more)
-        assert "holds no video that is asked about, of 2 (clip0" in str(told.exception)
+        assert "holds none of the 2 videos asked about (clip0" in str(told.exception)
         assert not (bench / "results").exists()
     (videos / "clip00.srt").write_bytes(spoken)
     lost = "video clip01.mp4 has other subtitles than were frozen; its questions are void"
@@ -107,14 +107,14 @@ def test_a_result_is_replaced_only_by_one_that_decides_all_that_it_does(
     assert (again.return_value, told["results"]) == (0, [])
     (why,) = told["kept"]
     questions = 2 * len(open_bench(bench).items)
-    assert f"stays as it was: {questions - 4} of the {questions} it decides" in why
+    assert f"was kept: {questions - 4} of the {questions} it decides" in why
     assert why in again.stderr
     (file,) = json.loads(whole.stdout)["results"]
-    assert f" in {file} stays as it was" in why
-    assert why.endswith("; delete it to have it written anew")
+    assert f" in {file} was kept" in why
+    assert why.endswith("; delete it to replace it")
     assert told["scores"]["models"][0]["decided"]["n"] == 2
     (videos / (next(iter(open_bench(bench).manifest.videos.values())).path or "")).unlink()
-    assert "stays as it was" in run(bench, *typed).stderr
+    assert "was kept" in run(bench, *typed).stderr
     assert results_of(bench) == before
     (bench / file).unlink()
     assert json.loads(run(bench, *typed, "--json").stdout)["results"] == [file]

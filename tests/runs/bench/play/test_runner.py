@@ -211,7 +211,7 @@ def test_a_folder_without_its_videos_is_refused_with_how_many_are_sought(
     told = run(bench, "--videos", tmp_path / "films", "--model", "offline:mole")
     assert isinstance(told.exception, BadInput)
     videos = len({item.video_id for item in open_bench(bench).items})
-    assert f"holds no video that is asked about, of {videos} (" in str(told.exception)
+    assert f"holds none of the {videos} videos asked about (" in str(told.exception)
 
 
 def test_a_video_that_moved_is_found_by_its_content(bench: Path, videos: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_video_of_unknown_content_goes_by_its_name_and_is_marked(tmp_path: Pat
     typed = ("--videos", tmp_path / "films", "--model", "offline:mole", "--allow-offline-judge")
     told = run(bench, *typed)
     assert told.return_value == 0, told.output
-    assert "1 video unchecked" in told.stderr
+    assert "1 video not checked" in told.stderr
     (tmp_path / "films" / "vid_0-x.mp4").unlink()
     draw_clip(tmp_path / "films" / "vid_0-x.mp4", 6, seconds=2)
     again = run(bench, *typed)
@@ -309,7 +309,7 @@ def test_calls_of_another_bench_are_not_used(ground: Path, bench: Path, tmp_path
         (("--judge", "offline:hawk"), "cannot judge"),
         (("--model", "offline:hawk,offline:hawk"), "twice"),
         (("--model", "nobody"), "is no model"),
-        (("--model", "openai:gpt-4o-mini"), "nobody judges"),
+        (("--model", "openai:gpt-4o-mini"), "there is no judge"),
         (("--model", "openai:gpt-4o-mini", "--judge", "offline:judge"), "only understands"),
         (("--model", "openai:gpt-4o", *REAL), "its own battles"),
         (("--model", "openai:gpt-4o-mini", *REAL), "needs a key"),

@@ -63,7 +63,7 @@ def test_a_question_with_a_void_seating_counts_for_nobody(bench: OpenBench) -> N
     (row,) = found["models"]
     assert (row["score"], row["n"], row["void"]) == (pytest.approx(50.0), 2, 2)
     assert "voids" in row["flags"]
-    assert any("2 questions void, which count for nobody" in line for line in notes(found))
+    assert any("2 questions void, which are not counted" in line for line in notes(found))
 
 
 def test_a_model_without_an_answer_has_lost_both_games(bench: OpenBench) -> None:
@@ -76,7 +76,7 @@ def test_seats_that_disagree_are_counted_and_told(bench: OpenBench) -> None:
     found = board(bench, of(bench, "< >", "< >", "<< >", "> >"))
     assert found["seats"] == {"questions": 4, "same": 1, "split": 3, "first": 7, "second": 1}
     assert found["models"][0]["split"] == 3
-    (told,) = [line for line in notes(found) if line.startswith("Seats")]
+    (told,) = [line for line in notes(found) if line.startswith("Position")]
     assert "read first won 87.5 % of 8 decided judgings; on 3 of 4 questions" in told
 
 
@@ -154,7 +154,7 @@ def test_style_takes_out_what_length_alone_has_won(tmp_path: Path) -> None:
     assert controlled["models"][0]["score"] < plain["models"][0]["score"] - 10
     assert controlled["style_worth"]["length"] > 100
     assert controlled["style_worth"]["headers"] is None
-    assert any(line.startswith("Style is taken out") for line in notes(controlled))
+    assert any(line.startswith("Controlled for style") for line in notes(controlled))
 
 
 def test_style_of_answers_that_nobody_kept_is_refused(bench: OpenBench) -> None:
@@ -209,8 +209,8 @@ def test_a_lead_is_said_to_be_another_figure_than_the_scores(tmp_path: Path) -> 
     assert "A lead is" not in " ".join(invoke("bench", "score", bench.folder).stdout.split())
     held(bench, "mole", ["= ="] * 12)
     told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
-    assert "A lead is over the next model" in told
-    assert "no difference of these scores" in told
+    assert "lead over next: difference" in told
+    assert "not of these win rates" in told
 
 
 def test_stand_ins_alone_against_an_anchor_are_said_to_be_some(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_an_anchor_that_nobody_met_is_named(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 2)
     held(bench, "owl", ["> >"])
     told = str(invoke("bench", "score", bench.folder, "--anchor", "nobody").exception)
-    assert told.startswith('nothing was held against "nobody"')
+    assert told.startswith('there are no results against "nobody"')
     assert told.endswith('there is "base" by "judge"')
 
 

@@ -177,7 +177,7 @@ def test_a_log_has_the_words_of_all_judges(ground: Path, tmp_path: Path) -> None
     [
         (("--judge", "dim,dim"), '--judge names "dim" twice'),
         (("--judge", "dim,twin"), "are the same model"),
-        (("--judge", "dim,near", "--anchor", "offline:hawk"), "no panel"),
+        (("--judge", "dim,near", "--anchor", "offline:hawk"), "not a panel"),
     ],
 )
 def test_a_panel_that_cannot_be_is_refused(
@@ -201,14 +201,14 @@ def test_ones_own_prompts_are_asked_with_and_named(
     ground: Path, bench: Path, prompts: Path
 ) -> None:
     told = run(ground, bench, "--prompts", prompts)
-    assert "other prompts than in the run that the bench is from: judge" in told.stderr
+    assert "prompts differ from the run that the bench is from: judge" in told.stderr
     own = PromptSet.load(prompts).digests
     asked = {row.nonce.role: row.prompt for row in calls_of(bench)}
     assert asked == {role: own[role] for role in ("contestant", "judge")}
     assert result_of(bench, "offline:judge").facts["prompts"] == asked
     # What was begun with them goes on with them.
     again = run(ground, bench)
-    assert "it goes on with its own" in again.stderr
+    assert "the recorded ones are used" in again.stderr
     assert "at most 0 calls" in again.stderr
 
 
@@ -227,7 +227,7 @@ def test_a_bench_that_was_first_played_with_contract_1_goes_on_with_it(
         store.put_manifest(facts)
     before = len(calls_of(bench))
     again = run(ground, bench)
-    assert "first played with (contracts 1; the newest are 2)" in again.stderr
+    assert "first run with (1; the latest are 2)" in again.stderr
     assert "at most 0 calls" in again.stderr
     assert len(calls_of(bench)) == before
     result = result_of(bench, "offline:judge")
@@ -241,7 +241,7 @@ def test_a_bench_that_is_from_a_run_with_another_contract_says_so(
     shutil.copytree(ground / "out", tmp_path / "out")
     alter(tmp_path / "out", "UPDATE manifest SET body = json_remove(body, '$.contracts')")
     freeze(tmp_path / "out", tmp_path / "older")
-    note = "other contracts for replies than in the run that the bench is from: 2, there 1"
+    note = "contracts for replies differ from the run that the bench is from: 2, there 1"
     assert note in run(ground, tmp_path / "older", "--plan").stdout
     assert "other contracts" not in run(ground, ground / "bench", "--plan").stdout
 
@@ -258,17 +258,17 @@ def test_the_same_prompts_go_on_when_those_beside_them_are_worded_anew(
     again = run(ground, bench, "--prompts", prompts)
     assert again.return_value == 0, again.output
     assert "at most 0 calls" in again.stderr
-    assert "first played (contestant); it goes on with its own" in again.stderr
+    assert "first run (contestant); the recorded ones are used" in again.stderr
     (prompts / "contestant.txt").write_text("Answer in verse.")
     told = run(ground, bench, "--prompts", prompts)
-    assert "is played with other prompts (contestant)" in str(told.exception)
+    assert "was begun with other prompts (contestant)" in str(told.exception)
 
 
 def test_prompts_that_figures_would_not_compare_under_are_refused(
     ground: Path, played: Path, prompts: Path
 ) -> None:
     told = run(ground, played, "--prompts", prompts)
-    assert "is played with other prompts (judge)" in str(told.exception)
+    assert "was begun with other prompts (judge)" in str(told.exception)
     shutil.rmtree(played / "results")
     assert run(ground, played, "--prompts", prompts).return_value == 0
     assert run(ground, played, "--prompts", prompts).return_value == 0

@@ -335,5 +335,5 @@ def test_a_judge_who_ruled_nothing_is_named_with_those_who_did(tmp_path: Path) -
     opened = open_bench(tmp_path / "b")
     write_result(opened, result(opened, ["win"] * 3, ["win"] * 3))
     said = invoke("bench", "score", tmp_path / "b", "--judge", "nobody")
-    assert '"nobody" ruled nothing' in str(said.exception)
+    assert '"nobody" has no rulings' in str(said.exception)
     assert invoke("bench", "score", tmp_path / "b", "--judge", "gpt-4o").exit_code == 0
