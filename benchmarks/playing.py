@@ -22,16 +22,18 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import write_result
+from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.calls import begin_calls, load_prompts, own_prompts
-from videoautoarena.runs.bench.play.cast import BenchCast, Wanted, cast_against
+from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, cast_against
 from videoautoarena.runs.bench.play.plan import look_ahead
-from videoautoarena.runs.bench.play.question import Game
-from videoautoarena.runs.bench.play.runner import Line, game_of
+from videoautoarena.runs.bench.play.question import Game, Outcome
+from videoautoarena.runs.bench.play.runner import game_of
 from videoautoarena.runs.bench.play.tally import BenchTally, results_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.rundir.budget import Budget
+from videoautoarena.runs.rundir.context import work_off
 from videoautoarena.runs.rundir.frames import RunFrames
 
 BOUND_MS = 5.0
@@ -63,9 +65,15 @@ async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[floa
     game = _game(asker, store, cast, films)
     tally = BenchTally(len(bench.items))
     jobs = [(item, player) for item in bench.items for player in cast.players]
-    line = Line(game.play, jobs, tally, lambda _: None)
-    await line.play(2 * AT_ONCE)
-    (result,) = results_of(bench, cast, bench.items, line.outcomes, prompts=own_prompts(store))
+    outcomes: dict[tuple[str, str], Outcome] = {}
+
+    async def settle(job: tuple[Item, Player]) -> None:
+        item, player = job
+        outcome = outcomes[player.name, item.qid] = await game.play(item, player)
+        tally.count(outcome, player.name)
+
+    await work_off(jobs, settle, workers=2 * AT_ONCE)
+    (result,) = results_of(bench, cast, bench.items, outcomes, prompts=own_prompts(store))
     write_result(bench, result)
     played = time.process_time() - began
     again = time.process_time()

@@ -66,7 +66,7 @@ def test_what_is_there_already_is_kept(samples: list[Path]) -> None:
 def test_another_file_by_a_samples_name_is_never_replaced(tmp_path: Path, content: bytes) -> None:
     foreign = tmp_path / f"{CLIPS[3].name}.mp4"
     foreign.write_bytes(content)
-    with pytest.raises(BadInput, match="already exists"):
+    with pytest.raises(BadInput, match="is there already"):
         make_samples(tmp_path)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [content]
 
