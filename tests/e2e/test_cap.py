@@ -115,6 +115,7 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
 KILLS, CAP_USD = 2, 0.07
 
 
+@pytest.mark.slow
 def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path) -> None:
     videos = draw_folder(tmp_path / "videos", 1, seconds=2)
     billed: list[float] = []

@@ -19,6 +19,7 @@ from tests.support.typed import run
 
 ARENA = Path(sys.executable).with_name("arena")
 DOCS = Path(__file__).parents[2] / "docs"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -142,6 +142,7 @@ def test_a_second_hang_up_cuts_no_call_off(ground: Ground, tmp_path: Path) -> No
         assert committed_keys(tmp_path / "out") == {row["key"] for row in arrived(server)}
 
 
+@pytest.mark.slow
 def test_under_nohup_a_hang_up_is_ignored(ground: Ground, tmp_path: Path) -> None:
     with serving(tmp_path / "log") as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
@@ -175,6 +176,7 @@ def test_one_interrupt_while_a_cap_drains_a_run_cuts_no_call_off() -> None:
     assert "interrupt again to stop at once" in said[0]
 
 
+@pytest.mark.slow
 def test_a_pause_before_a_retry_holds_no_exit_up(ground: Ground, tmp_path: Path) -> None:
     with (
         serving(tmp_path / "log", LATER) as server,

@@ -88,6 +88,7 @@ def test_the_last_picture_is_what_the_store_holds(
     assert not terminal.screen.cursor.hidden
 
 
+@pytest.mark.slow
 def test_a_terminal_that_shows_no_colour_gets_none(videos: Path, tmp_path: Path) -> None:
     line = simulation(videos, tmp_path / "out")
     assert not COLOUR.search(on_terminal(line, extra={"NO_COLOR": "1"}).raw)
@@ -127,6 +128,7 @@ def test_a_pipe_gets_the_plain_lines_and_quiet_no_battle(
     assert set(quiet) == set(by_itself) - battles
 
 
+@pytest.mark.slow
 def test_an_interrupt_shows_how_many_calls_are_being_finished(videos: Path, tmp_path: Path) -> None:
     with serving(tmp_path / "log", Manners(latency_s=(0.5, 0.5))) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)

@@ -265,6 +265,7 @@ def answered(server: Loopback, since: int) -> int:
     return sum(row["event"] == "sent" for row in server.events()[since:])
 
 
+@pytest.mark.slow
 def test_a_repair_that_is_killed_ends_as_one_that_is_not(
     terminal: Terminal, ground: Path, tmp_path: Path, undisturbed: dict[str, str]
 ) -> None:

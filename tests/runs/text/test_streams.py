@@ -105,7 +105,7 @@ def test_a_reader_that_goes_away_costs_no_call(ground: Ground, tmp_path: Path) -
     [
         slow("2> /dev/full", 0, "", id="2-full"),
         slow("2>&-", 0, "", id="2-closed"),
-        pytest.param("<&- >&- 2>&-", 0, "", id="all-closed"),
+        slow("<&- >&- 2>&-", 0, "", id="all-closed"),
         pytest.param("--json > /dev/full", 1, FULL, id="1-full"),
         slow(f"--json {GONE}", 0, "done: 6 battles settled", id="1-gone"),
         slow("--json >&-", 0, "done: 6 battles settled", id="1-closed"),
@@ -122,6 +122,7 @@ def test_a_run_is_played_to_its_end(
     assert battles(tmp_path / "out") == battles(ground.out)
 
 
+@pytest.mark.slow
 def test_a_trace_on_a_full_disk_ends_no_run_and_is_told_once(
     ground: Ground, tmp_path: Path
 ) -> None:
@@ -238,6 +239,7 @@ def test_a_stream_that_is_full_for_a_moment_is_waited_for() -> None:
         assert reader.communicate()[0] == b"1000000\n"
 
 
+@pytest.mark.slow
 def test_nobody_follows_a_run_for_a_reader_that_is_gone(
     ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ def test_caps_in_steps_come_to_the_end_of_the_uncapped_run(
     assert any("budget cap reached" in line for line in stage.said)
 
 
+@pytest.mark.slow
 def test_a_cap_buys_about_its_share_of_the_battles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
