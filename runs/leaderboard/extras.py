@@ -31,11 +31,10 @@ FIGURES = {
 }
 """Field of a row to the title of its column."""
 MEANING = (
-    "In percent: refused, of questions; forfeit, of slots with a question; "
-    "void, of slots drawn; both bad, of decided battles. tokens: mean per "
-    "answer."
+    "refused: in percent of its questions; forfeit: of slots with a question; void: of slots "
+    "drawn; both bad: of decided battles. tokens: mean per answer."
 )
-INTERVALS = "Below each: its 95 % interval."
+INTERVALS = "Below each is its 95 % interval."
 _UNKNOWN = "-"
 
 
