@@ -46,7 +46,7 @@ demo: $(STAMP) ## draw sample clips, run a tournament on them, show the leaderbo
 test slow: export PYTHONDONTWRITEBYTECODE =
 
 test: $(STAMP) ## the suite, without what takes minutes
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow and not live"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not live"
 
 # What others open our files with, apart from all that we need ourselves.
 $(INSPECT)/.installed:
