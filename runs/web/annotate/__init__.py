@@ -1,0 +1,1 @@
+"""Owns people labelling battles without knowing whose they are: queue, votes, ranking."""
