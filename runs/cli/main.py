@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "agree": ("compare", "Measure how far two leaderboards agree."),
     "power": ("compare", "Estimate how many battles separate models."),
     "battles": ("inspect", "List all battles of a run, one per line."),
+    "report": ("web", "Write a run as one HTML page."),
     "pictures": ("compare", "Draw figures of a run for a paper."),
     "rejudge": ("audit", "Judge the same answers with another judge and compare."),
     "show": ("inspect", "Show one battle in full."),

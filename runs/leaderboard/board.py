@@ -248,27 +248,41 @@ def _refuse_further(method: Method) -> None:
 def board_of(folder: Path, method: Method = USUAL) -> Leaderboard:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
-        board = build(run.battles, run.manifest["models"], **_given(run, method))
-        return replace(_of_run(board, run), audit=tuple(brief(run)))
+        return replace(board_in(run, method), audit=tuple(brief(run)))
 
 
 def slices_of(folder: Path, by: By, method: Method = USUAL) -> Slices:
     """Return the leaderboards of the slices of the run in `folder`."""
-    from videoautoarena.runs.leaderboard.slices import build_slices
-
     with open_run(folder) as run:
-        both, models = run.manifest.get("swap") == "all", run.manifest["models"]
-        found = build_slices(run.battles, models, by=by, seats_count=both, **_given(run, method))
-        parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
-        return replace(found, parts=parts, audit=tuple(brief(run)))
+        return replace(slices_in(run, by, method), audit=tuple(brief(run)))
 
 
 def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:
     """Return the record of every pair of models in the run in `folder`."""
+    with open_run(folder) as run:
+        return pairs_in(run, method)
+
+
+def board_in(run: Run, method: Method = USUAL) -> Leaderboard:
+    """Return the leaderboard of an open run, without its audit."""
+    return _of_run(build(run.battles, run.manifest["models"], **_given(run, method)), run)
+
+
+def slices_in(run: Run, by: By, method: Method = USUAL) -> Slices:
+    """Return the leaderboards of the slices of an open run, without its audit."""
+    from videoautoarena.runs.leaderboard.slices import build_slices
+
+    both, models = run.manifest.get("swap") == "all", run.manifest["models"]
+    found = build_slices(run.battles, models, by=by, seats_count=both, **_given(run, method))
+    parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
+    return replace(found, parts=parts)
+
+
+def pairs_in(run: Run, method: Method = USUAL) -> Pairs:
+    """Return the record of every pair of models in an open run."""
     from videoautoarena.runs.leaderboard.head_to_head import build_pairs
 
-    with open_run(folder) as run:
-        return build_pairs(run.battles, run.manifest["models"], **_given(run, method))
+    return build_pairs(run.battles, run.manifest["models"], **_given(run, method))
 
 
 def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
