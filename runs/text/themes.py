@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.sparse import csr_array, hstack, issparse
+from scipy.sparse import csr_array, hstack
 from scipy.spatial.distance import squareform
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.preprocessing import normalize
@@ -139,4 +139,4 @@ def _sums(points: Any, labels: Ints, weights: Floats) -> Any:
 
 def _dot(one: Any, other: Any) -> Floats:
     product: Any = one @ other.T
-    return np.asarray(product.toarray() if issparse(product) else product, dtype=np.float64)
+    return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
