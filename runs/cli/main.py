@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pictures": ("compare", "Draw figures of a run for a paper."),
     "rejudge": ("audit", "Judge the same answers with another judge and compare."),
     "show": ("inspect", "Show one battle in full."),
+    "profile": ("inspect", "Show what models get wrong more often than others."),
     "labels": ("audit", "Collect human labels and compare the judge with them."),
     "export": ("inspect", "Export the calls, battles, labels or trials of a run."),
     "compact": ("resume", "Shrink the file of a run."),
