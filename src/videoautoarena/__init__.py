@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
+    from videoautoarena.runs.api.accounts import Costs, Setup
     from videoautoarena.runs.api.bench import Bench, Scores, open_bench
     from videoautoarena.runs.api.results import (
         Audit,
@@ -38,6 +39,7 @@ __all__ = [
     "Audit",
     "BadInput",
     "Bench",
+    "Costs",
     "Frames",
     "Leaderboard",
     "Pairs",
@@ -45,6 +47,7 @@ __all__ = [
     "Records",
     "Run",
     "Scores",
+    "Setup",
     "Slices",
     "Status",
     "__version__",
@@ -54,6 +57,7 @@ __all__ = [
 ]
 _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
+    "runs.api.accounts": ("Costs", "Setup"),
     "runs.api.bench": ("Bench", "Scores", "open_bench"),
     "runs.api.results": (
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
