@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from videoautoarena.memory.records.records import Battle, Evolution
 
@@ -26,10 +26,23 @@ class Look:
     faults: tuple[str, ...]
 
 
+class Fought(NamedTuple):
+    """A battle without what was said in it."""
+
+    id: str
+    video: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str
+    difficulty: float | None
+
+
 @dataclass(frozen=True)
 class Looks:
     """Every answer that was looked at, and what its weaknesses have in common."""
 
+    battles: Sequence[Fought]
+    """Those that count, in slot order."""
     every: Sequence[Look]
     """In the order in which battles were first looked at, model_a's answer before model_b's."""
     embed: Embed | None = None
@@ -60,28 +73,26 @@ def read_looks(battles: Iterable[Battle], embed: Embed | None = None) -> Looks:
     A battle counts once, however many attempts looked at it, with all that they wrote of it. What
     was looked at, but is none of `battles`, is left out.
     """
-    videos, attempts = dict[str, str](), dict[str, list[Evolution]]()
-    for battle in battles:
-        videos[battle.id] = battle.video
-        for attempt in battle.evolution:
+    fought, attempts = dict[str, Fought](), dict[str, list[Evolution]]()
+    for of in battles:
+        about = (of.video, of.model_a, of.model_b, of.verdict, of.difficulty)
+        fought[of.id] = Fought(of.id, *about)
+        for attempt in of.evolution:
             attempts.setdefault(attempt.battle, []).append(attempt)
     every = [
-        _look(videos[id_], place, found)
+        look
         for id_, found in attempts.items()
-        if id_ in videos
-        for place in (0, 1)
+        if id_ in fought
+        for look in _both(fought[id_], found)
     ]
-    return Looks(every, embed)
+    return Looks(list(fought.values()), every, embed)
 
 
-def _look(video: str, place: int, found: Sequence[Evolution]) -> Look:
-    weaknesses = [text for of in found for text in (of.weaknesses_a, of.weaknesses_b)[place]]
-    faults = [text for of in found for text in (of.faults_a, of.faults_b)[place]]
-    # What later attempts say is the same where models answer alike, and is then said once.
-    return Look(
-        found[0].battle,
-        video,
-        found[0].pair[place],
-        tuple(dict.fromkeys(weaknesses)),
-        tuple(dict.fromkeys(faults)),
-    )
+def _both(battle: Fought, found: Sequence[Evolution]) -> Iterator[Look]:
+    """Yield what was written of the two answers of a battle."""
+    of_a = [(of.weaknesses_a, of.faults_a) for of in found]
+    of_b = [(of.weaknesses_b, of.faults_b) for of in found]
+    for model, written in ((battle.model_a, of_a), (battle.model_b, of_b)):
+        weaknesses = dict.fromkeys(text for texts, _ in written for text in texts)
+        faults = dict.fromkeys(text for _, texts in written for text in texts)
+        yield Look(battle.id, battle.video, model or "", tuple(weaknesses), tuple(faults))
