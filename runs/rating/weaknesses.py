@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from videoautoarena.memory.records.records import Battle, Evolution
+from videoautoarena.memory.records.records import Battle
 
 if TYPE_CHECKING:
     from videoautoarena.runs.text.themes import Embed
@@ -73,26 +73,29 @@ def read_looks(battles: Iterable[Battle], embed: Embed | None = None) -> Looks:
     A battle counts once, however many attempts looked at it, with all that they wrote of it. What
     was looked at, but is none of `battles`, is left out.
     """
-    fought, attempts = dict[str, Fought](), dict[str, list[Evolution]]()
+    fought, written = dict[str, Fought](), dict[str, tuple[_Written, _Written]]()
     for of in battles:
         about = (of.video, of.model_a, of.model_b, of.verdict, of.difficulty)
         fought[of.id] = Fought(of.id, *about)
         for attempt in of.evolution:
-            attempts.setdefault(attempt.battle, []).append(attempt)
+            a, b = written.setdefault(attempt.battle, (_Written({}, {}), _Written({}, {})))
+            a.add(attempt.weaknesses_a, attempt.faults_a)
+            b.add(attempt.weaknesses_b, attempt.faults_b)
     every = [
-        look
-        for id_, found in attempts.items()
-        if id_ in fought
-        for look in _both(fought[id_], found)
+        Look(id_, battle.video, model or "", tuple(of.weaknesses), tuple(of.faults))
+        for id_, both in written.items()
+        if (battle := fought.get(id_)) is not None
+        for model, of in zip((battle.model_a, battle.model_b), both, strict=True)
     ]
     return Looks(list(fought.values()), every, embed)
 
 
-def _both(battle: Fought, found: Sequence[Evolution]) -> Iterator[Look]:
-    """Yield what was written of the two answers of a battle."""
-    of_a = [(of.weaknesses_a, of.faults_a) for of in found]
-    of_b = [(of.weaknesses_b, of.faults_b) for of in found]
-    for model, written in ((battle.model_a, of_a), (battle.model_b, of_b)):
-        weaknesses = dict.fromkeys(text for texts, _ in written for text in texts)
-        faults = dict.fromkeys(text for _, texts in written for text in texts)
-        yield Look(battle.id, battle.video, model or "", tuple(weaknesses), tuple(faults))
+class _Written(NamedTuple):
+    """What was written of one answer, each text once and in order."""
+
+    weaknesses: dict[str, None]
+    faults: dict[str, None]
+
+    def add(self, weaknesses: Iterable[str], faults: Iterable[str]) -> None:
+        self.weaknesses.update(dict.fromkeys(weaknesses))
+        self.faults.update(dict.fromkeys(faults))
