@@ -70,8 +70,9 @@ class Run:
     """A run folder; what it returns is read anew each time, also while the run is played.
 
     `with va.open_run(path) as run:` ends its use with the block; without `with` nothing is left
-    open either. No method calls a model; all but `frames` read the file of the run alone. Each
-    raises BadInput where it is gone, closed or cannot be read, in one line.
+    open either. No method calls a model, but for embeddings where you name one; all but `frames`
+    read the file of the run alone. Each raises BadInput where it is gone, closed or cannot be read,
+    in one line.
     """
 
     def __init__(self, folder: Path) -> None:
