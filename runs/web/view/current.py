@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from videoautoarena.memory.store.connection import real_file, wal_of
 from videoautoarena.runs.rundir.reader import run_file
 from videoautoarena.runs.web.page.data import PageData
+from videoautoarena.runs.web.server.serve import aside
 
-T = TypeVar("T")
 LEAST_S = 3.0
 """Between two readings of a run that grows."""
 SHARE = 20
@@ -92,30 +90,3 @@ def as_json(value: Any) -> bytes:
     """Return JSON in UTF-8; halves of characters, which file names may hold, become `?`."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")
-
-
-async def aside(work: Callable[[], T]) -> T:
-    """Return what `work` comes to in a thread of its own, for which no interrupt has to wait."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def run() -> None:
-        try:
-            result, error = work(), None
-        except BaseException as raised:  # noqa: BLE001 - it is raised again where it is awaited
-            result, error = None, raised
-        # Nobody waits for it any more where the loop was closed meanwhile.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_settle, done, result, error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await done
-
-
-def _settle(done: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
-    if done.done():
-        return
-    if error is None:
-        done.set_result(result)
-    else:
-        done.set_exception(error)

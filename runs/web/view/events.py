@@ -16,7 +16,8 @@ from videoautoarena.runs.console.status import holder
 from videoautoarena.runs.rundir.reader import lock_file, open_run
 from videoautoarena.runs.rundir.slots import Tally
 from videoautoarena.runs.text.terminal import safe, say
-from videoautoarena.runs.web.view.current import Current, Data, Stamp, as_json, aside, stamp_of
+from videoautoarena.runs.web.server.serve import aside
+from videoautoarena.runs.web.view.current import Current, Data, Stamp, as_json, stamp_of
 
 EVERY_S = 1.0
 HEARTBEAT_S = 15.0
