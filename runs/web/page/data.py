@@ -11,25 +11,25 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from videoautoarena.runs.battles.rounds import rounds_of
-from videoautoarena.runs.battles.standards import by_standard, letters
+from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
 from videoautoarena.runs.rundir.films import videos_of
 from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 
 from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.audit.labels_text import show_labels
 from videoautoarena.runs.audit.report import audit_in
 from videoautoarena.runs.console.status import status_of
 from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_in
 from videoautoarena.runs.leaderboard.slices import By
 from videoautoarena.runs.rating.method import USUAL
+from videoautoarena.runs.rating.profile import build_profiles
+from videoautoarena.runs.rating.weaknesses import read_looks
 from videoautoarena.runs.rundir.reader import Run, open_run
 from videoautoarena.runs.web.page.sentences import findings
-
-if TYPE_CHECKING:
-    pass
 
 SCHEMA = 1
 """Of what a page reads."""
@@ -117,7 +117,7 @@ def index_of(battles: Collection[Battle], *, seats_count: bool) -> Json:
         **{name: [getattr(battle, name) for battle in battles] for name in _PLAIN},
         "question": [(battle.question or "")[:QUESTION_CHARS] for battle in battles],
         "seats": [_seats(battle) for battle in battles],
-        "standards": [letters(by_standard(of, seats_count=seats_count)) for of in battles],
+        "standards": [_letters(battle, seats_count=seats_count) for battle in battles],
     }
     return {"models": names, "videos": videos, "chunk": CHUNK, **columns}
 
@@ -131,11 +131,19 @@ def _seats(battle: Battle) -> int:
     return 0 if len(said) < 2 else 1 if len(set(said.values())) == 1 else 2
 
 
+def _letters(battle: Battle, *, seats_count: bool) -> str:
+    found = by_standard(battle, seats_count=seats_count)
+    return StandardVerdicts(battle=battle.id, **found).letters
+
+
 def _summary(run: Run, setup: Setup, costs: RunCosts) -> Json:
     """Return all that a report shows before a list or a battle is opened."""
     board = board_in(run, replace(USUAL, pairs=True, fragility=True)).to_json()
     styled = board_in(run, replace(USUAL, style=True, seats=True)).to_json()
-    profiles = profiles_in(run)
+    looks = read_looks(run.battles)
+    profiles = build_profiles(
+        run.battles, {r["model"]: r["rating"] for r in board["models"]}, looks
+    )
     audit, status = audit_in(run).to_json(), status_of(run.folder).to_json()
     found: Json = {
         "schema": SCHEMA,
@@ -149,11 +157,11 @@ def _summary(run: Run, setup: Setup, costs: RunCosts) -> Json:
         "better": {"models": board["pairs"]["models"], "p": board["pairs"]["better"]},
         "pairs": pairs_in(run).to_json()["pairs"],
         "slices": {trait: _slices(run, trait) for trait in TRAITS},
-        "rounds": [one.to_json() for one in rounds_of(run.battles, themes=profiles.themes)],
+        "rounds": [one.to_json() for one in rounds_of(run.battles, themes=looks.theme_of)],
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
-        "labels": _labels(run),
+        "labels": show_labels(run) if run.store.evidence.labels() else None,
         "spending": [row.model_dump() for row in costs.roles],
         "status": {key: status[key] for key in _STATUS},
         "methods": _methods(setup),
