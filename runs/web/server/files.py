@@ -31,7 +31,7 @@ class Gone(Exception):
 
 
 class VideoFiles:
-    """Gives out videos as files, whole or in ranges; each is read once to see that it is the one."""
+    """Gives out videos as files, whole or in ranges; each is read once to be sure of it."""
 
     def __init__(self) -> None:
         self._checked: dict[str, tuple[Identity, bool]] = {}

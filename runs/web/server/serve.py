@@ -7,14 +7,17 @@ import errno
 import os
 import signal
 import socket
+import sys
 import threading
-from collections.abc import Callable, Iterator
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.console.interrupts import heard
+from videoautoarena.runs.text.terminal import print_result, safe, say
 from videoautoarena.runs.web.server.guard import Guard
 
 T = TypeVar("T")
@@ -56,6 +59,22 @@ def port_of(listener: socket.socket) -> int:
     """Return where a socket listens."""
     port: int = listener.getsockname()[1]
     return port
+
+
+def announce(links: Mapping[str, str], *, opens: bool = False) -> None:
+    """Print links, each behind the name of whom it is for where they have one.
+
+    Nothing else goes to a pipe. The browser that is opened gets the first one.
+    """
+    for name, link in links.items():
+        print_result(f"{safe(name)}: {link}" if name else link)
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        say("a link opens once, in one browser; Ctrl-C ends the pages")
+    if opens:
+        # A browser without windows stays in the foreground until somebody leaves it.
+        first = next(iter(links.values()))
+        threading.Thread(target=webbrowser.open, args=(first,), daemon=True).start()
 
 
 async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], None]) -> None:

@@ -6,13 +6,14 @@ import asyncio
 import json
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from videoautoarena.memory.store.connection import real_file, wal_of
-from videoautoarena.runs.rundir.reader import run_file
+from videoautoarena.runs.rundir.reader import Run, open_run, run_file
 from videoautoarena.runs.web.page.data import PageData
 from videoautoarena.runs.web.server.serve import aside
 
@@ -20,6 +21,7 @@ LEAST_S = 3.0
 """Between two readings of a run that grows."""
 SHARE = 20
 """What reading took is waited so many times before the run is read again."""
+LayOut = Callable[[Run, dict[str, dict[str, Any]]], None]
 Stamp = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time of change of a run's file and of its log; no log where it is empty."""
 
@@ -43,8 +45,10 @@ class Data:
 class Current:
     """The latest data of one run; whoever asks while it is read gets what was there before."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, lay_out: LayOut) -> None:
+        """Take the run's folder, and what says of its videos where their thumbnails lie."""
         self.folder = folder
+        self._lay_out = lay_out
         self._data: Data | None = None
         self._due_s = 0.0
         self._lock = asyncio.Lock()
@@ -62,15 +66,16 @@ class Current:
 
     async def _read(self, stamp: Stamp) -> Data:
         began = time.monotonic()
-        data = await aside(lambda: _data(self.folder, stamp))
+        data = await aside(lambda: self._read_aside(stamp))
         ended = time.monotonic()
         self._due_s = ended + max(LEAST_S, SHARE * (ended - began))
         return data
 
-
-def _data(folder: Path, stamp: Stamp) -> Data:
-    page = PageData.read(folder)
-    return Data(page, stamp, as_json(page.index), as_json(page.videos))
+    def _read_aside(self, stamp: Stamp) -> Data:
+        with open_run(self.folder) as run:
+            page = PageData.of(run)
+            self._lay_out(run, page.videos)
+        return Data(page, stamp, as_json(page.index), as_json(page.videos))
 
 
 def stamp_of(folder: Path) -> Stamp:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -52,10 +52,17 @@ class Watch:
         self._live: Live | None = None
         self._data: Data | None = None
         self._news: list[int] = []
-        """Of each time that battles were new, the first place in the index that is not as it was."""
+        """Of each time that battles were new: the first place of the index that is not as it was."""
         self._is_over = False
         self._pace: tuple[float, int] | None = None
         """When the run was first looked at, and how many battles were settled then."""
+
+    async def live(self, data: Data) -> Live:
+        """Return how far the run is right now, of which `data` is what was read last."""
+        if self._live is not None and self._following is not None:
+            return self._live
+        settled, slots = await aside(lambda: _counts(self._current.folder))
+        return Live(settled, slots, self._is_running(), None, _spent(data))
 
     async def events(self) -> AsyncIterator[bytes]:
         """Yield server-sent events until the run is no longer played."""
@@ -102,7 +109,7 @@ class Watch:
         stamp: Stamp | None = None
         try:
             while not self._is_over:
-                running = holder(lock_file(self._current.folder)) is not None
+                running = self._is_running()
                 now = stamp_of(self._current.folder)
                 # What is written between the two looks is seen at the next one.
                 await self._renew(newest=not running)
@@ -126,8 +133,11 @@ class Watch:
 
     async def _look(self, running: bool) -> Live:
         settled, slots = await aside(lambda: _counts(self._current.folder))
-        spent = self._data.page.summary["status"]["cost_usd"] if self._data else None
+        spent = _spent(self._data) if self._data else None
         return Live(settled, slots, running, self._left_s(settled, slots), spent)
+
+    def _is_running(self) -> bool:
+        return holder(lock_file(self._current.folder)) is not None
 
     def _left_s(self, settled: int, slots: int) -> int | None:
         now = time.monotonic()
@@ -141,16 +151,15 @@ class Watch:
         changed.set()
 
 
-async def live_of(folder: Path, spent_usd: float | None) -> Live:
-    """Return how far a run is right now."""
-    settled, slots = await aside(lambda: _counts(folder))
-    return Live(settled, slots, holder(lock_file(folder)) is not None, None, spent_usd)
-
-
 def _counts(folder: Path) -> tuple[int, int]:
     with open_run(folder) as run:
         tally = Tally.of(run.store)
     return tally.settled, tally.slots
+
+
+def _spent(data: Data) -> float | None:
+    usd: float | None = data.page.summary["status"]["cost_usd"]
+    return usd
 
 
 def _first_difference(before: list[str], now: list[str]) -> int:
