@@ -13,22 +13,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from videoautoarena.runs.battles.rounds import rounds_of
-from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
-from videoautoarena.runs.rundir.films import videos_of
-from videoautoarena.runs.rundir.setup import Setup, setup_of
-from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
-
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.labels_text import show_labels
 from videoautoarena.runs.audit.report import audit_in
+from videoautoarena.runs.battles.rounds import rounds_of
+from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
 from videoautoarena.runs.console.status import status_of
 from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_in
 from videoautoarena.runs.leaderboard.slices import By
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
-from videoautoarena.runs.rating.weaknesses import read_looks
+from videoautoarena.runs.rundir.films import videos_of
 from videoautoarena.runs.rundir.reader import Run, open_run
+from videoautoarena.runs.rundir.setup import Setup, setup_of
+from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
+from videoautoarena.runs.rundir.weaknesses import read_looks
 from videoautoarena.runs.web.page.sentences import findings
 
 SCHEMA = 1
@@ -141,9 +140,7 @@ def _summary(run: Run, setup: Setup, costs: RunCosts) -> Json:
     board = board_in(run, replace(USUAL, pairs=True, fragility=True)).to_json()
     styled = board_in(run, replace(USUAL, style=True, seats=True)).to_json()
     looks = read_looks(run.battles)
-    profiles = build_profiles(
-        run.battles, {r["model"]: r["rating"] for r in board["models"]}, looks
-    )
+    profiles = build_profiles(looks, {row["model"]: row["rating"] for row in board["models"]})
     audit, status = audit_in(run).to_json(), status_of(run.folder).to_json()
     found: Json = {
         "schema": SCHEMA,
