@@ -9,7 +9,6 @@ from typing import Any
 
 from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.video.workers.decoders import Decoders
 
 KINDS = {".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/mp4", ".webm": "video/webm"}
@@ -25,7 +24,7 @@ class Films:
         self._decoders = decoders
         self._folder = folder
         self._videos = {video.id: video for video in store.videos()}
-        self._sampling: Sampling = RunConfig.of_manifest(store.manifest()).sampling
+        self._sampling = Sampling.model_validate(store.manifest()["sampling"])
         self._checked: dict[str, tuple[int, int]] = {}
         """Size and time of change of a file that had the right bytes."""
 
