@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.annotated import Person, annotating, votes
+from tests.support.annotated import annotating, votes
 from tests.support.labelled import rows, season
-from tests.support.played import battle, call, invoke, judging, play, slot, video
-from tests.support.served import Visitor
-from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgument
-from videoautoarena.memory.records.records import Frame, Frames
+from tests.support.played import battle, invoke, play, slot, video
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.label_import import import_labels
 from videoautoarena.runs.audit.label_sample import draw_sample
-from videoautoarena.runs.web.annotate.blinding import Makers, first_shown
+from videoautoarena.runs.web.annotate.blinding import first_shown
 
 
 @pytest.fixture
@@ -270,164 +266,6 @@ def test_nobody_labels_without_a_link(run: Path) -> None:
     assert votes(run) == []
 
 
-SECRETS = ("hawk", "owl", "mole", "offline", "verdict", "seat", "cost", "judge", "model", "usd")
-
-
-def test_40_votes_hear_nothing_of_models_verdicts_seats_costs_ids_or_files(tmp_path: Path) -> None:
-    films = [video(f"clip {k}".encode(), path=f"private{k}.mp4") for k in range(10)]
-    places = [slot(film, k) for film in films for k in range(4)]
-    said = judging(own_answer="what the judge thinks", verdict="b")
-    battles = [
-        battle(
-            place,
-            verdict="b",
-            verdicts=(said,),
-            answer_a=f"one thing {n}",
-            answer_b=f"another {n}",
-        )
-        for n, place in enumerate(places)
-    ]
-    calls = [call(place.id, cost_usd=0.123456) for place in places]
-    out = play(tmp_path / "out", battles, videos=films, calls=calls)
-    for k, film in enumerate(films):
-        (tmp_path / film.path).write_bytes(f"clip {k}".encode())
-
-    async def session() -> tuple[list[bytes], int]:
-        async with annotating(out, "anna", "mara", videos=tmp_path) as (anna, mara):
-            for k in range(40):
-                task = "/api/annotate/battle"
-                ticket = (await anna.state())["ticket"]
-                played = await anna.ask(f"{task}/video/{ticket}")
-                assert played.status == 200
-                await anna.ask(f"{task}/frame/{ticket}/0")
-                await anna.ask(f"{task}/vote", b"{}")
-                await anna.vote(("a", "b", "tie_good", "tie_bad", "skip")[k % 5])
-                if k % 7 == 0:
-                    await anna.undo()
-                    await anna.vote("a")
-            await anna.state("ranking")
-            await mara.vote("b")
-            assert (await anna.state())["item"] is None
-            heard = [*anna.heard, *mara.heard]
-            heads = [json.dumps(answer.headers).encode() for answer in heard]
-            return [*heads, *(answer.body for answer in heard)], len(heard)
-
-    heard, count = held(session())
-    assert count > 200
-    ids = {place.id for place in places} | {film.id for film in films}
-    names = {film.path for film in films} | {str(tmp_path), "private", "clip.mp4"}
-    text = b"\n".join(heard).decode().casefold()
-    told = [word for word in (*SECRETS, "0.123456", *ids, *names) if word.casefold() in text]
-    assert told == []
-    assert "one thing" in text
-
-
-def test_the_video_is_played_in_ranges_and_one_that_changed_is_not(tmp_path: Path) -> None:
-    content = b"0123456789"
-    film = video(content, path="clip.mp4")
-    out = play(tmp_path / "out", [battle(slot(film, 0))], videos=[film])
-    file = tmp_path / "clip.mp4"
-    file.write_bytes(content)
-
-    async def session() -> list[Any]:
-        async with annotating(out, videos=tmp_path) as (anna,):
-            address = f"/api/annotate/battle/video/{(await anna.state())['ticket']}"
-            part = await anna.visitor.ask(address, headers={"Range": "bytes=2-5"})
-            file.write_bytes(b"9876543210")
-            changed = await anna.visitor.ask(address)
-            file.unlink()
-            gone = await anna.visitor.ask(address)
-            return [part, changed.status, gone.status]
-
-    part, *others = held(session())
-    assert (part.status, part.body, part.headers["content-type"]) == (206, b"2345", "video/mp4")
-    assert "content-disposition" not in part.headers
-    assert others == [404, 404]
-
-
-def test_what_browsers_do_not_play_is_shown_as_frames(tmp_path: Path) -> None:
-    film = video(path="clip.avi")
-    out = play(tmp_path / "out", [battle(slot(film, 0))], videos=[film])
-
-    async def fill() -> None:
-        with Store.open(out / "run.sqlite", write=True) as store:
-            frames = (Frame(time_s=0.0, digest="0" * 64), Frame(time_s=2.5, digest="1" * 64))
-            await store.put_frames(Frames(video=film.id, width_px=4, height_px=3, frames=frames))
-
-    async def session() -> Any:
-        async with annotating(out) as (anna,):
-            state = await anna.state()
-            base = f"/api/annotate/battle/frame/{state['ticket']}"
-            # Neither the file nor its frames are at hand any more, and no name is said.
-            lost = await anna.ask(f"{base}/0")
-            return state["item"]["video"], lost, (await anna.ask(f"{base}/2")).status
-
-    asyncio.run(fill())
-    shown, lost, beyond = held(session())
-    assert (shown["plays"], shown["times"]) == (False, [0.0, 2.5])
-    assert (lost.status, beyond) == (404, 404)
-    assert b"avi" not in lost.body
-
-
-def test_an_answer_that_names_its_maker_is_marked(tmp_path: Path) -> None:
-    film = video()
-    out = play(
-        tmp_path / "out",
-        [battle(slot(film, 0), answer_a="I am ChatGPT, by OpenAI: an onion.", answer_b="A pan.")],
-    )
-
-    async def session() -> Any:
-        async with annotating(out) as (anna,):
-            item = (await anna.state())["item"]
-            await anna.vote()
-            return item
-
-    marks = {of["text"]: of["may_name_maker"] for of in held(session())["answers"]}
-    assert marks == {"I am ChatGPT, by OpenAI: an onion.": True, "A pan.": False}
-    assert [cast.vote.named for cast in votes(out)] == [("a",)]
-
-
-@pytest.mark.parametrize(
-    ("text", "is_named"),
-    [
-        ("As a large model by ALIBABA I see a pan.", True),
-        ("gpt-4o here", True),
-        ("GPT4", True),
-        ("我是Qwen大模型", True),
-        ("My name is qwen2.5 vl-72b instruct.", True),
-        ("This is team_red speaking.", True),
-        ("It is a redteam drill, glmour and llamas.", False),
-        ("A pan with an onion.", False),
-        ("", False),
-    ],
-)
-def test_makers_are_known_by_their_names_however_they_are_spelt(text: str, is_named: bool) -> None:
-    cast = {"team-red": {"model": "local:Qwen/Qwen2.5-VL-72B-Instruct"}}
-    makers = Makers.of_run({"models": ["team-red"], "cast": cast})
-    assert makers.are_named_in(text) is is_named
-
-
-def test_hostile_text_comes_back_as_what_it_is(tmp_path: Path) -> None:
-    traps = "</script><img src=x onerror=alert(1)>\u202e\x00\ud800 ‮"
-    film = video()
-    places = [battle(slot(film, 0), answer_a=traps, answer_b=traps, question=traps)]
-    out = play(tmp_path / "out", places)
-    note = "<b>\u0000\u202e'; DROP TABLE votes; --"
-
-    async def session() -> Any:
-        async with annotating(out, '<i>"anna') as (anna,):
-            shown = await anna.state()
-            await anna.vote("a", note=note)
-            return shown, anna.heard[0]
-
-    shown, answer = held(session())
-    assert shown["item"]["question"] == traps
-    assert shown["item"]["answers"][1]["text"] == traps
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert [cast.vote.note for cast in votes(out)] == [note]
-
-
 def test_files_and_votes_of_one_labeller_do_not_contradict_silently(
     tmp_path: Path, run: Path
 ) -> None:
@@ -476,86 +314,3 @@ def test_votes_on_a_draw_rate_on_the_scale_of_people(tmp_path: Path) -> None:
     board = json.loads(invoke("leaderboard", out, "--labels", "--json").stdout)
     assert board["settings"]["labels"]["random"] == "drawn"
     assert board["settings"]["labels"]["battles"] == 45
-
-
-def test_a_run_that_somebody_writes_is_refused_in_a_line(run: Path) -> None:
-    async def session() -> None:
-        async with annotating(run):
-            pass
-
-    with Store.open(run / "run.sqlite", write=True), pytest.raises(RunLocked) as wrong:
-        held(session())
-    assert "is being run by process" in str(wrong.value)
-    assert "\n" not in str(wrong.value)
-
-
-def test_a_session_keeps_others_from_writing_the_run(run: Path, tmp_path: Path) -> None:
-    async def session() -> None:
-        async with annotating(run):
-            import_labels(run, rows(tmp_path / "l.csv", (drawn(run)[0], "anna", "a")))
-
-    with pytest.raises(RunLocked):
-        held(session())
-
-
-@pytest.mark.parametrize(
-    ("names", "why"),
-    [
-        (("anna", " anna "), "anna was given twice"),
-        (("",), "labeller is missing"),
-        (("x" * 101,), "longer than 100"),
-    ],
-)
-def test_labellers_have_names_of_their_own(run: Path, names: tuple[str, ...], why: str) -> None:
-    async def session() -> None:
-        async with annotating(run, *names):
-            pass
-
-    with pytest.raises(WrongArgument, match=why):
-        held(session())
-
-
-def test_a_run_with_nothing_to_vote_on_is_refused(tmp_path: Path) -> None:
-    out = play(tmp_path / "out", [battle(slot(video(), 0), verdict="void", reason="gone")])
-
-    async def session() -> None:
-        async with annotating(out):
-            pass
-
-    with pytest.raises(BadInput, match="no battle is decided yet"):
-        held(session())
-
-
-SESSION = """
-import asyncio, sys
-from pathlib import Path
-from videoautoarena.runs.web.annotate.session import Asked, annotate
-
-def begun(session):
-    print(session.links["anna"], flush=True)
-
-asyncio.run(annotate(Asked(Path(sys.argv[1]), 40, ("anna",)), begun))
-"""
-
-
-def test_a_session_that_is_killed_loses_no_vote_that_was_answered(run: Path) -> None:
-    async def session(count: int) -> int:
-        command = [sys.executable, "-c", SESSION, str(run)]
-        process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        try:
-            link = (await process.stdout.readline()).decode().strip()
-            anna = Person(Visitor(int(link.split(":")[2].partition("/")[0])))
-            await anna.visitor.enter(link)
-            before = (await anna.state())["tasks"]["battle"]["done"]
-            for _ in range(count):
-                await anna.vote("tie_good")
-        finally:
-            process.kill()
-            await process.wait()
-        return int(before)
-
-    assert held(session(3)) == 0
-    assert len(votes(run)) == 3
-    assert held(session(2)) == 3
-    assert [cast.vote.battle for cast in votes(run)] == drawn(run)[:5]
