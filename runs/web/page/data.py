@@ -13,22 +13,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from videoautoarena.runs.battles.rounds import rounds_of
-from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
-from videoautoarena.runs.rundir.films import videos_of
-from videoautoarena.runs.rundir.setup import Setup, setup_of
-from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
-
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.labels_text import show_labels
 from videoautoarena.runs.audit.report import audit_in
+from videoautoarena.runs.battles.rounds import rounds_of
+from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
 from videoautoarena.runs.console.status import status_of
 from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_in
 from videoautoarena.runs.leaderboard.slices import By
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.rating.weaknesses import read_looks
+from videoautoarena.runs.rundir.films import videos_of
 from videoautoarena.runs.rundir.reader import Run, open_run
+from videoautoarena.runs.rundir.setup import Setup, setup_of
+from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.web.page.sentences import findings
 
 SCHEMA = 1
@@ -161,7 +160,7 @@ def _summary(run: Run, setup: Setup, costs: RunCosts) -> Json:
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
-        "labels": show_labels(run) if run.store.evidence.labels() else None,
+        "labels": _labels(run),
         "spending": [row.model_dump() for row in costs.roles],
         "status": {key: status[key] for key in _STATUS},
         "methods": _methods(setup),
@@ -169,6 +168,12 @@ def _summary(run: Run, setup: Setup, costs: RunCosts) -> Json:
         "siblings": None,
     }
     return found | {"words": findings(found)}
+
+
+def _labels(run: Run) -> Json | None:
+    """Return what people say of the run; None where nobody has said anything."""
+    found = show_labels(run)
+    return found.to_json() if found.labels or found.votes.cast or found.ranking else None
 
 
 def _about(setup: Setup) -> Json:
