@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +57,17 @@ class Begun:
     """By labeller; each opens once."""
     tasks: tuple[Tasks, ...]
     notes: tuple[str, ...]
+
+    def as_lines(self) -> Iterator[str]:
+        """Yield how far each labeller is by now."""
+        for one in self.tasks:
+            parts = []
+            for queue, thing in ((one.battle.queue, "battle"), (one.ranking.queue, "set")):
+                done, skipped, total = queue.progress
+                if total:
+                    whole = counted(total, thing) + " of questions" * (thing == "set")
+                    parts.append(f"{done} of {whole} done, {skipped} of them skipped")
+            yield f"{safe(one.labeller)}: {'; '.join(parts)}"
 
 
 async def annotate(asked: Asked, on_begun: Callable[[Begun], None]) -> Begun:
