@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sqlite3
@@ -19,6 +20,8 @@ from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.store.votes import Posed, Ranking
+from videoautoarena.memory.store.votes import Vote as BattleVote
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
 from videoautoarena.runs.bench.freeze.freeze import freeze
@@ -39,6 +42,8 @@ def fields(model: Any) -> list[str]:
         ("An evolution", Evolution),
         ("A grade", Grade),
         ("A label", Label),
+        ("A vote", BattleVote),
+        ("A ranking", Ranking),
         ("An attempt", Attempt),
         ("A draw", Sample),
         ("A trial", Trial),
@@ -87,13 +92,18 @@ def test_an_export_is_written_down(run: Path) -> None:
 
 def test_what_labels_show_is_written_down(run: Path) -> None:
     told = Label(battle=slot(video(), 1).id, labeller="anna", verdict="a")
+    posed = (Posed(source="x", text="?"), Posed(source="y", text="?"))
+    ranked = Ranking(video=video().id, labeller="anna", questions=posed, ranks=(2, 1))
     with Store.open(run / "run.sqlite", write=True) as store:
         store.evidence.add_labels([told])
+        asyncio.run(store.evidence.votes.put(ranked))
     shown = json.loads(invoke("labels", "show", run, "--json").output)
     text = section("records.md", "Labels")
     assert first_column(text) == list(shown)
     words = set(re.findall(r"`(\w+)`", text))
     assert set(shown["sample"]) | set(shown["labellers"][0]) | set(shown["calibration"][0]) <= words
+    ranking = shown["ranking"]
+    assert set(shown["votes"]) | set(ranking) | set(ranking["sources"][0]) <= words
 
 
 def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:
