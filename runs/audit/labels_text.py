@@ -10,6 +10,7 @@ from rich.console import Group
 from rich.text import Text
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.runs.audit.checks import with_checks
 from videoautoarena.runs.audit.human_agreement import (
     TIE,
     Spoken,
@@ -45,7 +46,7 @@ def show_labels(run: Run) -> dict[str, Any]:
         "left_out": len(every) - len(spoken),
         "sample": {"drawn": len(drawn), "labelled": len(drawn & labelled), "decided": len(decided)},
         "labellers": _labellers(spoken),
-        "findings": [finding.to_json() for finding in raise_alarms(said)],
+        "findings": [finding.to_json() for finding in with_checks(raise_alarms(said))],
         "calibration": calibrate(run.battles, spoken) if spoken else [],
     }
 
