@@ -110,6 +110,15 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         assert first_column(section("records.md", heading)) == list(found)
 
 
+def test_profiles_are_written_down(run: Path) -> None:
+    found = json.loads(invoke("profile", run, "--json").output)
+    one = json.loads(invoke("profile", run, "hawk", "--json").output)
+    assert first_column(section("records.md", "Profiles")) == list(found)
+    assert first_column(section("records.md", "A profile")) == [k for k in one if k != "schema"]
+    theme = section("records.md", "A theme of weaknesses")
+    assert first_column(theme) == list(one["themes"][0])
+
+
 def test_an_export_is_written_down(run: Path) -> None:
     words = section("records.md", "An export") + section("records.md", "A call")
     for what in ("calls", "battles"):
