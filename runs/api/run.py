@@ -35,8 +35,10 @@ from videoautoarena.runs.api.results import (
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle
+    from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.leaderboard.slices import By
     from videoautoarena.runs.rating.method import Fit, Intervals, Method, Ties, Unwanted
+    from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
 
 T = TypeVar("T")
 _LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
@@ -222,6 +224,35 @@ class Run:
         from videoautoarena.runs.audit.report import audit
 
         return Audit(audit(self.folder))
+
+    def profile(self, model: str, *, embeddings: str | None = None) -> Profile:
+        """Return what one model gets wrong more often than others, and where it wins.
+
+        Calls no model but that of `embeddings`, once: its vectors are kept in the folder.
+
+        Args:
+            model: its name in the run, or what stands behind the provider.
+            embeddings: `provider:model` whose embeddings of weaknesses make themes; None: their
+                words do.
+
+        Raises:
+            BadInput: no such model, or embeddings that cannot be had.
+        """
+        from videoautoarena.runs.api.profiles import Profile
+        from videoautoarena.runs.leaderboard.profile_text import profile_of
+
+        return Profile(profile_of(self._profiles(embeddings), model))
+
+    def profiles(self, *, embeddings: str | None = None) -> Profiles:
+        """Return the profiles of all models, as `arena profile` prints them; as `profile`."""
+        from videoautoarena.runs.api.profiles import Profiles
+
+        return Profiles(self._profiles(embeddings))
+
+    def _profiles(self, embeddings: str | None) -> KnownProfiles:
+        from videoautoarena.runs.leaderboard.board import profiles_of
+
+        return profiles_of(self.folder, embeddings)
 
     def frames(
         self, video: str | os.PathLike[str], *, model: str | None = None, seen: int | None = None
