@@ -84,9 +84,7 @@ class Browser:
             raise BrowserError(reply["error"])
         return reply["value"]
 
-    def page(
-        self, size: tuple[int, int] = WIDE, theme: Theme = "light", **options: Any
-    ) -> Page:
+    def page(self, size: tuple[int, int] = WIDE, theme: Theme = "light", **options: Any) -> Page:
         """Return a page in a context of its own; options as Playwright names them."""
         width, height = size
         number = next(self._numbers)

@@ -17,7 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, sync_playwright
 
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
@@ -86,12 +86,10 @@ class Watched:
         return method(*args, **options)
 
 
-def answer(value: Any) -> str:
-    """Return a line with a value; what JSON does not know is left out."""
-    try:
-        return json.dumps({"value": value})
-    except TypeError:
-        return json.dumps({"value": None})
+def say(**reply: Any) -> None:
+    """Write a line; of a value that JSON does not know, None."""
+    sys.stdout.write(json.dumps(reply, default=lambda _: None) + "\n")
+    sys.stdout.flush()
 
 
 def main(chromium: str) -> None:
@@ -101,20 +99,18 @@ def main(chromium: str) -> None:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=list(ARGUMENTS), headless=True
         )
-        print(json.dumps({"value": browser.version}), flush=True)
+        say(value=browser.version)
         for line in sys.stdin:
             told = json.loads(line)
             number, name = told["page"], told["call"]
+            if name == "open":
+                pages[number] = Watched(browser, told["options"])
+                say(value=None)
+                continue
             try:
-                if name == "open":
-                    pages[number] = Watched(browser, told["options"])
-                    value = None
-                else:
-                    value = pages[number].call(name, told["args"], told["options"])
-                reply = answer(value)
-            except Exception as error:
-                reply = json.dumps({"error": f"{type(error).__name__}: {error}"})
-            print(reply, flush=True)
+                say(value=pages[number].call(name, told["args"], told["options"]))
+            except Error as error:
+                say(error=f"{name}{told['args']}: {error.message}")
             if name == "close":
                 del pages[number]
         browser.close()
