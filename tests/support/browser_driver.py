@@ -56,7 +56,9 @@ class Watched:
         self.page.on("download", self._download)
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
+        if message.text.startswith("policy: "):
+            self.complaints.append(message.text[:300])
+        elif message.type in ("error", "warning"):
             self.complaints.append(f"{message.type}: {message.text[:300]}")
 
     def _request(self, url: str) -> None:
