@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support import browser as browsers
 from tests.support.browser import Browser
+from tests.support.reports import Shown, report_of
+from tests.support.whole_runs import command, end_well
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +20,11 @@ def browser() -> Iterator[Browser]:
     found = Browser()
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session")
+def demo(browser: Browser, sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    """The run of `make demo`, and its report with pictures."""
+    out = tmp_path_factory.mktemp("demo") / "out"
+    end_well(command("arena", "demo", "--out", out, "--clips", sample_clips, "--quiet"))
+    return report_of(out, out.parent / "report.html", "--thumbs", 16)

@@ -30,6 +30,15 @@ SETTLED = """async () => {
 """Becomes true when what was asked for is drawn and has stopped moving."""
 
 
+AXE = """async () => {
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  const why = (node) => node.any[0]?.message ?? node.failureSummary;
+  const where = (node) => `${node.target.join(" ")}: ${why(node)}`;
+  return found.violations.flatMap((one) =>
+    one.nodes.slice(0, 5).map((node) => `${one.impact} ${one.id}: ${where(node)}`));
+}"""
+
+
 class BrowserError(AssertionError):
     """What the browser was asked for did not happen."""
 
@@ -190,6 +199,12 @@ class Page:
         """The texts of all that fit."""
         function = "(css) => [...document.querySelectorAll(css)].map((one) => one.textContent)"
         return [str(text).strip() for text in self.evaluate(function, selector)]
+
+    def violations(self) -> list[str]:
+        """What axe-core finds, of any level; the page must have been opened with `bypass_csp`."""
+        (axe,) = ENVIRONMENT.glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
+        self.ask("add_script_tag", path=str(axe))
+        return list(self.evaluate(AXE))
 
     def surplus(self) -> int:
         """By how many pixels the page is wider than its window."""

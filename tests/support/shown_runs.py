@@ -7,7 +7,7 @@ behind them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -268,14 +268,15 @@ def write_season(out: Path, shape: Shape) -> Path:
     with Store.create(out / "run.sqlite", season.manifest()) as store:
         store.add_videos(season.films)
         store.add_slots(season.slots())
-        asyncio.run(_fill(store, season))
+        asyncio.run(filled(store, season.frames(), season.moves()))
     return out
 
 
-async def _fill(store: Store, season: Season) -> None:
-    await asyncio.gather(*map(store.put_frames, season.frames()))
-    moves = iter(season.moves())
-    while some := list(islice(moves, 500)):
+async def filled(store: Store, frames: Iterable[Frames], moves: Iterable[Move]) -> None:
+    """Put videos' frames and battles with their calls into a run."""
+    await asyncio.gather(*map(store.put_frames, frames))
+    left = iter(moves)
+    while some := list(islice(left, 500)):
         calls = (row for move in some for row in move.calls)
         await asyncio.gather(*map(store.journal.record, calls))
         await asyncio.gather(*(store.put_battle(move.battle) for move in some))
