@@ -130,14 +130,16 @@ FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]
     epilog="""\b
 Examples:
   arena export arena-out --to calls.jsonl
+  arena export arena-out --what costs | jq '.models[] | [.model, .cost_usd]'
   arena export arena-out --what battles --format inspect --to logs""",
 )
 @options.OUT
 @options.choice(
     "--what",
-    ["calls", "battles", "labels", "trials"],
+    ["calls", "battles", "labels", "trials", "setup", "videos", "costs", "rounds", "standards"],
     "What to export. Battles include superseded ones; labels have the format that arena "
-    "labels import reads.",
+    "labels import reads; setup and costs are one object each; standards holds the verdicts by "
+    "standard of each battle.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
               help="Format of exported battles. fastchat and videoautoarena hold "
@@ -151,7 +153,7 @@ Examples:
 def export_command(
     out: Path, what: str, form: str, to: Path | None, frames: int, force: bool
 ) -> None:
-    """Export the calls of the run in OUT as JSON lines, or its battles, labels or trials."""
+    """Export the calls of the run in OUT as JSON lines, or what else it holds."""
     from videoautoarena.runs.battles.export import export, lines_of
     from videoautoarena.runs.rundir.reader import open_run
 

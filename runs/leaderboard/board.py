@@ -300,14 +300,14 @@ def profiles_of(folder: Path, embeddings: str | None = None) -> Profiles:
         BadInput: embeddings that cannot be had.
     """
     from videoautoarena.runs.rating.profile import build_profiles
-    from videoautoarena.runs.rating.weaknesses import read_looks
+    from videoautoarena.runs.rundir.weaknesses import read_looks
 
+    embed = None if embeddings is None else _embedder(embeddings, folder)
     with open_run(folder) as run:
-        board = build(run.battles, run.manifest["models"], **_given(run, USUAL))
-        embed = None if embeddings is None else _embedder(embeddings, folder)
-        ratings = {row.model: row.rating for row in board.models}
-        looks = read_looks(run.battles, embed)
-        return build_profiles(run.battles, ratings, looks, grouped_by=embeddings or "words")
+        looks = read_looks(run.each_battle, embed)
+        rows = build(looks.battles, run.manifest["models"]).models
+    ratings = {row.model: row.rating for row in rows}
+    return build_profiles(looks, ratings, grouped_by=embeddings or "words")
 
 
 def _embedder(model: str, folder: Path) -> Embed:

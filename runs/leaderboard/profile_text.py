@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.rating.finding import ENOUGH
-from videoautoarena.runs.rating.profile import LEAST_TESTED, Mark, Profile, Profiles, ThemeRow
+from videoautoarena.runs.rating.profile import LEAST_TESTED, Profile, Profiles, ThemeRow
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.text.tables import Sheet, plain_grid
 from videoautoarena.runs.text.terminal import safe
@@ -36,38 +36,42 @@ def profile_of(found: Profiles, typed: str) -> Profile:
     names = {profile.model: profile for profile in found.profiles}
     name = in_full(typed, names)
     if name not in names:
-        near = get_close_matches(typed[:_SHORT], names, n=_NEAR, cutoff=0.5) or list(names)[:_NEAR]
+        near = _near(typed, list(names))
         more = len(names) - len(near)
         there = ", ".join([*near, *[f"{more} more"] * (more > 0)])
         raise WrongArgument(f"no model is called {typed!r}; there are {there}")
     return names[name]
 
 
+def _near(typed: str, names: Sequence[str]) -> list[str]:
+    """Return the names that are meant perhaps, with a provider or without; else the first ones."""
+    forms = {form.casefold(): name for name in names for form in (name, name.partition(":")[2])}
+    found = get_close_matches(typed[:_SHORT].casefold(), forms, n=_NEAR, cutoff=0.6)
+    return list(dict.fromkeys(forms[form] for form in found)) or list(names[:_NEAR])
+
+
 def render_profiles(found: Profiles) -> RenderableType:
     """Return a row a model: what it gets wrong most often, and more or less often than others."""
-    grid = plain_grid("model", "answers", gap=2)
+    grid = plain_grid(*_COLUMNS[:2], gap=2)
     grid.columns[0].min_width = _LEAST_NAME
     grid.columns[1].no_wrap = True
-    for title in ("most frequent weakness", "more often than others", "less often"):
-        grid.add_column(title, overflow="fold", ratio=1)
+    grid.add_column(_COLUMNS[2], overflow="fold")
     for profile in found.profiles:
         grid.add_row(*map(Text, _line(profile)))
     return Group(grid, *map(Text, summary_lines(found)))
 
 
+_COLUMNS = ("model", "answers", "weaknesses beside others")
 _LEAST_NAME = 8
 
 
-def _line(profile: Profile) -> Iterator[str]:
-    yield safe(profile.model)
-    yield str(profile.looked_at)
-    first = next((row for row in profile.themes if row.n), None)
-    yield "-" if first is None else f"{_shown(first)} ({_percent(first.share)} %)"
-    yield from ("; ".join(map(_shown, _marked(profile, mark))) or "-" for mark in ("more", "less"))
-
-
-def _marked(profile: Profile, mark: Mark) -> list[ThemeRow]:
-    return [row for row in profile.themes if row.mark == mark]
+def _line(profile: Profile) -> tuple[str, str, str]:
+    marked = [f"{row.mark}: {_shown(row)}" for row in profile.themes if row.mark]
+    if not marked and (often := [row for row in profile.themes if row.n][:1]):
+        marked = [
+            f"as others; most often: {_shown(row)} ({_percent(row.share)} %)" for row in often
+        ]
+    return safe(profile.model), str(profile.looked_at), "; ".join(marked) or "-"
 
 
 def _shown(row: ThemeRow) -> str:
@@ -166,11 +170,7 @@ def _theme_lines(profile: Profile, shown: int) -> Iterator[str]:
             f"{counted(profile.tested, 'theme')} tested together (Bonferroni)."
         )
     if left := len(profile.themes) - shown:
-        yield (
-            f"{counted(left, 'theme')} of others was found in none of its answers."
-            if (left == 1)
-            else f"{left} themes of others were found in none of its answers."
-        )
+        yield f"Not found in its answers: {counted(left, 'theme')} of others."
 
 
 def _examples(rows: Iterable[ThemeRow]) -> list[RenderableType]:
@@ -180,7 +180,9 @@ def _examples(rows: Iterable[ThemeRow]) -> list[RenderableType]:
     return [
         part
         for row in chosen
-        for part in _section(_shown(row), [*row.quotes, f"battles: {' '.join(row.battles)}"])
+        for part in _section(
+            _shown(row), [*row.quotes, f"battles: {' '.join(row.battles[:_EXAMPLES])}"]
+        )
     ]
 
 
@@ -215,6 +217,5 @@ def sheet_of_profile(profile: Profile) -> Sheet:
 
 def sheet_of_profiles(found: Profiles) -> Sheet:
     """Return a row a model as a table for pasting."""
-    columns = ("model", "answers", "most frequent weakness", "more often", "less often")
-    rows = [list(_line(profile)) for profile in found.profiles]
-    return Sheet(columns, frozenset({1}), rows, summary_lines(found), "Failure profiles")
+    rows = [_line(profile) for profile in found.profiles]
+    return Sheet(_COLUMNS, frozenset({1}), rows, summary_lines(found), "Failure profiles")

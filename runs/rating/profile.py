@@ -9,10 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle
+from videoautoarena.memory.records.records import DECIDED, SCHEMA
 from videoautoarena.runs.rating.finding import ENOUGH, SURE, fields_json, figure_json
 from videoautoarena.runs.rating.fit import number_names
-from videoautoarena.runs.rating.weaknesses import Look, Looks
+from videoautoarena.runs.rundir.weaknesses import Fought, Look, Looks
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
 
@@ -154,24 +154,22 @@ class _Tallies:
 
 
 def build_profiles(
-    battles: Sequence[Battle],
-    ratings: Mapping[str, float | None],
     looks: Looks,
+    ratings: Mapping[str, float | None],
     *,
     grouped_by: str = "words",
 ) -> Profiles:
     """Return the profiles of models.
 
     Args:
-        battles: those that count, in slot order.
+        looks: what was written down about answers, and the battles they were given in.
         ratings: of every model, best first; None of one without.
-        looks: what was written down about the answers of these battles.
         grouped_by: what the themes of `looks` were made by.
     """
     models = list(ratings)
     kept = _kept(looks)
     tallies = _tally(looks, models, kept)
-    met = _met(battles, models)
+    met = _met(looks.battles, models)
     profiles = []
     for k, model in enumerate(models):
         looked = [look for look in looks.every if look.model == model]
@@ -286,13 +284,13 @@ def _other(looked: Sequence[Look], looks: Looks, kept: frozenset[str]) -> OtherW
 class _Bout(NamedTuple):
     """One decided battle from one model's side."""
 
-    battle: Battle
+    battle: Fought
     rival: str
     points: float
     """1 a win, 0 a loss, else a half."""
 
 
-def _met(battles: Iterable[Battle], models: Sequence[str]) -> dict[str, list[_Bout]]:
+def _met(battles: Iterable[Fought], models: Sequence[str]) -> dict[str, list[_Bout]]:
     """Return the decided battles of each model."""
     met: dict[str, list[_Bout]] = {model: [] for model in models}
     for battle in battles:

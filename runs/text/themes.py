@@ -110,9 +110,11 @@ def _cluster(points: Any, least: float) -> Ints:
     head, rest = points[:MOST], points[MOST:]
     if head.shape[0] == 1:
         return np.zeros(1, dtype=np.int64)
-    apart = np.clip(1.0 - _dot(head, head), 0.0, None)
+    apart = _dot(head, head)
+    np.clip(np.subtract(1.0, apart, out=apart), 0.0, None, out=apart)
     np.fill_diagonal(apart, 0.0)
     tree = linkage(squareform(apart, checks=False), "average")
+    del apart
     labels = np.unique(fcluster(tree, 1.0 - least, "distance"), return_inverse=True)[1]
     if not rest.shape[0]:
         return labels.astype(np.int64)

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
+    from videoautoarena.runs.api.accounts import Costs, Setup
     from videoautoarena.runs.api.bench import Bench, Scores, open_bench
+    from videoautoarena.runs.api.rating_options import RatingOptions
     from videoautoarena.runs.api.results import (
         Audit,
         Frames,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
         Slices,
         Status,
     )
-    from videoautoarena.runs.api.run import RatingOptions, Run, open_run, rate
+    from videoautoarena.runs.api.run import Run, open_run, rate
 
     __version__: str
 
@@ -38,6 +40,7 @@ __all__ = [
     "Audit",
     "BadInput",
     "Bench",
+    "Costs",
     "Frames",
     "Leaderboard",
     "Pairs",
@@ -45,6 +48,7 @@ __all__ = [
     "Records",
     "Run",
     "Scores",
+    "Setup",
     "Slices",
     "Status",
     "__version__",
@@ -54,11 +58,13 @@ __all__ = [
 ]
 _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
+    "runs.api.accounts": ("Costs", "Setup"),
     "runs.api.bench": ("Bench", "Scores", "open_bench"),
     "runs.api.results": (
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),
-    "runs.api.run": ("RatingOptions", "Run", "open_run", "rate"),
+    "runs.api.rating_options": ("RatingOptions",),
+    "runs.api.run": ("Run", "open_run", "rate"),
 }
 """What is loaded from where when it is first asked for."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from videoautoarena.memory.records.records import Battle, Evolution
+from videoautoarena.memory.records.records import Battle
 
 if TYPE_CHECKING:
     from videoautoarena.runs.text.themes import Embed
@@ -26,10 +26,23 @@ class Look:
     faults: tuple[str, ...]
 
 
+class Fought(NamedTuple):
+    """A battle without what was said in it."""
+
+    id: str
+    video: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str
+    difficulty: float | None
+
+
 @dataclass(frozen=True)
 class Looks:
     """Every answer that was looked at, and what its weaknesses have in common."""
 
+    battles: Sequence[Fought]
+    """Those that count, in slot order."""
     every: Sequence[Look]
     """In the order in which battles were first looked at, model_a's answer before model_b's."""
     embed: Embed | None = None
@@ -60,28 +73,29 @@ def read_looks(battles: Iterable[Battle], embed: Embed | None = None) -> Looks:
     A battle counts once, however many attempts looked at it, with all that they wrote of it. What
     was looked at, but is none of `battles`, is left out.
     """
-    videos, attempts = dict[str, str](), dict[str, list[Evolution]]()
-    for battle in battles:
-        videos[battle.id] = battle.video
-        for attempt in battle.evolution:
-            attempts.setdefault(attempt.battle, []).append(attempt)
+    fought, written = dict[str, Fought](), dict[str, tuple[_Written, _Written]]()
+    for of in battles:
+        about = (of.video, of.model_a, of.model_b, of.verdict, of.difficulty)
+        fought[of.id] = Fought(of.id, *about)
+        for attempt in of.evolution:
+            a, b = written.setdefault(attempt.battle, (_Written({}, {}), _Written({}, {})))
+            a.add(attempt.weaknesses_a, attempt.faults_a)
+            b.add(attempt.weaknesses_b, attempt.faults_b)
     every = [
-        _look(videos[id_], place, found)
-        for id_, found in attempts.items()
-        if id_ in videos
-        for place in (0, 1)
+        Look(id_, battle.video, model or "", tuple(of.weaknesses), tuple(of.faults))
+        for id_, both in written.items()
+        if (battle := fought.get(id_)) is not None
+        for model, of in zip((battle.model_a, battle.model_b), both, strict=True)
     ]
-    return Looks(every, embed)
+    return Looks(list(fought.values()), every, embed)
 
 
-def _look(video: str, place: int, found: Sequence[Evolution]) -> Look:
-    weaknesses = [text for of in found for text in (of.weaknesses_a, of.weaknesses_b)[place]]
-    faults = [text for of in found for text in (of.faults_a, of.faults_b)[place]]
-    # What later attempts say is the same where models answer alike, and is then said once.
-    return Look(
-        found[0].battle,
-        video,
-        found[0].pair[place],
-        tuple(dict.fromkeys(weaknesses)),
-        tuple(dict.fromkeys(faults)),
-    )
+class _Written(NamedTuple):
+    """What was written of one answer, each text once and in order."""
+
+    weaknesses: dict[str, None]
+    faults: dict[str, None]
+
+    def add(self, weaknesses: Iterable[str], faults: Iterable[str]) -> None:
+        self.weaknesses.update(dict.fromkeys(weaknesses))
+        self.faults.update(dict.fromkeys(faults))
