@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from videoautoarena.runs.rating.weaknesses import Look, Looks
 
 import videoautoarena as va
 from tests.support.letters import Letters
@@ -18,6 +17,7 @@ from tests.support.played import battle, evolution, invoke, lineage, play, slot,
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import Battle, Evolution
 from videoautoarena.runs.rating.profile import build_profiles
+from videoautoarena.runs.rundir.weaknesses import Look, Looks
 
 CONTESTANTS = ("hawk", "owl", "mole")
 BLIND, SLOW, ODD = "misses on-screen text", "gives wrong times", "hums a tune"
