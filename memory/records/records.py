@@ -6,7 +6,7 @@ the seat read first and second in the first judging of a battle.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
@@ -45,6 +45,18 @@ CATEGORIES = (
     "Computer Science", "Cooking Recipes", "Travel Guides", "other",
 )  # fmt: skip
 """The closed list of categories: VideoAutoArena's ten, plus "other"."""
+
+
+class Published(Record):
+    """A record that is printed as it is: its JSON begins with the version of its shape."""
+
+    schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return self.model_dump(by_alias=True, mode="json")
 
 
 class Video(Record):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+
 from videoautoarena.memory.records.digests import read_body, write_body
-from videoautoarena.memory.records.records import CallRow, Intent, Lost, Nonce, Role
+from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Lost, Nonce, Role
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.writer import Writer, needed
 
@@ -45,6 +47,13 @@ _SENT = (
     "json_extract(body, '$.frames') AS frames, count(*) FROM calls "
     "WHERE frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3, 4"
 )
+_TAKEN = (
+    "SELECT place, scope, role, generation, json_extract(body, '$.alias'), "
+    "json_extract(body, '$.reply') IS NOT NULL, json_extract(body, '$.latency_s'), "
+    "json_extract(body, '$.cost_usd'), json_extract(body, '$.usage.input_tokens'), "
+    "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.attempts') "
+    "FROM calls WHERE place > ? ORDER BY place LIMIT ?"
+)
 _HAS_ANSWERED = (
     "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
     "AND json_extract(body, '$.reply') IS NOT NULL LIMIT 1"
@@ -70,9 +79,14 @@ _FIND = f"SELECT {_COLUMNS} FROM calls WHERE key = ?"
 
 _AT_ONCE = 256
 """Calls that are read in one go."""
+_ROWS_AT_ONCE = 4096
+"""The same, where no text is read with them."""
 
 
 NOTHING_LOST = Lost()
+
+
+_ATTEMPTS = TypeAdapter(tuple[Attempt, ...])
 
 
 class Spent(NamedTuple):
@@ -101,6 +115,22 @@ class Said(NamedTuple):
     output_tokens: int | None
     reasoning_tokens: int | None
     failure_kind: str | None
+
+
+class Taken(NamedTuple):
+    """What one call took, without a word of it; tokens and cost are those of its last try."""
+
+    scope: str
+    role: Role
+    generation: int
+    alias: str
+    is_answered: bool
+    latency_s: float
+    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    attempts: tuple[Attempt, ...]
+    """The tries before the last one."""
 
 
 class Sent(NamedTuple):
@@ -203,6 +233,11 @@ class Journal:
         counted = (int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
         return Spent(*counted, self.lost(besides=besides))
 
+    def count(self, *, besides: str = "") -> int:
+        """Return how many calls are finished, but those whose scope a pattern fits."""
+        row = self._reader.row("SELECT count(*) FROM calls WHERE scope NOT GLOB ?", besides)
+        return int((row or ("0",))[0])
+
     def loose(self) -> list[CallRow]:
         """Return the calls that `spent` does not cover: uncounted, or tried several times."""
         return self._calls(f"WHERE {_LOOSE} ORDER BY place")
@@ -219,6 +254,11 @@ class Journal:
         """Give scope, alias and role of every call that was answered, a few in memory at a time."""
         for page in self._reader.pages(_ANSWERED, 0, _AT_ONCE):
             yield from ((scope, alias, role) for _, scope, alias, role in page)
+
+    def each_taken(self) -> Iterator[Taken]:
+        """Give what every call took, in the order in which they were recorded, likewise."""
+        for page in self._reader.pages(_TAKEN, 0, _ROWS_AT_ONCE):
+            yield from map(_taken, page)
 
     def answers(self) -> list[Said]:
         """Return what came of every contestant's call, in the order in which they were recorded."""
@@ -246,6 +286,14 @@ def _intent(row: tuple[Any, ...]) -> Intent:
     key, scope, role, generation, ordinal, model, attempt, usd, tokens, is_left_over = row
     nonce = Nonce(scope=scope, role=role, generation=generation, ordinal=ordinal)
     return Intent(key, nonce, model, attempt, usd, tokens, bool(is_left_over))
+
+
+def _taken(row: tuple[Any, ...]) -> Taken:
+    _, scope, role, generation, alias, is_answered, latency_s, *figures, tries = row
+    usd, tokens_in, tokens_out = figures
+    attempts = _ATTEMPTS.validate_json(tries) if tries else ()
+    last = (bool(is_answered), latency_s or 0.0, usd, tokens_in, tokens_out)
+    return Taken(scope, role, generation, alias, *last, attempts)
 
 
 def _call(row: tuple[str, ...]) -> CallRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
@@ -56,6 +57,15 @@ class Ending(NamedTuple):
     model_a: str | None
     model_b: str | None
     verdict: str | None
+
+
+class Answered(NamedTuple):
+    """Of what a contestant's answers about a video were made, in one battle or more."""
+
+    video: str
+    model: str
+    times: tuple[float, ...]
+    """Of the frames it was sent, in seconds."""
 
 
 class Store:
@@ -279,6 +289,25 @@ class Store:
             for name in ("model_a", "model_b", "verdict")
         )
         return (Ending(*row) for row in self._rows.each_settled("b.id", *fields))
+
+    def answered_from(self) -> list[Answered]:
+        """Return once each of what frames of a video a contestant's answers were made."""
+        seats = " UNION ".join(
+            f"SELECT s.video, {_field(f'model_{seat}')}, {_field(f'frames_{seat}')} "
+            "FROM slots s JOIN battles b ON b.id = s.id "
+            f"WHERE {_field(f'answer_{seat}')} IS NOT NULL"
+            for seat in "ab"
+        )
+        found = self._reader.rows(seats)
+        return [Answered(video, model, tuple(json.loads(times))) for video, model, times in found]
+
+    def categories(self) -> dict[str, str]:
+        """Return the category of each video that was examined, as its battles have it."""
+        sql = (
+            f"SELECT DISTINCT s.video, {_field('category')} FROM slots s "
+            f"JOIN battles b ON b.id = s.id WHERE {_field('category')} IS NOT NULL"
+        )
+        return {video: category for video, category in self._reader.rows(sql)}
 
     def settled_ids(self) -> Ids:
         """Return the ids of all battles."""

@@ -229,7 +229,7 @@ class Audit(Board):
         rows = self._json["findings"]
         if form == "csv":
             return comma_separated(columns, [[row[name] for name in columns] for row in rows])
-        cells = [[_cell(row[name]) for name in columns] for row in rows]
+        cells = [[cell(row[name]) for name in columns] for row in rows]
         numbers = frozenset(range(1, columns.index("alarm")))
         return mark_up(Sheet(columns, numbers, cells, self._json["warnings"], "Audit"), form)
 
@@ -305,7 +305,7 @@ class Records(Sequence[T], Generic[T]):
         return frame_of(self.to_json())
 
     def _repr_html_(self) -> str:
-        rows = [[_cell(getattr(one, name)) for name in self._shown] for one in self[:SHOWN]]
+        rows = [[cell(getattr(one, name)) for name in self._shown] for one in self[:SHOWN]]
         more = len(self) - len(rows)
         notes = [f"and {more:,} more; to_frame() and to_json() have all of them"] if more else []
         caption = f"{len(self):,} {self._name}"
@@ -320,7 +320,7 @@ def _dumped(record: Any) -> Json:
     return found
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     """Return a value as a cell for a person, cut where it is long."""
     if value is None:
         return ""

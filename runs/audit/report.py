@@ -16,6 +16,7 @@ from rich.text import Text
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_seats
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
+from videoautoarena.runs.audit.checks import with_checks
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
 from videoautoarena.runs.rating.finding import Finding, fields_json, is_usual, raise_alarms
@@ -95,14 +96,19 @@ def audit(folder: Path) -> AuditReport:
         BadInput: no such folder, or no run in it.
     """
     with open_run(folder) as run:
-        given = read_input(run)
-        return AuditReport(
-            {judge: given.model_of(judge) for judge in given.judges},
-            count_verdicts(Counter(battle.verdict for battle in given.battles)),
-            rates_stand_ins(run.manifest),
-            warnings_of(run),
-            find_all(given),
-        )
+        return audit_in(run)
+
+
+def audit_in(run: Run) -> AuditReport:
+    """Return what an open run says of its judges."""
+    given = read_input(run)
+    return AuditReport(
+        {judge: given.model_of(judge) for judge in given.judges},
+        count_verdicts(Counter(battle.verdict for battle in given.battles)),
+        rates_stand_ins(run.manifest),
+        warnings_of(run),
+        find_all(given),
+    )
 
 
 def brief(run: Run) -> list[Finding]:
@@ -143,7 +149,8 @@ def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:
 
 def find_all(given: AuditInput) -> list[Finding]:
     """Return the findings of every section, with the alarms that they raise together."""
-    return raise_alarms(found for section in SECTIONS for found in section(given))
+    every = raise_alarms(found for section in SECTIONS for found in section(given))
+    return with_checks(every)
 
 
 TITLES = {

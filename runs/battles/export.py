@@ -1,20 +1,25 @@
-"""A run's calls, battles, labels or trials as JSON lines, for whatever reads them elsewhere."""
+"""What a run holds and what follows from it as JSON lines, for whatever reads them elsewhere."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow
+from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.battles.listing import as_json
+from videoautoarena.runs.battles.rounds import Round, rounds_in
+from videoautoarena.runs.battles.standards import StandardVerdicts, standards_of
+from videoautoarena.runs.rundir.films import RunVideo, videos_of
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, open_run
+from videoautoarena.runs.rundir.setup import Setup, setup_of
+from videoautoarena.runs.rundir.spending import RunCosts, costs_of
 from videoautoarena.runs.text.terminal import safe
 
 ExportForm = Literal["arena", "fastchat", "videoautoarena"]
@@ -58,7 +63,12 @@ def _as_video_arena(battle: Battle) -> dict[str, Any]:
     }
 
 
-What = Literal["calls", "battles", "labels", "trials"]
+What = Literal[
+    "calls", "battles", "labels", "trials", "setup", "videos", "costs", "rounds", "standards"
+]
+Kind = Literal["setup", "videos", "costs", "rounds", "standards"]
+"""Those of them that are records, computed from what the run holds."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PAGE = 200
 """Calls that are in memory at once."""
 REPORT_EVERY = 500
@@ -79,7 +89,7 @@ def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
 
     Battles stand by their slots; those that were superseded are among them and say so. Labels stand
     as `arena labels import` reads them, trials by their ids. In another form than the arena's only
-    decided battles that count are there.
+    decided battles that count are there. All else are records that follow from what it holds.
     """
     if what == "battles" and form != "arena":
         decided = sum(battle.verdict in DECIDED for battle in run.each_battle)
@@ -93,7 +103,45 @@ def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
         return Lines(len(trials), map(json.dumps, rows))
     if what == "calls":
         return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
-    return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
+    if what == "battles":
+        return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
+    found = [json.dumps(record.to_json()) for record in records_of(run, what)]
+    return Lines(len(found), iter(found))
+
+
+def records_of(run: Run, what: Kind) -> Iterable[Published]:
+    """Return the records that a run is described by, of one kind."""
+    if what == "setup":
+        return [setup_of(run)]
+    if what == "videos":
+        return videos_of(run)
+    if what == "costs":
+        return [costs_of(run)]
+    if what == "rounds":
+        return rounds_in(run)
+    return standards_of(run)
+
+
+KINDS: Mapping[Kind, type[Published]] = {
+    "setup": Setup,
+    "videos": RunVideo,
+    "costs": RunCosts,
+    "rounds": Round,
+    "standards": StandardVerdicts,
+}
+"""What each line of such an export is."""
+
+
+def records_schema() -> dict[str, Any]:
+    """Return the JSON Schema of those records, each by the name of its export."""
+    from pydantic.json_schema import models_json_schema
+
+    kinds: list[tuple[type[Published], Literal["serialization"]]] = [
+        (kind, "serialization") for kind in KINDS.values()
+    ]
+    found, whole = models_json_schema(kinds, by_alias=True)
+    places = zip(KINDS, found.values(), strict=True)
+    return {"$schema": DIALECT, "properties": dict(places), **whole}
 
 
 def _calls(run: Run) -> Iterator[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""Looking into a run: `status`, `battles`, `show` and `export`."""
+"""Looking into a run: `status`, `battles`, `show`, `profile` and `export`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from videoautoarena.runs.cli import options
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.battles.export import ExportForm, What
@@ -90,6 +90,38 @@ def show_command(out: Path, battle: str, as_json: bool) -> None:
     click.echo(json.dumps(shown.as_json(), indent=2) if as_json else page(shown, width))
 
 
+@click.command(
+    "profile",
+    epilog="""\b
+Examples:
+  arena profile arena-out
+  arena profile arena-out hawk --json | jq '.themes[] | select(.mark == "more") | .theme'""",
+)
+@options.OUT
+@click.argument("model", required=False)
+@click.option("--embeddings", help="Embedding model for themes: provider:model.  [default: TF-IDF]")
+@options.AS_JSON
+def profile_command(out: Path, model: str | None, embeddings: str | None, as_json: bool) -> None:
+    """Show what models of the run in OUT get wrong more often than others, and where they win.
+
+    Weaknesses that the evolver wrote of answers are put together in themes. With MODEL, that one
+    is shown in full, else a line for each.
+    """
+    from videoautoarena.runs.leaderboard.board import profiles_of
+    from videoautoarena.runs.leaderboard.profile_text import (
+        profile_of,
+        render_profile,
+        render_profiles,
+    )
+
+    found = profiles_of(out, embeddings)
+    one = None if model is None else profile_of(found, model)
+    if as_json:
+        print_result(json.dumps((one or found).to_json(), indent=2))
+    else:
+        options.results().print(render_profiles(found) if one is None else render_profile(one))
+
+
 FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]
 
 
@@ -98,14 +130,16 @@ FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]
     epilog="""\b
 Examples:
   arena export arena-out --to calls.jsonl
+  arena export arena-out --what costs | jq '.models[] | [.model, .cost_usd]'
   arena export arena-out --what battles --format inspect --to logs""",
 )
 @options.OUT
 @options.choice(
     "--what",
-    ["calls", "battles", "labels", "trials"],
+    ["calls", "battles", "labels", "trials", "setup", "videos", "costs", "rounds", "standards"],
     "What to export. Battles include superseded ones; labels have the format that arena "
-    "labels import reads.",
+    "labels import reads; setup and costs are one object each; standards holds the verdicts by "
+    "standard of each battle.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
               help="Format of exported battles. fastchat and videoautoarena hold "
@@ -119,7 +153,7 @@ Examples:
 def export_command(
     out: Path, what: str, form: str, to: Path | None, frames: int, force: bool
 ) -> None:
-    """Export the calls of the run in OUT as JSON lines, or its battles, labels or trials."""
+    """Export the calls of the run in OUT as JSON lines, or what else it holds."""
     from videoautoarena.runs.battles.export import export, lines_of
     from videoautoarena.runs.rundir.reader import open_run
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.records import CallRow, Intent, Lost
-from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.rundir.spending import TRIAL, role_of
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import cost_words, dollars
 
@@ -86,9 +86,6 @@ class CacheCount:
         return CacheShare(self._could, self._read if self._reported else None, self._unknown)
 
 
-TRIAL = "trial"
-"""Stands for the role of calls that put a case to a judge to learn about the judge."""
-
 NAMED_INTENTS = 5
 """Tries without a reply that are named one by one for a person."""
 
@@ -139,7 +136,7 @@ class Costs:
 
     def add(self, row: CallRow) -> None:
         """Count one more call; they come in the order in which they were recorded."""
-        role = TRIAL if row.nonce.scope.startswith(TRIAL_SCOPE) else row.nonce.role
+        role = role_of(row.nonce.scope, row.nonce.role)
         self.total.add(row)
         self.by_role.setdefault(role, Calls()).add(row)
         self.by_model.setdefault(row.alias, Calls()).add(row)

@@ -119,10 +119,9 @@ def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
 
 def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
     """Return how the panel decided a battle by each standard; nothing where it was not asked."""
-    from videoautoarena.agents.roles.judge import settle_standard
+    from videoautoarena.runs.battles.standards import by_standard
 
-    for standard in STANDARDS:
-        verdict = settle_standard(battle.verdicts, standard, audit_only=not seats_count)
+    for standard, verdict in by_standard(battle, seats_count=seats_count).items():
         if verdict is not None:
             yield standard.replace("_", " "), verdict
 

@@ -83,11 +83,7 @@ def thin(frames: Frames, count: int) -> Frames:
     as well as subtitles, so that nobody reads of a time that it was shown nothing of, and words
     are thinned as pictures are.
     """
-    total = len(frames.frames)
-    if count <= 1:
-        kept = list(range(min(total, max(0, count))))
-    else:
-        kept = sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
+    kept = kept_places(len(frames.frames), count)
     times = [frame.time_s for frame in frames.frames]
     subtitles = frames.subtitles
     cues = shown_cues(subtitles.cues, times, kept) if subtitles else ()
@@ -97,6 +93,13 @@ def thin(frames: Frames, count: int) -> Frames:
         "subtitles": subtitles.model_copy(update={"cues": cues}) if subtitles and cues else None,
     }
     return frames.model_copy(update=changed)
+
+
+def kept_places(total: int, count: int) -> list[int]:
+    """Return the places of the `count` of so many frames that `thin` keeps, ascending."""
+    if count <= 1:
+        return list(range(min(total, max(0, count))))
+    return sorted({round(i * (total - 1) / (count - 1)) for i in range(count)}) if total else []
 
 
 def shown_cues(cues: Sequence[Cue], times: Sequence[float], kept: Sequence[int]) -> tuple[Cue, ...]:

@@ -1,0 +1,92 @@
+"""What a run says of its settings and of what its calls took, to work with and to look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from videoautoarena.runs.api.results import Board, Json, Markup, Result, cell
+from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.rundir.setup import Setup as KnownSetup
+    from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took
+
+_COLUMNS = (
+    *("role", "model", "calls", "failed", "input_tokens", "output_tokens", "cost_usd"),
+    *("unknown_cost", "median_s", "p90_s"),
+)
+
+
+class Setup(Result):
+    """What a run was set up to do: its cast, who plays which part, and by which rules.
+
+    `record` holds it with a type; no address, key or absolute path is in it.
+    """
+
+    _found: KnownSetup
+
+    @property
+    def record(self) -> KnownSetup:
+        """The settings as a frozen record."""
+        return self._found
+
+    @property
+    def rows(self) -> list[Json]:
+        """One row: the whole."""
+        return [self.to_json()]
+
+    def to_text(self) -> str:
+        """Return it as `arena export --what setup` prints it: one line of JSON."""
+        return json.dumps(self._json)
+
+    def _repr_html_(self) -> str:
+        rows = [[name, cell(value)] for name, value in self._json.items()]
+        return html(Sheet(("setting", "value"), frozenset(), rows, [], "Settings of the run"))
+
+
+class Costs(Board):
+    """What the calls of a run took.
+
+    A row is what the calls of one `model` in one `role` came to: `calls`, `failed`,
+    `input_tokens`, `output_tokens`, `cost_usd` (None where any is unknown, with `unknown_cost` of
+    them), and `latency_s` in seconds, its `median` and `p90`.
+    """
+
+    _found: RunCosts
+    _key = "models"
+
+    @property
+    def roles(self) -> tuple[Spending, ...]:
+        """What each role came to, all its models together."""
+        return self._found.roles
+
+    @property
+    def models(self) -> tuple[Spending, ...]:
+        """The rows as frozen records."""
+        return self._found.models
+
+    @property
+    def battles(self) -> Mapping[str, Mapping[str, Took]]:
+        """What each battle that counts took, by its id and then by `ROLE:NAME`."""
+        return self._found.battles
+
+    def to_text(self) -> str:
+        """Return it as `arena export --what costs` prints it: one line of JSON."""
+        return json.dumps(self._json)
+
+    def to_markup(self, form: Markup) -> str:
+        rows = [_cells(row) for row in self._found.models]
+        if form == "csv":
+            return comma_separated(_COLUMNS, rows)
+        cells = [[cell(value) for value in row] for row in rows]
+        numbers = frozenset(range(2, len(_COLUMNS)))
+        return mark_up(Sheet(_COLUMNS, numbers, cells, [], "Calls", "calls"), form)
+
+
+def _cells(row: Spending) -> list[str | int | float | None]:
+    waits = row.latency_s
+    figures = (row.input_tokens, row.output_tokens, row.cost_usd, row.unknown_cost)
+    latency = (waits.median, waits.p90) if waits else (None, None)
+    return [row.role, row.model, row.calls, row.failed, *figures, *latency]

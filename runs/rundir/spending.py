@@ -1,0 +1,172 @@
+"""What the calls of a run took: by role, by role and model, and by battle."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from pydantic import Field
+
+from videoautoarena.graph.state import base_of, generation_of
+from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.memory.store.evidence import TRIAL_SCOPE
+from videoautoarena.memory.store.journal import Taken
+from videoautoarena.runs.rundir.reader import Run
+
+TRIAL = "trial"
+"""Stands for the role of calls that put a case to a judge to learn about the judge."""
+_DIGITS = 6
+"""Of seconds."""
+
+
+class Waits(Record):
+    """How long replies took, in seconds; between two calls the figure lies as far between them."""
+
+    median: float
+    p90: float
+    """Nine of ten took no longer."""
+
+
+class Spending(Record):
+    """What the calls of one role, or of one model in it, came to."""
+
+    role: str
+    model: str | None
+    """Name in the cast; None: every model in this role."""
+    calls: int
+    failed: int
+    input_tokens: int
+    """Of all tries, as far as anybody said, as is `output_tokens`."""
+    output_tokens: int
+    untold_tokens: int
+    """Calls whose provider did not count tokens."""
+    cost_usd: float | None
+    """None where the cost of any call is unknown."""
+    known_usd: float
+    """What is known of it."""
+    unknown_cost: int
+    """Calls of unknown cost."""
+    latency_s: Waits | None
+    """Of the last try of answered calls; None where there is none."""
+
+
+class Took(Record):
+    """What the calls of one model in one role came to in one battle."""
+
+    calls: int
+    input_tokens: int = Field(serialization_alias="in")
+    output_tokens: int = Field(serialization_alias="out")
+    cost_usd: float | None = Field(serialization_alias="usd")
+    """None where any is unknown."""
+    seconds: float = Field(serialization_alias="s")
+    """Of the last try of each, added up."""
+
+
+class RunCosts(Published):
+    """What the calls of a run took."""
+
+    roles: tuple[Spending, ...]
+    """By name."""
+    models: tuple[Spending, ...]
+    """By role, then by name in the cast."""
+    battles: dict[str, dict[str, Took]]
+    """Of each battle that counts, by `ROLE:NAME`; what examining its video took is in none."""
+
+
+def role_of(scope: str, role: str) -> str:
+    """Return the role under which a call is counted."""
+    return TRIAL if scope.startswith(TRIAL_SCOPE) else role
+
+
+@dataclass
+class _Sum:
+    """What some calls took, added up."""
+
+    calls: int = 0
+    failed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    untold: int = 0
+    usd: float = 0.0
+    unknown: int = 0
+    waits: array[float] = field(default_factory=lambda: array("d"))
+    """Seconds of those that were answered."""
+    seconds: float = 0.0
+
+    def add(self, call: Taken) -> None:
+        self.calls += 1
+        self.failed += not call.is_answered
+        self.untold += call.input_tokens is None or call.output_tokens is None
+        self.unknown += call.cost_usd is None
+        # In the order of a call's tries, so that sums are those of a status to the last digit.
+        for before in call.attempts:
+            self.tokens_in += before.usage.input_tokens or 0
+            self.tokens_out += before.usage.output_tokens or 0
+            self.usd += before.cost_usd or 0.0
+        self.tokens_in += call.input_tokens or 0
+        self.tokens_out += call.output_tokens or 0
+        self.usd += call.cost_usd or 0.0
+        self.seconds += call.latency_s
+        if call.is_answered:
+            self.waits.append(call.latency_s)
+
+    def row(self, role: str, model: str | None) -> Spending:
+        return Spending(
+            role=role,
+            model=model,
+            calls=self.calls,
+            failed=self.failed,
+            input_tokens=self.tokens_in,
+            output_tokens=self.tokens_out,
+            untold_tokens=self.untold,
+            cost_usd=self.known,
+            known_usd=self.usd,
+            unknown_cost=self.unknown,
+            latency_s=_waits(self.waits),
+        )
+
+    def took(self) -> Took:
+        return Took(
+            calls=self.calls,
+            input_tokens=self.tokens_in,
+            output_tokens=self.tokens_out,
+            cost_usd=self.known,
+            seconds=round(self.seconds, _DIGITS),
+        )
+
+    @property
+    def known(self) -> float | None:
+        return None if self.unknown else self.usd
+
+
+def costs_of(run: Run) -> RunCosts:
+    """Return what the calls of a run took; only numbers are in memory."""
+    roles: dict[str, _Sum] = {}
+    models: dict[tuple[str, str], _Sum] = {}
+    generations = {base_of(battle): generation_of(battle) for battle in run.settled}
+    battles: dict[str, dict[str, _Sum]] = {place: {} for place in generations}
+    for call in run.store.journal.each_taken():
+        role = role_of(call.scope, call.role)
+        roles.setdefault(role, _Sum()).add(call)
+        models.setdefault((role, call.alias), _Sum()).add(call)
+        # Of a battle: the calls of its slot, and of those it superseded.
+        if call.generation <= generations.get(call.scope, -1):
+            battles[call.scope].setdefault(f"{call.role}:{call.alias}", _Sum()).add(call)
+    return RunCosts(
+        roles=tuple(roles[role].row(role, None) for role in sorted(roles)),
+        models=tuple(models[key].row(*key) for key in sorted(models)),
+        battles={battle: _took(battles[base_of(battle)]) for battle in run.settled},
+    )
+
+
+def _took(sums: Mapping[str, _Sum]) -> dict[str, Took]:
+    return {who: one.took() for who, one in sums.items()}
+
+
+def _waits(seconds: array[float]) -> Waits | None:
+    if not seconds:
+        return None
+    median, p90 = np.percentile(np.array(seconds), (50, 90)).tolist()
+    return Waits(median=round(median, _DIGITS), p90=round(p90, _DIGITS))
