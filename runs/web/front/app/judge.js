@@ -17,19 +17,17 @@ function Judge() {
   const checks = summary.audit.filter((one) => !summary.labels?.labels || !isPeople(one));
   if (!checks.length) return null;
   const unknown = checks.filter((one) => !isKnown(one.value));
-  return html`<${Section} id="judge" kicker="The judge" says=${summary.words.audit}
-    note="Intervals are 95 % and know which battles share a video. The mark on an axis is what a fair
-      judge would show; where there is none, no value is good or bad by itself.">
-    ${[...groupsOf(checks)].map(
-      ([name, rows]) => html`<${CheckGroup} key=${name} name=${name}
-      rows=${rows} />`,
-    )}
-    ${
-      unknown.length > 0 &&
-      html`<h3>Not measured</h3><ul class="unknown">
-      ${unknown.map((one) => html`<li><b>${one.name}.</b> ${plain(one.sentence)}</li>`)}</ul>`
-    }
-  </${Section}>`;
+  const note = `Intervals are 95 % and know which battles share a video. The mark on an axis is
+    what a fair judge would show; where there is none, no value is good or bad by itself.`;
+  const group = ([name, rows]) => html`<${CheckGroup} key=${name} name=${name} rows=${rows} />`;
+  return html`<${Section} id="judge" kicker="The judge" says=${summary.words.audit} note=${note}>
+    ${[...groupsOf(checks)].map(group)}
+    ${unknown.length > 0 && html`<${NotMeasured} findings=${unknown} />`}</${Section}>`;
+}
+
+function NotMeasured({ findings }) {
+  const line = (one) => html`<li key=${one.key}><b>${one.name}.</b> ${plain(one.sentence)}</li>`;
+  return html`<h3>Not measured</h3><ul class="unknown">${findings.map(line)}</ul>`;
 }
 
 /* Alarms stand in a group of their own, before all else; then groups in the order they come. */
@@ -46,22 +44,23 @@ function addTo(groups, name, one) {
   groups.get(name).push(one);
 }
 
+const CANARIES_NOTE = "how far each lies below the first model it must not beat, in rating points";
+const shareTick = (x) => percent(x);
+const pointsTick = (x) => (x % 1000 === 0 ? signed(x) : "");
+/* Where an axis is too narrow for every tick's label. */
+const halvesTick = (x) => (x % 0.5 === 0 ? percent(x) : "");
+
 /* Rows of one unit share an axis; a group of both units has two. */
 function CheckGroup({ name, rows }) {
-  const shares = rows.filter((one) => !isPoints(one));
-  const points = rows.filter(isPoints);
-  const how = "how far each lies below the first model it must not beat, in rating points";
-  return html`<h3>${name}${name === "Canaries" && html` <small>${how}</small>`}</h3>
-    ${
-      shares.length > 0 &&
-      html`<${Checks} label=${name} rows=${shares} axis=${SHARE_AXIS}
-      format=${(x) => percent(x)} />`
-    }
-    ${
-      points.length > 0 &&
-      html`<${Checks} label=${name} rows=${points} axis=${POINTS_AXIS}
-      format=${(x) => (x === 0 ? "0" : signed(x))} />`
-    }`;
+  const of = (list, axis, format) =>
+    list.length > 0 && html`<${Checks} label=${name} rows=${list} axis=${axis} format=${format} />`;
+  return html`<h3>${name}${name === "Canaries" && html` <small>${CANARIES_NOTE}</small>`}</h3>
+    ${of(
+      rows.filter((one) => !isPoints(one)),
+      SHARE_AXIS,
+      shareTick,
+    )}
+    ${of(rows.filter(isPoints), POINTS_AXIS, pointsTick)}`;
 }
 
 function Checks({ label, rows, axis, format }) {
@@ -74,22 +73,21 @@ function Checks({ label, rows, axis, format }) {
 
 function Check({ finding, axis }) {
   const { at, ticks } = axis;
-  const word = finding.alarm
-    ? html`<em class="loud">alarm</em>`
-    : isVague(finding) && "too few to say";
+  const bang = html`<span class="bang" aria-hidden="true">!</span>`;
+  const mark = html`<${Upright} at=${at} x=${finding.fair} from="3" to="27" cls="fair" />`;
   return html`<div class=${`check-row ${finding.alarm ? "alarm" : ""}`} role="row">
-    <span role="cell" class="of-name">
-      ${finding.alarm && html`<span class="bang" aria-hidden="true">!</span>`}
-      <b>${finding.name}</b><small class="num">n ${whole(finding.n)}</small></span>
+    <span role="cell" class="of-name">${finding.alarm && bang}<b>${finding.name}</b>
+      <small class="num">n ${whole(finding.n)}</small></span>
     <span role="cell" class="of-words">${plain(finding.sentence)}</span>
-    <span role="cell" class="of-value num"><b>${figureOf(finding)}</b><small>${word}</small></span>
+    <span role="cell" class="of-value num"><b>${figureOf(finding)}</b>
+      <small>${doubtOf(finding)}</small></span>
     <span role="cell" class="of-plot"><${Plot} height=${30}>
-      <${Grid} at=${at} height=${30} ticks=${ticks} />
-      ${
-        isKnown(finding.fair) &&
-        html`<${Upright} at=${at} x=${finding.fair} from="3" to="27"
-        cls="fair" />`
-      }
+      <${Grid} at=${at} height=${30} ticks=${ticks} />${isKnown(finding.fair) && mark}
       <${Interval} at=${at} value=${finding.value} low=${finding.low} high=${finding.high} y=${15}
         cls=${finding.alarm ? "bad" : ""} /></${Plot}></span></div>`;
+}
+
+function doubtOf(finding) {
+  if (finding.alarm) return html`<em class="loud">alarm</em>`;
+  return isVague(finding) ? "too few to say" : "";
 }

@@ -1,17 +1,11 @@
 /* The start page of a folder: its runs, each with how far it has come. */
 function Runs({ runs }) {
+  const card = (run) => html`<${RunCard} key=${run.name} run=${run} />`;
+  const none = html`<p class="muted">This folder holds no run.</p>`;
   return html`<header class="top"><${SkipLink} /><${Brand} href="?" />
     <span class="tools"><${ThemeButton} /></span></header>
     <main id="main" class="wide"><h1 class="page">Runs</h1>
-    ${
-      runs.length
-        ? html`<ul class="cards runs">${runs.map(
-            (run) => html`<${RunCard}
-      key=${run.name} run=${run} />`,
-          )}</ul>`
-        : html`<p class="muted">This folder holds no run.</p>`
-    }
-    </main>`;
+    ${runs.length ? html`<ul class="cards">${runs.map(card)}</ul>` : none}</main>`;
 }
 
 function RunCard({ run }) {
