@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sqlite3
@@ -20,6 +21,8 @@ from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.store.votes import Posed, Ranking
+from videoautoarena.memory.store.votes import Vote as BattleVote
 from videoautoarena.runs.battles.export import KINDS, records_schema
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
 from videoautoarena.runs.battles.standards import StandardVerdicts
@@ -46,6 +49,8 @@ def fields(model: Any) -> list[str]:
         ("An evolution", Evolution),
         ("A grade", Grade),
         ("A label", Label),
+        ("A vote", BattleVote),
+        ("A ranking", Ranking),
         ("An attempt", Attempt),
         ("A draw", Sample),
         ("A trial", Trial),
@@ -105,6 +110,15 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         assert first_column(section("records.md", heading)) == list(found)
 
 
+def test_profiles_are_written_down(run: Path) -> None:
+    found = json.loads(invoke("profile", run, "--json").output)
+    one = json.loads(invoke("profile", run, "hawk", "--json").output)
+    assert first_column(section("records.md", "Profiles")) == list(found)
+    assert first_column(section("records.md", "A profile")) == [k for k in one if k != "schema"]
+    theme = section("records.md", "A theme of weaknesses")
+    assert first_column(theme) == list(one["themes"][0])
+
+
 def test_an_export_is_written_down(run: Path) -> None:
     words = section("records.md", "An export") + section("records.md", "A call")
     for what in ("calls", "battles"):
@@ -131,13 +145,18 @@ def test_what_describes_a_run_fits_its_schema(run: Path, what: str) -> None:
 
 def test_what_labels_show_is_written_down(run: Path) -> None:
     told = Label(battle=slot(video(), 1).id, labeller="anna", verdict="a")
+    posed = (Posed(source="x", text="?"), Posed(source="y", text="?"))
+    ranked = Ranking(video=video().id, labeller="anna", questions=posed, ranks=(2, 1))
     with Store.open(run / "run.sqlite", write=True) as store:
         store.evidence.add_labels([told])
+        asyncio.run(store.evidence.votes.put(ranked))
     shown = json.loads(invoke("labels", "show", run, "--json").output)
     text = section("records.md", "Labels")
     assert first_column(text) == list(shown)
     words = set(re.findall(r"`(\w+)`", text))
     assert set(shown["sample"]) | set(shown["labellers"][0]) | set(shown["calibration"][0]) <= words
+    ranking = shown["ranking"]
+    assert set(shown["votes"]) | set(ranking) | set(ranking["sources"][0]) <= words
 
 
 def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pydantic import Field
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Standard
 from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.votes import Vote, Votes
 from videoautoarena.memory.store.writer import Writer, needed
 
 TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
@@ -29,6 +30,18 @@ class Label(Record):
     verdict: Choice
     standards: dict[Standard, Choice] = Field(default_factory=dict)
     """Who is better by each standard; those that were not asked for are left out."""
+
+
+def label_of(vote: Vote) -> Label | None:
+    """Return what a vote says as a label; None where the person could not tell."""
+    if vote.verdict is None:
+        return None
+    return Label(
+        battle=vote.battle,
+        labeller=vote.labeller,
+        verdict=vote.verdict,
+        standards=vote.standards,
+    )
 
 
 class Sample(Record):
@@ -96,16 +109,21 @@ def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
 
 
 class Evidence:
-    """Labels, draws for them and trials of a run, never overwritten; read only without a writer."""
+    """Labels, votes, draws and trials of a run, never overwritten; read only without a writer."""
 
     def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+        self.votes = Votes(reader, writer)
         self._reader = reader
         self._writer = writer
 
     def labels(self) -> list[Label]:
-        """Return all labels in the order in which they were added."""
+        """Return all labels in the order in which they were added, then those that are votes.
+
+        A vote is a label as long as it stands, unless the person could not tell.
+        """
         found = self._reader.rows("SELECT body FROM labels ORDER BY place")
-        return [read_body(Label, body) for (body,) in found]
+        voted = (label_of(vote) for vote in self.votes.standing(Vote))
+        return [*(read_body(Label, body) for (body,) in found), *(of for of in voted if of)]
 
     def add_labels(self, labels: Iterable[Label]) -> None:
         """Append labels; one labeller's second word on a battle is passed over."""

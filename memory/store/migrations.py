@@ -77,7 +77,24 @@ def _fourth(db: Database) -> None:
     db.execute("CREATE INDEX idx_intents_key ON intents (key)")
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth)
+_VOTES = (
+    "votes (place INTEGER PRIMARY KEY, task TEXT NOT NULL, subject TEXT NOT NULL, "
+    "labeller TEXT NOT NULL, body TEXT NOT NULL, is_superseded INTEGER NOT NULL DEFAULT 0)"
+)
+
+
+def _fifth(db: Database) -> None:
+    """What people say in labelling sessions, of which at most one stands."""
+    db.execute(f"CREATE TABLE {_VOTES}")
+    db.execute(
+        "CREATE UNIQUE INDEX idx_votes_standing ON votes (task, subject, labeller) "
+        "WHERE is_superseded = 0"
+    )
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth)
+_ADDED = {4: _INTENTS, 5: _VOTES}
+"""The tables that a step added to the oldest layout that is read."""
 READABLE = 3
 """The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
 
@@ -102,10 +119,11 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
 
 def fill_in(connection: sqlite3.Connection) -> bool:
     """Let queries find what an older layout lacks, empty, and return whether it lacks anything."""
-    is_older = _pragma(connection, "user_version") < len(MIGRATIONS)
-    if is_older:
-        connection.execute(f"CREATE TEMP TABLE {_INTENTS}")
-    return is_older
+    layout = _pragma(connection, "user_version")
+    for step, table in _ADDED.items():
+        if layout < step:
+            connection.execute(f"CREATE TEMP TABLE {table}")
+    return layout < len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,10 +14,8 @@ from typing import (
     Any,
     Literal,
     Self,
-    TypedDict,
     TypeVar,
     get_args,
-    get_type_hints,
     overload,
 )
 
@@ -25,6 +23,7 @@ from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.runs.api.accounts import Costs, Setup
+from videoautoarena.runs.api.rating_options import RatingOptions, read_options
 from videoautoarena.runs.api.results import (
     Audit,
     Frames,
@@ -37,10 +36,11 @@ from videoautoarena.runs.api.results import (
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle
+    from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.battles.rounds import Round
     from videoautoarena.runs.battles.standards import StandardVerdicts
     from videoautoarena.runs.leaderboard.slices import By
-    from videoautoarena.runs.rating.method import Fit, Intervals, Method, Ties, Unwanted
+    from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
     from videoautoarena.runs.rundir.films import RunVideo
     from videoautoarena.runs.rundir.reader import Run as OpenRun
 
@@ -48,63 +48,6 @@ T = TypeVar("T")
 _LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
 _FILMS = ("id", "path", "duration_s", "width", "height", "fps", "category")
 _ROUNDS = ("round", "battles", "looked_at", "themes", "verdicts")
-
-
-class RatingOptions(TypedDict, total=False):
-    """How battles are rated: the options of `arena leaderboard` and `arena rate`."""
-
-    ties: Ties
-    """`half` (usual): half a win to both; `davidson`: how likely ties are is fitted."""
-    intervals: Intervals
-    """`clustered` (usual): by video; `bootstrap`: videos drawn again; `battle`: independent."""
-    style: bool
-    """Control for answer style (length, markup, named details)."""
-    seats: bool
-    """Control for position bias."""
-    anchor: str | None
-    """`MODEL`, which then stands at 1000, or `MODEL=RATING`."""
-    simultaneous: bool
-    """Simultaneous confidence ranges for ranks."""
-    elo: bool
-    """Online Elo beside the ratings."""
-    pairs: bool
-    """Who met whom how often, and who is better with which probability."""
-    fragility: bool
-    """How few battles hold the first place."""
-    seed: int
-    """Of the bootstrap and of the order of online Elo, from 0."""
-    without: tuple[Unwanted, ...]
-    """Decided battles that are left out before the fit: `ties`, `refusals`."""
-    reweight: bool
-    """Weight battles by inverse pairing probability; only of a run."""
-    fit: Fit
-    """`firth` (usual): bias-reduced; `mle`: plain maximum likelihood."""
-
-
-def read_options(given: Mapping[str, Any]) -> Method:
-    """Return the method that options ask for.
-
-    Raises:
-        WrongArgument: an option that there is not, or a value that it cannot have.
-    """
-    from pydantic import TypeAdapter, ValidationError
-
-    from videoautoarena.runs.rating.method import Method
-
-    if unknown := sorted(set(given) - set(RatingOptions.__annotations__)):
-        there = ", ".join(RatingOptions.__annotations__)
-        raise WrongArgument(f"{unknown[0]} is no option of rating; there are {there}")
-    kinds = get_type_hints(Method)
-    for name, value in given.items():
-        try:
-            TypeAdapter(kinds[name]).validate_python(value, strict=True)
-        except ValidationError as wrong:
-            why = wrong.errors(include_url=False)[0]["msg"]
-            raise WrongArgument(f"{name} cannot be {value!r}: {why}") from None
-    method = Method(**given)
-    if method.seed < 0:
-        raise WrongArgument(f"seed cannot be {method.seed}: it is a whole number from 0")
-    return method
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
@@ -127,8 +70,9 @@ class Run:
     """A run folder; what it returns is read anew each time, also while the run is played.
 
     `with va.open_run(path) as run:` ends its use with the block; without `with` nothing is left
-    open either. No method calls a model; all but `frames` read the file of the run alone. Each
-    raises BadInput where it is gone, closed or cannot be read, in one line.
+    open either. No method calls a model, but for embeddings where you name one; all but `frames`
+    read the file of the run alone. Each raises BadInput where it is gone, closed or cannot be read,
+    in one line.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -233,6 +177,35 @@ class Run:
 
         return Audit(audit(self.folder))
 
+    def profile(self, model: str, *, embeddings: str | None = None) -> Profile:
+        """Return what one model gets wrong more often than others, and where it wins.
+
+        Calls no model but that of `embeddings`, once: its vectors are kept in the folder.
+
+        Args:
+            model: its name in the run, or what stands behind the provider.
+            embeddings: `provider:model` whose embeddings of weaknesses make themes; None: their
+                words do.
+
+        Raises:
+            BadInput: no such model, or embeddings that cannot be had.
+        """
+        from videoautoarena.runs.api.profiles import Profile
+        from videoautoarena.runs.leaderboard.profile_text import profile_of
+
+        return Profile(profile_of(self._profiles(embeddings), model))
+
+    def profiles(self, *, embeddings: str | None = None) -> Profiles:
+        """Return the profiles of all models, as `arena profile` prints them; as `profile`."""
+        from videoautoarena.runs.api.profiles import Profiles
+
+        return Profiles(self._profiles(embeddings))
+
+    def _profiles(self, embeddings: str | None) -> KnownProfiles:
+        from videoautoarena.runs.leaderboard.board import profiles_of
+
+        return profiles_of(self.folder, embeddings)
+
     def frames(
         self, video: str | os.PathLike[str], *, model: str | None = None, seen: int | None = None
     ) -> Frames:
@@ -291,20 +264,16 @@ class Run:
         with self._opened() as run:
             return Costs(costs_of(run))
 
-    def rounds(self, *, themes: Mapping[str, str] | None = None) -> Records[Round]:
+    def rounds(self) -> Records[Round]:
         """Return the rounds as frozen records: how hard, who did well, what went wrong.
 
-        Args:
-            themes: of recorded weaknesses, by their words; those left out stand as they are.
-
-        Returns:
-            A record a round; `to_json()` is what `arena export --what rounds` prints.
+        Their themes are those of `profiles`; `to_json()` is what `arena export --what rounds`
+        prints.
         """
-        from videoautoarena.runs.battles.rounds import NO_THEMES, rounds_of
+        from videoautoarena.runs.battles.rounds import rounds_in
 
         with self._opened() as run:
-            found = rounds_of(run.each_battle, themes=themes or NO_THEMES)
-        return Records(found, "rounds", shown=_ROUNDS)
+            return Records(rounds_in(run), "rounds", shown=_ROUNDS)
 
     def standards(self) -> Records[StandardVerdicts]:
         """Return the verdicts on each battle by each of the four standards, as frozen records.

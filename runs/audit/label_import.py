@@ -138,11 +138,18 @@ class _Reading:
     def _name(self, row: Mapping[str, Any]) -> str:
         given = row.get("labeller")
         name = (self._labeller or "") if is_gap(given) else " ".join(str(given).split())
-        if not name:
-            raise _Unusable("labeller is missing; name who it was with --labeller")
-        if len(name) > _LONGEST_NAME:
-            raise _Unusable(f"labeller is longer than {_LONGEST_NAME} characters: {quoted(name)}")
+        if wrong := wrong_name(name):
+            raise _Unusable(wrong)
         return name
+
+
+def wrong_name(name: str) -> str | None:
+    """Return why nobody can be called that as a labeller; None where somebody can."""
+    if not name:
+        return "labeller is missing; name who it was with --labeller"
+    if len(name) > _LONGEST_NAME:
+        return f"labeller is longer than {_LONGEST_NAME} characters: {quoted(name)}"
+    return None
 
 
 def _rows(sheet: Sheet) -> Iterator[dict[str, Any]]:

@@ -103,6 +103,51 @@ def write_rest(folder: Path, to: Path) -> Drawn:
     return Drawn(0, len(rest), len(decided & set(drawn)), len(decided))
 
 
+def complete_sample(run: Run, number: int, seed: int) -> list[str]:
+    """Return the first battles of all draws, `number` or as many as are decided.
+
+    What is missing is drawn now and recorded. Battles stand in the order in which they were drawn,
+    so that those of the first hour are a random subset, too.
+
+    Args:
+        run: open for writing.
+        number: how many; at least 0.
+        seed: of a further draw.
+    """
+    battles = [battle for battle in run.battles if battle.verdict in DECIDED]
+    before = run.store.evidence.samples()
+    decided = {battle.id for battle in battles}
+    drawn = [id_ for id_ in drawn_order(before) if id_ in decided]
+    missing = min(number, len(decided)) - len(drawn)
+    if missing > 0:
+        samples = _draw(battles, before, number=missing, seed=seed, by=None)
+        run.store.evidence.add_samples(samples)
+        drawn += [id_ for sample in samples for id_ in sample.drawn]
+    return drawn[:number]
+
+
+def drawn_order(samples: Sequence[Sample]) -> list[str]:
+    """Return the ids of all draws one after another; the strata of a draw take turns by size."""
+    order: list[str] = []
+    strata: list[Sample] = []
+    for sample in samples:
+        # Strata have no battle in common; what speaks for the same ones is a further draw.
+        if any(not set(sample.of).isdisjoint(stratum.of) for stratum in strata):
+            order += _taking_turns(strata)
+            strata = []
+        strata.append(sample)
+    return order + _taking_turns(strata)
+
+
+def _taking_turns(strata: Sequence[Sample]) -> list[str]:
+    places = [
+        ((place + 0.5) / len(sample.drawn), number, id_)
+        for number, sample in enumerate(strata)
+        for place, id_ in enumerate(sample.drawn)
+    ]
+    return [id_ for _, _, id_ in sorted(places)]
+
+
 def shuffle(ids: Sequence[str], seed: int, draws: int) -> list[str]:
     """Return the order in which battles are drawn, after so many draws before."""
     return sorted(ids, key=lambda id_: derive(seed, "sample", draws, id_))

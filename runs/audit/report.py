@@ -96,14 +96,19 @@ def audit(folder: Path) -> AuditReport:
         BadInput: no such folder, or no run in it.
     """
     with open_run(folder) as run:
-        given = read_input(run)
-        return AuditReport(
-            {judge: given.model_of(judge) for judge in given.judges},
-            count_verdicts(Counter(battle.verdict for battle in given.battles)),
-            rates_stand_ins(run.manifest),
-            warnings_of(run),
-            find_all(given),
-        )
+        return audit_in(run)
+
+
+def audit_in(run: Run) -> AuditReport:
+    """Return what an open run says of its judges."""
+    given = read_input(run)
+    return AuditReport(
+        {judge: given.model_of(judge) for judge in given.judges},
+        count_verdicts(Counter(battle.verdict for battle in given.battles)),
+        rates_stand_ins(run.manifest),
+        warnings_of(run),
+        find_all(given),
+    )
 
 
 def brief(run: Run) -> list[Finding]:

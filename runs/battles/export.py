@@ -14,7 +14,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.battles.listing import as_json
-from videoautoarena.runs.battles.rounds import Round, rounds_of
+from videoautoarena.runs.battles.rounds import Round, rounds_in
 from videoautoarena.runs.battles.standards import StandardVerdicts, standards_of
 from videoautoarena.runs.rundir.films import RunVideo, videos_of
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, open_run
@@ -118,7 +118,7 @@ def records_of(run: Run, what: Kind) -> Iterable[Published]:
     if what == "costs":
         return [costs_of(run)]
     if what == "rounds":
-        return rounds_of(run.each_battle)
+        return rounds_in(run)
     return standards_of(run)
 
 

@@ -1,4 +1,4 @@
-"""Looking into a run: `status`, `battles`, `show` and `export`."""
+"""Looking into a run: `status`, `battles`, `show`, `profile` and `export`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from videoautoarena.runs.cli import options
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.battles.export import ExportForm, What
@@ -88,6 +88,38 @@ def show_command(out: Path, battle: str, as_json: bool) -> None:
     shown = show(out, battle)
     width = shutil.get_terminal_size().columns
     click.echo(json.dumps(shown.as_json(), indent=2) if as_json else page(shown, width))
+
+
+@click.command(
+    "profile",
+    epilog="""\b
+Examples:
+  arena profile arena-out
+  arena profile arena-out hawk --json | jq '.themes[] | select(.mark == "more") | .theme'""",
+)
+@options.OUT
+@click.argument("model", required=False)
+@click.option("--embeddings", help="Embedding model for themes: provider:model.  [default: TF-IDF]")
+@options.AS_JSON
+def profile_command(out: Path, model: str | None, embeddings: str | None, as_json: bool) -> None:
+    """Show what models of the run in OUT get wrong more often than others, and where they win.
+
+    Weaknesses that the evolver wrote of answers are put together in themes. With MODEL, that one
+    is shown in full, else a line for each.
+    """
+    from videoautoarena.runs.leaderboard.board import profiles_of
+    from videoautoarena.runs.leaderboard.profile_text import (
+        profile_of,
+        render_profile,
+        render_profiles,
+    )
+
+    found = profiles_of(out, embeddings)
+    one = None if model is None else profile_of(found, model)
+    if as_json:
+        print_result(json.dumps((one or found).to_json(), indent=2))
+    else:
+        options.results().print(render_profiles(found) if one is None else render_profile(one))
 
 
 FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]

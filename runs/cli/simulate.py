@@ -172,6 +172,7 @@ def _planned(
 
 NEXT = (
     ("arena leaderboard {out}", "the leaderboard again"),
+    ("arena view {out}", "the same page beside the videos, also while a run goes on"),
     ("arena battles {out}", "all battles, one per line"),
     ("arena show {out} {battle}", "one battle in full"),
     ("arena replay {out}", "a replay of the run, offline"),
@@ -223,10 +224,18 @@ def demo_command(out: Path, clips: Path, **typed: Any) -> int:
         show_leaderboard(out)
         with open_run(out) as run:
             battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
+        page = run_async(_report(out))
         places = f"The run is in {safe(str(out))}, the clips are in {safe(str(clips))}."
-        print_result(f"\n{places} What to type next:")
+        print_result(f"\n{places}\nOpen {safe(str(page))} in a browser. What to type next:")
         print_result("\n".join(["", *next_lines(out, battle), "", LAST]))
     return if_whole(code, listeners)
+
+
+async def _report(out: Path) -> Path:
+    """Write the page of the demo's run, in place of one of an earlier demo; return where it is."""
+    from videoautoarena.runs.web.page.report import Order, report_file, write_report
+
+    return (await write_report(Order(out, report_file(out, None, force=True)))).to
 
 
 def next_lines(out: Path, battle: str) -> list[str]:

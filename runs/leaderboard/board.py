@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ from videoautoarena.runs.rating.method import USUAL, Method, weigh_battles
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, counted, open_run, rates_stand_ins, warnings_of
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.terminal import say
 from videoautoarena.scoring.ratings.prediction_powered import (
     LEAST_LABELS,
     Judged,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from videoautoarena.runs.audit.human_agreement import Spoken
     from videoautoarena.runs.leaderboard.head_to_head import Pairs
     from videoautoarena.runs.leaderboard.slices import By, Slices
+    from videoautoarena.runs.rating.profile import Profiles
+    from videoautoarena.runs.text.themes import Embed
 
 ASSUMED = (
     "the labels are assumed to be a random sample (--assume-random); if they "
@@ -248,27 +252,68 @@ def _refuse_further(method: Method) -> None:
 def board_of(folder: Path, method: Method = USUAL) -> Leaderboard:
     """Return the leaderboard of the run in `folder`."""
     with open_run(folder) as run:
-        board = build(run.battles, run.manifest["models"], **_given(run, method))
-        return replace(_of_run(board, run), audit=tuple(brief(run)))
+        return replace(board_in(run, method), audit=tuple(brief(run)))
 
 
 def slices_of(folder: Path, by: By, method: Method = USUAL) -> Slices:
     """Return the leaderboards of the slices of the run in `folder`."""
-    from videoautoarena.runs.leaderboard.slices import build_slices
-
     with open_run(folder) as run:
-        both, models = run.manifest.get("swap") == "all", run.manifest["models"]
-        found = build_slices(run.battles, models, by=by, seats_count=both, **_given(run, method))
-        parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
-        return replace(found, parts=parts, audit=tuple(brief(run)))
+        return replace(slices_in(run, by, method), audit=tuple(brief(run)))
 
 
 def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:
     """Return the record of every pair of models in the run in `folder`."""
+    with open_run(folder) as run:
+        return pairs_in(run, method)
+
+
+def board_in(run: Run, method: Method = USUAL) -> Leaderboard:
+    """Return the leaderboard of an open run, without its audit."""
+    return _of_run(build(run.battles, run.manifest["models"], **_given(run, method)), run)
+
+
+def slices_in(run: Run, by: By, method: Method = USUAL) -> Slices:
+    """Return the leaderboards of the slices of an open run, without its audit."""
+    from videoautoarena.runs.leaderboard.slices import build_slices
+
+    both, models = run.manifest.get("swap") == "all", run.manifest["models"]
+    found = build_slices(run.battles, models, by=by, seats_count=both, **_given(run, method))
+    parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
+    return replace(found, parts=parts)
+
+
+def pairs_in(run: Run, method: Method = USUAL) -> Pairs:
+    """Return the record of every pair of models in an open run."""
     from videoautoarena.runs.leaderboard.head_to_head import build_pairs
 
+    return build_pairs(run.battles, run.manifest["models"], **_given(run, method))
+
+
+def profiles_of(folder: Path, embeddings: str | None = None) -> Profiles:
+    """Return what each model of the run in `folder` gets wrong, and where it wins.
+
+    Args:
+        folder: of the run; vectors of weaknesses are kept there.
+        embeddings: model whose embeddings of the weaknesses make themes; None: their words do.
+
+    Raises:
+        BadInput: embeddings that cannot be had.
+    """
+    from videoautoarena.runs.rating.profile import build_profiles
+    from videoautoarena.runs.rundir.weaknesses import read_looks
+
+    embed = None if embeddings is None else _embedder(embeddings, folder)
     with open_run(folder) as run:
-        return build_pairs(run.battles, run.manifest["models"], **_given(run, method))
+        looks = read_looks(run.each_battle, embed)
+        rows = build(looks.battles, run.manifest["models"]).models
+    ratings = {row.model: row.rating for row in rows}
+    return build_profiles(looks, ratings, grouped_by=embeddings or "words")
+
+
+def _embedder(model: str, folder: Path) -> Embed:
+    from videoautoarena.runs.rundir.embeddings import vectors_of
+
+    return partial(vectors_of, model=model, folder=folder, say=say, what="weaknesses")
 
 
 def _of_run(board: Leaderboard, run: Run) -> Leaderboard:

@@ -100,6 +100,28 @@ def measure_share(
     return _measure(points, groups, most=len(points), level=level)
 
 
+def measure_counts(hits: Ints, sizes: Ints) -> Share:
+    """Return `measure_share` of units counted by cluster: both of shape (clusters,).
+
+    Clusters without a unit are left out.
+
+    Raises:
+        ValueError: unequal lengths, or more hits than units.
+    """
+    if hits.shape != sizes.shape or (hits < 0).any() or (hits > sizes).any():
+        raise ValueError("each cluster must have from 0 to as many hits as units")
+    kept = sizes > 0
+    units, clusters = int(sizes.sum()), int(kept.sum())
+    if units == 0:
+        return NOTHING
+    value = int(hits.sum()) / units
+    if clusters < 2:
+        return Share(value, 0.0, 1.0, units)
+    worth = _worth(hits[kept].astype(np.float64), sizes[kept])
+    spread = Spread(value, min(worth, units), clusters)
+    return Share(value, *bound_share(*spread[:3]), units, spread)
+
+
 def measure_excess(
     hits: ArrayLike, expected: ArrayLike, cluster: ArrayLike | None = None, *, level: float = LEVEL
 ) -> Share:
@@ -163,23 +185,25 @@ def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
     value = float(points.mean())
     if clusters < 2:
         return Share(value, 0.0, 1.0, units)
-    spread = Spread(value, min(_worth(points, groups, clusters), most), clusters)
+    hits = np.asarray(np.bincount(groups, weights=points), dtype=np.float64)
+    worth = _worth(hits, np.bincount(groups))
+    spread = Spread(value, min(worth, most), clusters)
     return Share(value, *bound_share(*spread[:3], level=level), units, spread)
 
 
-def _worth(points: Floats, groups: Ints, clusters: int) -> float:
-    """How many independent units would scatter as the clusters do."""
+def _worth(hits: Floats, sizes: Ints) -> float:
+    """How many independent units would scatter as the clusters do, by the sums of each."""
     # A cluster more of usual size, of which half hit: few clusters in which hardly anything hits
     # scatter less than those they were drawn from, and where nothing hits not at all.
-    usual = len(points) / clusters
-    hits = np.append(np.bincount(groups, weights=points), usual / 2.0)
-    sizes = np.append(np.bincount(groups), usual)
-    share = hits.sum() / sizes.sum()
-    off = hits - sizes * share
-    square = (clusters + 1) / clusters * float(off @ off) / sizes.sum() ** 2
+    units, clusters = int(sizes.sum()), len(sizes)
+    usual = units / clusters
+    hit, size = np.append(hits, usual / 2.0), np.append(sizes, usual)
+    share = hit.sum() / size.sum()
+    off = hit - size * share
+    square = (clusters + 1) / clusters * float(off @ off) / size.sum() ** 2
     if square <= 0.0:
         return np.inf
-    return float(share * (1.0 - share) / square) * len(points) / float(sizes.sum())
+    return float(share * (1.0 - share) / square) * units / float(size.sum())
 
 
 def _read(hits: ArrayLike) -> Floats:

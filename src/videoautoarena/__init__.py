@@ -8,8 +8,9 @@
     board.to_frame()            # a pandas DataFrame, where pandas is installed
 
 `open_run` reads a run, `open_bench` a frozen bench, and `rate` rates anybody's battles. None of
-them calls a model or writes a file. What a person can act on is an ArenaError of one line; what was
-given wrongly is a BadInput. Nothing of this is loaded before it is asked for.
+them calls a model or writes a file, but for embeddings that you name. What a person can act on is
+an ArenaError of one line; what was given wrongly is a BadInput. Nothing of this is loaded before it
+is asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
     from videoautoarena.runs.api.accounts import Costs, Setup
     from videoautoarena.runs.api.bench import Bench, Scores, open_bench
+    from videoautoarena.runs.api.profiles import Profile, Profiles
+    from videoautoarena.runs.api.rating_options import RatingOptions
     from videoautoarena.runs.api.results import (
         Audit,
         Frames,
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
         Slices,
         Status,
     )
-    from videoautoarena.runs.api.run import RatingOptions, Run, open_run, rate
+    from videoautoarena.runs.api.run import Run, open_run, rate
 
     __version__: str
 
@@ -43,6 +46,8 @@ __all__ = [
     "Frames",
     "Leaderboard",
     "Pairs",
+    "Profile",
+    "Profiles",
     "RatingOptions",
     "Records",
     "Run",
@@ -59,10 +64,12 @@ _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
     "runs.api.accounts": ("Costs", "Setup"),
     "runs.api.bench": ("Bench", "Scores", "open_bench"),
+    "runs.api.profiles": ("Profile", "Profiles"),
     "runs.api.results": (
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),
-    "runs.api.run": ("RatingOptions", "Run", "open_run", "rate"),
+    "runs.api.rating_options": ("RatingOptions",),
+    "runs.api.run": ("Run", "open_run", "rate"),
 }
 """What is loaded from where when it is first asked for."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

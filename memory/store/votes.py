@@ -1,0 +1,113 @@
+"""What people say one after another in a labelling session: of battles, and of questions.
+
+Nothing is overwritten: a vote that was taken back stays as superseded. Of one thing and one
+labeller at most one vote stands.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+
+from pydantic import Field
+
+from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
+from videoautoarena.memory.records.records import Choice, Record, Standard
+from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.writer import Writer, needed
+
+Task = Literal["battle", "ranking"]
+Answered = Literal["a", "b"]
+"""One of a battle's two answers, by its seat in the run."""
+
+
+class Vote(Record):
+    """What one person said of one battle whose makers were hidden, in terms of model_a, model_b."""
+
+    task: ClassVar[Task] = "battle"
+
+    battle: str
+    labeller: str
+    verdict: Choice | None
+    """None where the person could not tell."""
+    standards: dict[Standard, Choice] = Field(default_factory=dict)
+    """Who is better by each standard; those that were not voted on are left out."""
+    note: str = ""
+    first: Answered
+    """Which of the run's answers was shown as Answer A."""
+    named: tuple[Answered, ...] = ()
+    """Those of the run's answers that may name their maker."""
+
+    @property
+    def subject(self) -> str:
+        """What it is of."""
+        return self.battle
+
+
+class Posed(Record):
+    """A question on a video, and where it comes from."""
+
+    source: str
+    text: str
+
+
+class Ranking(Record):
+    """How one person ranked questions on one video whose sources were hidden."""
+
+    task: ClassVar[Task] = "ranking"
+
+    video: str
+    labeller: str
+    questions: tuple[Posed, ...]
+    """In the order in which they were shown."""
+    ranks: tuple[int, ...] | None
+    """The rank of each of them, 1 for the one a user would most likely ask; None: cannot tell."""
+    note: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What it is of: the same questions on the same video, in whatever order."""
+        questions = sorted([one.source, one.text] for one in self.questions)
+        return digest(canonical_json([self.video, questions]))
+
+
+V = TypeVar("V", Vote, Ranking)
+
+
+class Cast(NamedTuple, Generic[V]):
+    """A vote, and whether it was taken back."""
+
+    vote: V
+    is_superseded: bool
+
+
+class Votes:
+    """The votes of a run, in the order in which they were cast; read only without a writer."""
+
+    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def cast(self, kind: type[V]) -> list[Cast[V]]:
+        """Return all votes of a kind, those that were taken back among them."""
+        found = self._reader.rows(
+            "SELECT body, is_superseded FROM votes WHERE task = ? ORDER BY place", kind.task
+        )
+        return [Cast(read_body(kind, body), bool(gone)) for body, gone in found]
+
+    def standing(self, kind: type[V]) -> list[V]:
+        """Return the votes of a kind that nobody took back."""
+        return [cast.vote for cast in self.cast(kind) if not cast.is_superseded]
+
+    async def put(self, vote: Vote | Ranking) -> None:
+        """Keep a vote; StoreError where this labeller has one of the same that stands."""
+        row = (vote.task, vote.subject, vote.labeller, write_body(vote))
+        sql = "INSERT INTO votes (task, subject, labeller, body) VALUES (?, ?, ?, ?)"
+        await needed(self._writer).write(sql, row)
+
+    async def withdraw(self, vote: Vote | Ranking) -> None:
+        """Mark the standing vote of this labeller on the same as superseded."""
+        await needed(self._writer).write(
+            "UPDATE votes SET is_superseded = 1 "
+            "WHERE task = ? AND subject = ? AND labeller = ? AND is_superseded = 0",
+            (vote.task, vote.subject, vote.labeller),
+        )

@@ -1,0 +1,59 @@
+"""What models get wrong, as `import videoautoarena` returns it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from videoautoarena.runs.api.results import Json, Result, drawn
+from videoautoarena.runs.text.tables import html
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.rating.profile import Profile as KnownProfile
+    from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
+
+
+class Profile(Result):
+    """What one model gets wrong more often than others, and where it wins.
+
+    A row holds a `theme` of weaknesses, of how many answers `n` it was written, the `share` of
+    those that were looked at with its 95 % interval, the same of all others, their `difference`,
+    and the `mark` `more` or `less` where that is sure.
+    """
+
+    _found: KnownProfile
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a theme, the most frequent first."""
+        return list(self.to_json()["themes"])
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.leaderboard.profile_text import render_profile
+
+        return drawn(render_profile(self._found))
+
+    def _repr_html_(self) -> str:
+        from videoautoarena.runs.leaderboard.profile_text import sheet_of_profile
+
+        return html(sheet_of_profile(self._found))
+
+
+class Profiles(Result):
+    """The profiles of all models of a run; a row holds what a `Profile` does."""
+
+    _found: KnownProfiles
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a model, the best-rated first."""
+        return list(self.to_json()["profiles"])
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.leaderboard.profile_text import render_profiles
+
+        return drawn(render_profiles(self._found))
+
+    def _repr_html_(self) -> str:
+        from videoautoarena.runs.leaderboard.profile_text import sheet_of_profiles
+
+        return html(sheet_of_profiles(self._found))

@@ -1,0 +1,329 @@
+"""What each model gets wrong more often than others, and where it wins."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.runs.rating.finding import ENOUGH, SURE, fields_json, figure_json
+from videoautoarena.runs.rating.fit import number_names
+from videoautoarena.runs.rundir.weaknesses import Fought, Look, Looks
+from videoautoarena.scoring.fitting.counts import Ints
+from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
+
+LEAST_ANSWERS = 2
+"""Of a theme; what was found in fewer answers is no theme."""
+MOST_THEMES = 40
+"""The most frequent ones; all others count as none."""
+LEAST_TESTED = 5
+"""Answers with a theme, of all models, below which no model is said to differ in it."""
+QUOTES, BATTLES, TELLING = 4, 6, 4
+"""How many faults and battles are named of a theme, and how many telling wins and losses."""
+
+Mark = Literal["more", "less"]
+
+
+class Interval(NamedTuple):
+    """A difference of two shares with its 95 % interval; None where it is not finite."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class ThemeRow:
+    """How often one model shows one theme, beside all other models together."""
+
+    theme: str
+    n: int
+    """Answers of the model that show it."""
+    of: int
+    """Answers of the model that were looked at."""
+    share: float | None
+    low: float | None
+    """Of the 95 % interval, clustered by video, as `high`."""
+    high: float | None
+    others_n: int
+    others_of: int
+    others_share: float | None
+    difference: Interval
+    quotes: tuple[str, ...]
+    """Faults of answers that show it; of those that show nothing else first."""
+    battles: tuple[str, ...]
+    """Ids of battles in which it shows it, in the same order."""
+    mark: Mark | None = None
+    """Where the difference is sure beside all others that were tested for this model."""
+
+
+@dataclass(frozen=True)
+class OtherWeaknesses:
+    """Weaknesses that are no theme: what hardly any answer was said to have."""
+
+    n: int
+    """Answers of the model that show one."""
+    quotes: tuple[str, ...]
+    battles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """What became of the decided battles against one model."""
+
+    model: str
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one model gets wrong, and where it wins."""
+
+    model: str
+    grouped_by: str
+    """What themes were made by: `words`, or the model whose embeddings of them."""
+    looked_at: int
+    """Answers of it that the evolver looked at."""
+    tested: int
+    """Themes that were tested for a difference; marks are corrected for so many."""
+    themes: tuple[ThemeRow, ...]
+    """By how often the model shows them."""
+    other: OtherWeaknesses
+    wins: tuple[str, ...]
+    """Ids of battles: over the best-rated, on the hardest questions first."""
+    losses: tuple[str, ...]
+    """Ids of battles: to the worst-rated, on the easiest questions first."""
+    opponents: tuple[Opponent, ...]
+    """Best-rated first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena profile OUT MODEL --json` prints it."""
+        return {"schema": SCHEMA, **fields_json(self)}
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """The profiles of all models of a run."""
+
+    grouped_by: str
+    """As of each profile."""
+    answers: int
+    """Answers that the evolver looked at."""
+    weaknesses: int
+    """Different weaknesses that were written down."""
+    profiles: tuple[Profile, ...]
+    """Best-rated model first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as `arena profile OUT --json` prints them."""
+        found = {**fields_json(self), "profiles": [fields_json(one) for one in self.profiles]}
+        return {"schema": SCHEMA, **found}
+
+
+@dataclass(frozen=True, eq=False)
+class _Tallies:
+    """Answers by model, video and theme."""
+
+    themes: Sequence[str]
+    shown: Ints
+    """Shape (models, themes, videos): answers that show a theme."""
+    looked: Ints
+    """Shape (models, videos): answers that were looked at."""
+
+    def contrast(self, model: int, theme: int) -> Contrast:
+        """Return how a model differs from all others in a theme."""
+        hits, sizes = self.shown[model, theme], self.looked[model]
+        rest = Counts(self.shown[:, theme].sum(axis=0) - hits, self.looked.sum(axis=0) - sizes)
+        return measure_contrast(Counts(hits, sizes), rest)
+
+    def others_n(self, model: int, theme: int) -> int:
+        """Return how many answers of the others show a theme."""
+        return int(self.shown[:, theme].sum() - self.shown[model, theme].sum())
+
+    def is_tested(self, contrast: Contrast, theme: int) -> bool:
+        """Return whether there are answers, of videos, enough to say that a model differs."""
+        sides = (contrast.one, contrast.other)
+        enough = all(side.n >= ENOUGH and side.spread is not None for side in sides)
+        return enough and int(self.shown[:, theme].sum()) >= LEAST_TESTED
+
+
+def build_profiles(
+    looks: Looks,
+    ratings: Mapping[str, float | None],
+    *,
+    grouped_by: str = "words",
+) -> Profiles:
+    """Return the profiles of models.
+
+    Args:
+        looks: what was written down about answers, and the battles they were given in.
+        ratings: of every model, best first; None of one without.
+        grouped_by: what the themes of `looks` were made by.
+    """
+    models = list(ratings)
+    kept = _kept(looks)
+    tallies = _tally(looks, models, kept)
+    met = _met(looks.battles, models)
+    profiles = []
+    for k, model in enumerate(models):
+        looked = [look for look in looks.every if look.model == model]
+        tested, rows = _rows(tallies, k, looked, looks)
+        wins, losses = _telling(met[model], ratings)
+        profile = Profile(
+            model,
+            grouped_by,
+            looked_at=len(looked),
+            tested=tested,
+            themes=rows,
+            other=_other(looked, looks, frozenset(kept)),
+            wins=wins,
+            losses=losses,
+            opponents=_opponents(met[model], models),
+        )
+        profiles.append(profile)
+    return Profiles(grouped_by, len(looks.every), len(looks.counts), tuple(profiles))
+
+
+def _kept(looks: Looks) -> list[str]:
+    """Return the themes that are told apart, the most frequent first."""
+    found = Counter(theme for look in looks.every for theme in looks.themes_of(look.weaknesses))
+    often = [(theme, n) for theme, n in found.items() if n >= LEAST_ANSWERS]
+    return [theme for theme, _ in sorted(often, key=lambda of: (-of[1], of[0]))[:MOST_THEMES]]
+
+
+def _tally(looks: Looks, models: Sequence[str], themes: Sequence[str]) -> _Tallies:
+    places = {model: k for k, model in enumerate(models)}
+    columns = {theme: k for k, theme in enumerate(themes)}
+    every = [look for look in looks.every if look.model in places]
+    video = number_names([look.video for look in every])
+    videos = int(video.max(initial=-1)) + 1
+    shown = np.zeros((len(models), len(themes), videos), dtype=np.int64)
+    looked = np.zeros((len(models), videos), dtype=np.int64)
+    for look, where in zip(every, video.tolist(), strict=True):
+        looked[places[look.model], where] += 1
+        for theme in looks.themes_of(look.weaknesses):
+            if theme in columns:
+                shown[places[look.model], columns[theme], where] += 1
+    return _Tallies(themes, shown, looked)
+
+
+def _rows(
+    tallies: _Tallies, model: int, looked: Sequence[Look], looks: Looks
+) -> tuple[int, tuple[ThemeRow, ...]]:
+    """Return how many themes were tested for a model, and all of them, the most frequent first."""
+    themes = tallies.themes
+    contrasts = [tallies.contrast(model, k) for k in range(len(themes))]
+    is_tested = [tallies.is_tested(contrast, k) for k, contrast in enumerate(contrasts)]
+    tested = sum(is_tested)
+    level = 1.0 - (1.0 - SURE) / max(tested, 1)
+    showing = defaultdict[str, list[Look]](list)
+    for look in looked:
+        for theme in looks.themes_of(look.weaknesses):
+            showing[theme].append(look)
+    rows = []
+    for k, theme in enumerate(themes):
+        mark = _mark(contrasts[k], level) if is_tested[k] else None
+        row = _row(theme, contrasts[k], showing[theme], others_n=tallies.others_n(model, k))
+        rows.append(replace(row, mark=mark))
+    return tested, tuple(sorted(rows, key=lambda row: -row.n))
+
+
+def _mark(contrast: Contrast, level: float) -> Mark | None:
+    side = contrast.side(level)
+    return None if side == 0 else "more" if side > 0 else "less"
+
+
+def _row(theme: str, contrast: Contrast, showing: Sequence[Look], *, others_n: int) -> ThemeRow:
+    one, other = contrast.one, contrast.other
+    telling = _clearest_first(showing)
+    share, low, high = map(figure_json, one[:3])
+    return ThemeRow(
+        theme,
+        n=len(showing),
+        of=one.n,
+        share=share,
+        low=low,
+        high=high,
+        others_n=others_n,
+        others_of=other.n,
+        others_share=figure_json(other.value),
+        difference=Interval(*map(figure_json, (contrast.value, *contrast.bounds()))),
+        quotes=_quoted(fault for look in telling for fault in look.faults),
+        battles=tuple(look.battle for look in telling[:BATTLES]),
+    )
+
+
+def _clearest_first(showing: Iterable[Look]) -> list[Look]:
+    """Return answers with few weaknesses first, whose faults are most surely theirs."""
+    return sorted(showing, key=lambda look: len(look.weaknesses))
+
+
+def _quoted(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(list(dict.fromkeys(texts))[:QUOTES])
+
+
+def _other(looked: Sequence[Look], looks: Looks, kept: frozenset[str]) -> OtherWeaknesses:
+    found = [
+        (look, [text for text in look.weaknesses if looks.theme_of[text] not in kept])
+        for look in looked
+    ]
+    showing = [(look, texts) for look, texts in found if texts]
+    return OtherWeaknesses(
+        len(showing),
+        _quoted(text for _, texts in showing for text in texts),
+        tuple(look.battle for look, _ in showing[:BATTLES]),
+    )
+
+
+class _Bout(NamedTuple):
+    """One decided battle from one model's side."""
+
+    battle: Fought
+    rival: str
+    points: float
+    """1 a win, 0 a loss, else a half."""
+
+
+def _met(battles: Iterable[Fought], models: Sequence[str]) -> dict[str, list[_Bout]]:
+    """Return the decided battles of each model."""
+    met: dict[str, list[_Bout]] = {model: [] for model in models}
+    for battle in battles:
+        a, b = battle.model_a, battle.model_b
+        if battle.verdict in DECIDED and a in met and b in met:
+            points = {"a": 1.0, "b": 0.0}.get(battle.verdict, 0.5)
+            met[a].append(_Bout(battle, b, points))
+            met[b].append(_Bout(battle, a, 1.0 - points))
+    return met
+
+
+def _opponents(bouts: Iterable[_Bout], models: Sequence[str]) -> tuple[Opponent, ...]:
+    points = defaultdict[str, Counter[float]](Counter)
+    for bout in bouts:
+        points[bout.rival][bout.points] += 1
+    return tuple(
+        Opponent(model, points[model][1.0], points[model][0.5], points[model][0.0])
+        for model in models
+        if model in points
+    )
+
+
+def _telling(
+    bouts: Iterable[_Bout], ratings: Mapping[str, float | None]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return wins and losses that say most of a model; those against unrated models say nothing.
+
+    A question without a grade is among wins the easiest and among losses the hardest there is.
+    """
+    rated = [(ratings[bout.rival], bout) for bout in bouts]
+    won = [(r, b.battle) for r, b in rated if r is not None and b.points == 1.0]
+    lost = [(r, b.battle) for r, b in rated if r is not None and b.points == 0.0]
+    won.sort(key=lambda of: (-of[0], -(of[1].difficulty or 0.0), of[1].id))
+    lost.sort(key=lambda of: (of[0], of[1].difficulty or np.inf, of[1].id))
+    wins, losses = (tuple(battle.id for _, battle in found[:TELLING]) for found in (won, lost))
+    return wins, losses

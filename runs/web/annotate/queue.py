@@ -1,0 +1,112 @@
+"""What one labeller is to vote on, one thing after another, and what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from videoautoarena.memory.store.votes import Ranking, Vote, Votes
+
+V = TypeVar("V", Vote, Ranking)
+TICKET_BYTES = 12
+
+
+class Stale(Exception):
+    """A vote on something else than what is out now."""
+
+
+class Progress(NamedTuple):
+    """How far a labeller is."""
+
+    done: int
+    skipped: int
+    """Those of them that the labeller could not tell."""
+    total: int
+
+
+class Queue(Generic[V]):
+    """Hands out one thing at a time under a random ticket, which is good for one vote.
+
+    What it hands out follows from the order and the votes that stand, so that a labeller goes on
+    where the last session ended.
+    """
+
+    def __init__(
+        self,
+        votes: Votes,
+        order: Sequence[str],
+        cast: Iterable[V],
+        *,
+        elsewhere: Collection[str] = (),
+    ) -> None:
+        """Begin where `cast`, this labeller's votes, end; `elsewhere` was labelled in a file."""
+        known = set(order)
+        self._votes = votes
+        self._order = order
+        self._cast: dict[str, V] = {of.subject: of for of in cast if of.subject in known}
+        self._elsewhere = known.intersection(elsewhere)
+        self._gate = asyncio.Lock()
+        self._next()
+
+    def _next(self) -> None:
+        done = self._cast.keys() | self._elsewhere
+        self.subject = next((one for one in self._order if one not in done), None)
+        self.ticket = secrets.token_hex(TICKET_BYTES)
+
+    @property
+    def progress(self) -> Progress:
+        """Return how far the labeller is."""
+        done = self._cast.keys() | self._elsewhere
+        skipped = sum(_is_skipped(vote) for vote in self._cast.values())
+        return Progress(len(done), skipped, len(self._order))
+
+    @property
+    def can_undo(self) -> bool:
+        """Return whether there is a vote to take back."""
+        return bool(self._cast)
+
+    def holder(self, ticket: str) -> str | None:
+        """Return what is out under a ticket; None where nothing is."""
+        return self.subject if secrets.compare_digest(*_bytes(ticket, self.ticket)) else None
+
+    async def vote(self, ticket: str, make: Callable[[str], V]) -> None:
+        """Keep the vote that `make` gives for what is out, then go on to the next.
+
+        Raises:
+            Stale: something else is out by now, or nothing.
+            StoreError: it could not be written; then the same stays out.
+        """
+        async with self._gate:
+            subject = self.holder(ticket)
+            if subject is None:
+                raise Stale
+            vote = make(subject)
+            await self._votes.put(vote)
+            self._cast[subject] = vote
+            self._next()
+
+    async def undo(self, ticket: str) -> None:
+        """Take the last vote back, and hand out what it was of.
+
+        Raises:
+            Stale: something else than the ticket says is out by now, or there is no vote.
+            StoreError: it could not be written; then the vote stands.
+        """
+        async with self._gate:
+            if not self._cast or not secrets.compare_digest(*_bytes(ticket, self.ticket)):
+                raise Stale
+            subject = next(reversed(self._cast))
+            await self._votes.withdraw(self._cast[subject])
+            del self._cast[subject]
+            self._next()
+
+
+def _is_skipped(vote: Vote | Ranking) -> bool:
+    return (vote.verdict if isinstance(vote, Vote) else vote.ranks) is None
+
+
+def _bytes(*texts: str) -> tuple[bytes, bytes]:
+    one, two = (text.encode("utf-8", "replace") for text in texts)
+    return one, two

@@ -1,0 +1,128 @@
+"""One HTML document made of the files in `front/`, under a policy that lets nothing else run.
+
+A page is named in `front/pages.json` with its scripts and styles. All of them, and the vendored
+libraries, stand inside the document; the policy names their hashes, so that no other script, style
+or address has any effect, wherever the text of a model or of a file may end up.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+FRONT = Path(__file__).parents[1] / "front"
+Page = Literal["report", "annotate"]
+Place = Literal["file", "split", "served"]
+"""Where a page gets its data: blocks inside it, files beside it, or the server it came from."""
+SIBLINGS = "arena-siblings"
+"""Name of the Trusted Types policy of a split report, whose script loads the files beside it."""
+
+
+@dataclass(frozen=True)
+class Assets:
+    """What a page runs and how it looks: the same bytes every time."""
+
+    title: str
+    script: str
+    style: str
+
+
+@cache
+def assets(page: Page) -> Assets:
+    """Return the script and the style of a page, each as one text."""
+    known = json.loads((FRONT / "pages.json").read_text(encoding="utf-8"))[page]
+    libraries = [_library(row["file"]) for row in vendored()]
+    sources = [_read("app", name) for name in known["scripts"]]
+    own = '\n;(()=>{"use strict";\n' + "\n".join(sources) + "\n})();\n"
+    styles = [_read("style", name) for name in known["styles"]]
+    return Assets(known["title"], "\n;".join(libraries) + own, "\n".join(styles))
+
+
+def vendored() -> list[dict[str, str]]:
+    """Return the libraries of others that stand in every page: file, version, licence, sha256."""
+    found: list[dict[str, str]] = json.loads(_read("vendor", "vendor.json"))
+    return found
+
+
+def document(
+    page: Page,
+    *,
+    place: Place = "served",
+    title: str = "",
+    summary: Any = None,
+    plain: str = "This page needs JavaScript.",
+) -> tuple[str, str]:
+    """Return an HTML document in two parts, between which the blocks of its data belong.
+
+    Args:
+        page: which one.
+        place: where its data come from.
+        title: for the tab of a browser; that of the page where it is empty.
+        summary: JSON-ready values that the script reads before anything else; None without.
+        plain: HTML that is shown where no script runs, with every text in it escaped.
+    """
+    found = assets(page)
+    inline = "" if summary is None else block("summary", safe_json(summary), "application/json")
+    slots = {
+        "CSP": html.escape(policy(page, place)),
+        "TITLE": html.escape(title or found.title),
+        "STYLE": found.style,
+        "PLAIN": plain,
+        "SUMMARY": inline,
+        "SCRIPT": found.script,
+    }
+    head, tail = _read("", "page.html").split("%DATA%")
+    filled = "".join(slots.get(part, part) for part in head.split("%"))
+    return filled, tail
+
+
+def policy(page: Page, place: Place = "served") -> str:
+    """Return the Content-Security-Policy of a page: nothing but its own bytes runs."""
+    found, server = assets(page), " 'self'" if place == "served" else ""
+    beside = " 'self' file:" if place == "split" else ""
+    parts = [
+        "default-src 'none'",
+        f"script-src {_hash(found.script)}{beside}",
+        f"style-src {_hash(found.style)}",
+        f"img-src blob:{server}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        f"trusted-types {SIBLINGS if place == 'split' else chr(39) + 'none' + chr(39)}",
+    ]
+    if place == "served":
+        parts += ["connect-src 'self'", "media-src 'self'"]
+    return "; ".join(parts)
+
+
+def block(name: str, text: str, kind: str = "text/plain") -> str:
+    """Return text that no browser runs or shows, to be found by its name; it holds no `<`."""
+    return f'<script type="{kind}" id="{html.escape(name)}">{text}</script>'
+
+
+def safe_json(value: Any) -> str:
+    """Return JSON that no HTML parser can leave, and that stands for itself in UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text.encode("utf-8", "replace").decode()
+
+
+def _library(name: str) -> str:
+    """Return a vendored file without the address of its source map, which nobody ships."""
+    lines = _read("vendor", name).splitlines()
+    return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))
+
+
+def _read(folder: str, name: str) -> str:
+    return (FRONT / folder / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

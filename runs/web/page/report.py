@@ -1,0 +1,217 @@
+"""A run as one HTML file that opens anywhere, and a large one as a file with siblings."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.rundir.reader import RUN_FILE, Run, counted, open_run
+from videoautoarena.runs.text.files import make_folder, refuse_existing, whole_file, write_whole
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.web.page.data import PageData
+from videoautoarena.runs.web.page.document import block, document
+from videoautoarena.runs.web.page.sentences import as_text
+from videoautoarena.runs.web.page.sheets import Sheet, Studio
+
+MOST_BATTLES = 10_000
+"""Of a report that is one file: about 12 MB without pictures."""
+LEVEL = 6
+"""Of gzip: 9 takes three times as long for 1 % less."""
+_BLOCK = re.compile(r"(?:index|videos|part-\d+|sprite-[0-9a-f]{12})\.js")
+OnSheet = Callable[[int, int], None]
+"""Takes how many videos have their thumbnails, and of how many."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be written."""
+
+    folder: Path
+    to: Path
+    thumbs: int = 16
+    """Thumbnails a video gets at least; 0 for none."""
+    split: bool = False
+    """Put battles and pictures into a folder beside the file, which loads them when looked at."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came of it."""
+
+    to: Path
+    battles: int
+    size_bytes: int
+    """With the files beside it."""
+    pictures_bytes: int
+    missing: Mapping[str, str]
+    """Videos of which no frame could be had any more, by their paths, and why."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena report --json` prints it."""
+        return {
+            "report": str(self.to),
+            "battles": self.battles,
+            "bytes": self.size_bytes,
+            "picture_bytes": self.pictures_bytes,
+            "missing_pictures": [{"path": p, "reason": why} for p, why in self.missing.items()],
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it for a person."""
+        size = f"{self.size_bytes / 1e6:,.1f} MB"
+        lines = [f"{safe(str(self.to))}: {counted(self.battles, 'battle')}, {size}"]
+        if self.missing:
+            path, why = next(iter(self.missing.items()))
+            more = f" and {len(self.missing) - 1} more" if len(self.missing) > 1 else ""
+            lines.append(f"no pictures of {safe(path)}{more}: {safe(why)}")
+        return lines
+
+
+def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
+    """Return the file of a report, `to` or one in the run's folder.
+
+    Raises:
+        BadInput: it is no name for one, cannot be made, or exists and `force` is not given.
+    """
+    file = to or folder / "report.html"
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"{file} is not the name of a page; pass one that ends in .html")
+    if file.name.startswith(RUN_FILE):
+        raise BadInput(f"{file} is the run itself; pass another --to")
+    if not file.absolute().parent.is_dir():
+        raise BadInput(f"{file.parent} is not a folder; create it, or pass another --to")
+    refuse_existing(file, force=force)
+    return file
+
+
+async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written:
+    """Write the report of a run; calls no model, and changes nothing else in the run's folder.
+
+    Thumbnails come from the frame cache, what that has lost from the videos themselves; a video
+    whose frames are gone is left without, and named in what comes back.
+
+    Raises:
+        BadInput: no run, too many battles for one file, or a file that cannot be written.
+    """
+    with open_run(order.folder) as run:
+        count = len(run.settled)
+    if count > MOST_BATTLES and not order.split:
+        raise BadInput(
+            f"{counted(count, 'battle')} are more than one file should hold ({MOST_BATTLES:,}); "
+            "pass --split to write them into a folder beside it"
+        )
+    data = PageData.read(order.folder)
+    with open_run(order.folder) as run:
+        sheets, missing = await draw_sheets(run, data, order.thumbs, on_sheet)
+        with whole_file(order.to) as file:
+            size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
+    pictures = sum(len(sheet.webp) for sheet in sheets.values())
+    return Written(order.to, len(data.index["id"]), size, pictures, missing)
+
+
+async def draw_sheets(
+    run: Run, data: PageData, thumbs: int, on_sheet: OnSheet | None = None
+) -> tuple[dict[str, Sheet], dict[str, str]]:
+    """Return the thumbnails by video, noted in the page's data; and which are missing and why."""
+    found: dict[str, Sheet] = {}
+    if not thumbs:
+        return {}, {}
+    videos = [video for video in run.store.videos() if video.id in data.videos]
+    async with Studio(run, thumbs) as studio:
+        for number, video in enumerate(videos, start=1):
+            body = data.videos[video.id]
+            if sheet := await studio.sheet(video, body["seen"]):
+                found[video.id] = sheet
+                body["sprite"] = sheet.to_json()
+            if on_sheet:
+                on_sheet(number, len(videos))
+    return found, {v.path: studio.missing[v.id] for v in videos if v.id in studio.missing}
+
+
+def _write(
+    file: BinaryIO, run: Run, data: PageData, sheets: Mapping[str, Sheet], beside: Path | None
+) -> int:
+    """Write the document and what lies beside it; return the bytes of all of it."""
+    summary = data.summary if beside is None else {**data.summary, "siblings": beside.name}
+    head, tail = document(
+        "report",
+        place="file" if beside is None else "split",
+        title=page_title(summary),
+        summary=summary,
+        plain=plain_table(summary),
+    )
+    file.write(head.encode())
+    size = 0
+    if beside is not None:
+        _empty(beside)
+    for name, text in _blocks(run, data, sheets):
+        if beside is None:
+            file.write(f"{block(name, text)}\n".encode())
+        else:
+            content = f'arenaBlock("{name}","{text}")\n'.encode()
+            write_whole(beside / f"{name}.js", content)
+            size += len(content)
+    file.write(tail.encode())
+    return size + file.tell()
+
+
+def _blocks(run: Run, data: PageData, sheets: Mapping[str, Sheet]) -> Iterator[tuple[str, str]]:
+    """Yield everything past the first figure, by its name, as base64: no other sign is in it."""
+    yield "index", packed(data.index)
+    yield "videos", packed(data.videos)
+    for number, part in enumerate(data.parts(run)):
+        yield f"part-{number}", packed(part)
+    for video, sheet in sheets.items():
+        yield f"sprite-{video}", b64encode(sheet.webp).decode()
+
+
+def packed(value: Any) -> str:
+    """Return JSON gzipped in base64, the same text every time."""
+    raw = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    small = gzip.compress(raw.encode("utf-8", "replace"), LEVEL, mtime=0)
+    return b64encode(small).decode()
+
+
+def page_title(summary: Mapping[str, Any]) -> str:
+    """Return who leads, and the name of the run."""
+    words = summary["words"]
+    return f"{as_text(words['lead'], words['short'])} · {summary['run']['name']}"
+
+
+def plain_table(summary: Mapping[str, Any]) -> str:
+    """Return the leaderboard as HTML for readers without scripts, every text escaped."""
+    words = summary["words"]
+    lead, rest = (html.escape(as_text(words[of], words["short"])) for of in ("lead", "rest"))
+    rows = "".join(map(_plain_row, summary["models"]))
+    head = "<tr><th>Rank<th>Model<th>Rating<th>95 % interval<th>Battles"
+    return f"<h1>{lead}</h1><p>{rest}<table>{head}{rows}</table>"
+
+
+def _plain_row(row: Mapping[str, Any]) -> str:
+    if row["rating"] is None:
+        return f"<tr><td>–<td>{html.escape(row['model'])}<td>–<td>–<td>{row['battles']}"
+    ranks = f"{row['rank_best']}–{row['rank_worst']}"
+    known = row["low"] is not None
+    interval = f"{row['low']:,.0f} to {row['high']:,.0f}" if known else "–"
+    figures = f"<td>{row['rating']:,.0f}<td>{interval}<td>{row['battles']}"
+    return f"<tr><td>{ranks}<td>{html.escape(row['model'])}{figures}"
+
+
+def _siblings(to: Path) -> Path:
+    return to.with_name(f"{to.stem}-files")
+
+
+def _empty(folder: Path) -> None:
+    """Make the folder of a split report, without the blocks of one that was there before."""
+    make_folder(folder)
+    for old in folder.glob("*.js"):
+        if _BLOCK.fullmatch(old.name):
+            old.unlink()

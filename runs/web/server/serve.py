@@ -1,0 +1,148 @@
+"""A server on this machine alone: bound, begun, and ended by Ctrl-C with all streams open."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.console.interrupts import heard
+from videoautoarena.runs.text.terminal import print_result, safe, say
+from videoautoarena.runs.web.server.guard import Guard
+
+T = TypeVar("T")
+PARTS = ("starlette", "uvicorn")
+FINISHING_S = 1
+"""So long what writes may take to finish once the server is to end."""
+MOST_AT_ONCE = 256
+"""Connections; a browser opens six."""
+
+
+def refuse_without_web() -> None:
+    """Raise BadInput, which says what to install, where pages cannot be served."""
+    for part in PARTS:
+        if find_spec(part) is None:
+            raise BadInput(f"pages need {part}; install it with pip install 'videoautoarena[web]'")
+
+
+def listen(port: int | None) -> socket.socket:
+    """Return a socket that listens on the loopback address, at a free port where none is given.
+
+    Raises:
+        BadInput: the port is taken, or not for this user.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        # A port that was in use a moment ago may be waited on by nobody but the kernel.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port or 0))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        taken = error.errno == errno.EADDRINUSE
+        why = "is taken" if taken else f"cannot be used: {os.strerror(error.errno or 0)}"
+        raise BadInput(f"port {port} {why}; pass another --port, or none") from None
+    return listener
+
+
+def port_of(listener: socket.socket) -> int:
+    """Return where a socket listens."""
+    port: int = listener.getsockname()[1]
+    return port
+
+
+def announce(links: Mapping[str, str], *, opens: bool = False) -> None:
+    """Print links, each behind the name of whom it is for where they have one.
+
+    Nothing else goes to a pipe. The browser that is opened gets the first one.
+    """
+    for name, link in links.items():
+        print_result(f"{safe(name)}: {link}" if name else link)
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        say("a link opens once, in one browser; Ctrl-C ends the pages")
+    if opens:
+        # A browser without windows stays in the foreground until somebody leaves it.
+        first = next(iter(links.values()))
+        threading.Thread(target=webbrowser.open, args=(first,), daemon=True).start()
+
+
+async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    """Answer requests until somebody interrupts; `on_ready` is called once links lead here."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            """Leave signals alone: they are heard below, and raised at nobody afterwards."""
+            yield
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """End at once what nobody waits for: streams have no end of their own."""
+            await guard.end(FINISHING_S)
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+            await super().shutdown(sockets)
+
+    # No log: an address may hold a token. What goes wrong is said by the guard.
+    server = Server(
+        uvicorn.Config(
+            guard,
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=MOST_AT_ONCE,
+            timeout_graceful_shutdown=FINISHING_S,
+        )
+    )
+
+    def end() -> None:
+        server.should_exit = True
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with heard(dict.fromkeys(signals, end)):
+        on_ready()
+        await server.serve(sockets=[listener])
+
+
+async def aside(work: Callable[[], T]) -> T:
+    """Return what `work` comes to in a thread of its own, for which no interrupt has to wait."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            result, error = work(), None
+        except BaseException as raised:  # noqa: BLE001 - it is raised again where it is awaited
+            result, error = None, raised
+        # Nobody waits for it any more where the loop was closed meanwhile.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_settle, done, result, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
+
+
+def _settle(done: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(result)
+    else:
+        done.set_exception(error)

@@ -1,0 +1,63 @@
+"""Who may look: links that open once, and the sessions that they became."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from hmac import compare_digest
+
+LENGTH = 32
+"""Random bytes of a token and of a session."""
+
+
+class Sessions:
+    """The links and sessions of one server, each of which names who looks.
+
+    Nothing of them is kept: they end with the process.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        # Cookies ignore ports, so those of two servers must not have one name.
+        self._cookie = f"arena-{port}"
+        self._links: dict[str, str] = {}
+        self._open: dict[str, str] = {}
+
+    def link(self, who: str = "") -> str:
+        """Return a new link, which opens once; `who` is what its session will be known by."""
+        token = secrets.token_urlsafe(LENGTH)
+        self._links[token] = who
+        return f"http://127.0.0.1:{self.port}/?token={token}"
+
+    def enter(self, token: str) -> str | None:
+        """Use up a token and return the cookie of its session; None where it opens nothing."""
+        found = _same(token, self._links)
+        if found is None:
+            return None
+        session = secrets.token_urlsafe(LENGTH)
+        self._open[session] = self._links.pop(found)
+        return f"{self._cookie}={session}; HttpOnly; SameSite=Strict; Path=/"
+
+    def who(self, cookies: str) -> str | None:
+        """Return who sends these cookies, as `link` named them; None for a stranger."""
+        for value in self._values(cookies):
+            found = _same(value, self._open)
+            if found is not None:
+                return self._open[found]
+        return None
+
+    def _values(self, cookies: str) -> Iterator[str]:
+        """Yield what is sent as the cookie of this server; others on this machine may set it."""
+        for pair in cookies.split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self._cookie:
+                yield value
+
+
+def _same(given: str, known: Mapping[str, str]) -> str | None:
+    """Return the key that is equal to `given`; how long it takes says nothing of any key."""
+    raw, same = given.encode("utf-8", "replace"), None
+    for key in known:
+        if compare_digest(raw, key.encode()):
+            same = key
+    return same

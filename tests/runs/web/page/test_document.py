@@ -1,0 +1,142 @@
+"""One document with all that it runs inside, and nothing else that could run."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from videoautoarena.runs.web.page.document import (
+    FRONT,
+    Page,
+    assets,
+    block,
+    document,
+    policy,
+    safe_json,
+    vendored,
+)
+
+PAGES: tuple[Page, ...] = ("report", "annotate")
+SINKS = (
+    r"\.innerHTML|\.outerHTML|insertAdjacentHTML|srcdoc|document\.write|dangerouslySetInnerHTML"
+    r"|\beval\(|new Function|setTimeout\(\s*[\"'`]|createContextualFragment|DOMParser"
+)
+
+
+class Read(HTMLParser):
+    """What an HTML parser makes of a document: its scripts and styles with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None], str]] = []
+        self.metas: dict[str, str] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if tag in ("script", "style"):
+            self.found.append((tag, known, ""))
+        if tag == "meta" and known.get("http-equiv"):
+            self.metas[str(known["http-equiv"])] = str(known["content"])
+
+    def handle_data(self, data: str) -> None:
+        if self.found and self.lasttag in ("script", "style") and self.cdata_elem:
+            tag, known, before = self.found[-1]
+            self.found[-1] = tag, known, before + data
+
+
+def hashed(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_policy_names_the_very_bytes_of_the_script_and_the_style(page: Page) -> None:
+    head, tail = document(page, place="file", title="<b>", summary={"a": "</script>"})
+    read = Read(head + block("x", "abc") + tail)
+    known = read.metas["Content-Security-Policy"]
+    run = [text for tag, attrs, text in read.found if tag == "script" and "type" not in attrs]
+    looks = [text for tag, _, text in read.found if tag == "style"]
+    assert [hashed(text) in known for text in (*run, *looks)] == [True, True]
+    assert "unsafe" not in known
+    assert "default-src 'none'" in known
+    assert "require-trusted-types-for 'script'" in known
+    assert "trusted-types 'none'" in known
+    kept = [json.loads(text) for _, attrs, text in read.found if attrs.get("id") == "summary"]
+    assert kept == [{"a": "</script>"}]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_no_address_that_a_browser_would_ask(page: Page) -> None:
+    head, tail = document(page, place="file")
+    outside = re.sub(r"<(script|style)>.*?</\1>", "", head + tail, flags=re.DOTALL)
+    assert "src=" not in outside
+    assert "href=" not in outside
+    assert not re.search(r"@import|url\(", assets(page).style)
+
+
+def test_a_file_may_connect_to_nobody_and_a_served_page_to_its_server_alone() -> None:
+    assert "connect-src" not in policy("report", "file")
+    assert "connect-src 'self'" in policy("report", "served")
+    assert "http" not in policy("report", "served")
+
+
+def test_each_vendored_library_is_the_very_one_that_was_published() -> None:
+    rows = vendored()
+    assert {row["package"] for row in rows} == {"preact", "htm", "marked"}
+    for row in rows:
+        content = (FRONT / "vendor" / row["file"]).read_bytes()
+        assert sha256(content).hexdigest() == row["sha256"]
+        assert (FRONT / "vendor" / row["licence_file"]).stat().st_size > 500
+    names = {name for row in rows for name in (row["file"], row["licence_file"])}
+    there = {path.name for path in (FRONT / "vendor").iterdir()}
+    assert there == names | {"vendor.json"}
+
+
+def own_files() -> list[str]:
+    return [
+        str(path.relative_to(FRONT))
+        for path in sorted(FRONT.rglob("*"))
+        if path.suffix in (".js", ".css") and path.parent.name != "vendor"
+    ]
+
+
+def test_every_file_of_the_front_is_on_a_page() -> None:
+    pages = json.loads((FRONT / "pages.json").read_text())
+    used = {f"app/{name}" for page in pages.values() for name in page["scripts"]}
+    used |= {f"style/{name}" for page in pages.values() for name in page["styles"]}
+    assert used == set(own_files())
+
+
+@pytest.mark.parametrize("name", own_files())
+def test_a_file_of_the_front_is_short_and_has_no_way_to_make_html_of_text(name: str) -> None:
+    text = (FRONT / name).read_text()
+    lines = text.splitlines()
+    assert len(lines) <= 400
+    assert [line for line in lines if len(line) > 100] == []
+    assert re.findall(SINKS, text) == []
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(st.characters(), max_size=40),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=20,
+    )
+)
+def test_json_in_a_page_comes_out_as_it_went_in_and_ends_no_element(value: object) -> None:
+    text = safe_json(value)
+    assert not set("<>&\u2028\u2029") & set(text)
+    whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    assert json.loads(text) == json.loads(whole)
+
+
+def test_figures_that_are_no_numbers_are_refused_where_a_page_is_made() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        safe_json({"rating": float("nan")})
