@@ -14,6 +14,7 @@ import pytest
 from docs.generate import DOCS
 from tests.support.clips import draw_folder
 from tests.support.held import held
+from tests.support.json_schemas import problems
 from tests.support.pages import first_column, section
 from tests.support.played import call, invoke, lineage, play, slot, video
 from videoautoarena.agents.providers import Declaration
@@ -22,11 +23,17 @@ from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Posed, Ranking
 from videoautoarena.memory.store.votes import Vote as BattleVote
+from videoautoarena.runs.battles.export import KINDS, records_schema
+from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
+from videoautoarena.runs.battles.standards import StandardVerdicts
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.cli.ending import _state
 from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable
+from videoautoarena.runs.rundir.films import RunVideo
+from videoautoarena.runs.rundir.setup import Member, Roles, Setup
+from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
 from videoautoarena.runs.tournament.simulate import Finished
 
 
@@ -47,6 +54,13 @@ def fields(model: Any) -> list[str]:
         ("An attempt", Attempt),
         ("A draw", Sample),
         ("A trial", Trial),
+        ("Settings of a run", Setup),
+        ("A video of a run", RunVideo),
+        ("Costs of a run", RunCosts),
+        ("A sum of calls", Spending),
+        ("What a battle took", Took),
+        ("A round", Round),
+        ("Verdicts by standard", StandardVerdicts),
         ("models.NAME", ModelTable),
         ("providers.NAME", Declaration),
         ("roles", RolesTable),
@@ -55,6 +69,20 @@ def fields(model: Any) -> list[str]:
 )
 def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> None:
     assert first_column(section("records.md", heading)) == fields(model)
+
+
+@pytest.mark.parametrize(
+    ("heading", "models"),
+    [
+        ("Settings of a run", (Roles, Member)),
+        ("A sum of calls", (Waits,)),
+        ("A round", (Difficulty, Gate, Points)),
+    ],
+)
+def test_what_stands_within_a_record_is_named_where_it_stands(heading: str, models: Any) -> None:
+    words = set(re.findall(r"`(\w+)`", section("records.md", heading)))
+    for model in models:
+        assert set(fields(model)) <= words, model
 
 
 @pytest.fixture
@@ -82,12 +110,37 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         assert first_column(section("records.md", heading)) == list(found)
 
 
+def test_profiles_are_written_down(run: Path) -> None:
+    found = json.loads(invoke("profile", run, "--json").output)
+    one = json.loads(invoke("profile", run, "hawk", "--json").output)
+    assert first_column(section("records.md", "Profiles")) == list(found)
+    assert first_column(section("records.md", "A profile")) == [k for k in one if k != "schema"]
+    theme = section("records.md", "A theme of weaknesses")
+    assert first_column(theme) == list(one["themes"][0])
+
+
 def test_an_export_is_written_down(run: Path) -> None:
     words = section("records.md", "An export") + section("records.md", "A call")
     for what in ("calls", "battles"):
         line = invoke("export", run, "--what", what).output.splitlines()[0]
         fields_of_battle = set(first_column(section("records.md", "A battle")))
         assert set(json.loads(line)) <= set(re.findall(r"`(\w+)`", words)) | fields_of_battle
+
+
+def test_the_schema_of_what_describes_a_run_is_published() -> None:
+    published = json.loads((DOCS / "run-records.schema.json").read_text())
+    assert published == records_schema(), "make docs"
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_what_describes_a_run_fits_its_schema(run: Path, what: str) -> None:
+    whole = records_schema()
+    lines = [json.loads(line) for line in invoke("export", run, "--what", what).stdout.splitlines()]
+    assert lines
+    for line in lines:
+        assert problems(line, whole["properties"][what], whole) == []
+        assert next(iter(line)) == "schema"
+    assert problems({**lines[0], "more": 1}, whole["properties"][what], whole)
 
 
 def test_what_labels_show_is_written_down(run: Path) -> None:

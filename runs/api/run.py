@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -264,20 +264,16 @@ class Run:
         with self._opened() as run:
             return Costs(costs_of(run))
 
-    def rounds(self, *, themes: Mapping[str, str] | None = None) -> Records[Round]:
+    def rounds(self) -> Records[Round]:
         """Return the rounds as frozen records: how hard, who did well, what went wrong.
 
-        Args:
-            themes: of recorded weaknesses, by their words; those left out stand as they are.
-
-        Returns:
-            A record a round; `to_json()` is what `arena export --what rounds` prints.
+        Their themes are those of `profiles`; `to_json()` is what `arena export --what rounds`
+        prints.
         """
-        from videoautoarena.runs.battles.rounds import NO_THEMES, rounds_of
+        from videoautoarena.runs.battles.rounds import rounds_in
 
         with self._opened() as run:
-            found = rounds_of(run.each_battle, themes=themes or NO_THEMES)
-        return Records(found, "rounds", shown=_ROUNDS)
+            return Records(rounds_in(run), "rounds", shown=_ROUNDS)
 
     def standards(self) -> Records[StandardVerdicts]:
         """Return the verdicts on each battle by each of the four standards, as frozen records.

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
 from videoautoarena.memory.store.votes import Cast, Ranking, Vote
+from videoautoarena.runs.audit.checks import with_checks
 from videoautoarena.runs.audit.human_agreement import (
     TIE,
     Spoken,
@@ -120,7 +121,7 @@ def show_labels(run: Run) -> LabelReport:
         sample=SampleCount(len(drawn), len(drawn & labelled), len(decided)),
         votes=_votes(cast),
         labellers=tuple(_labellers(spoken, cast)),
-        findings=tuple(raise_alarms(said)),
+        findings=tuple(with_checks(raise_alarms(said))),
         calibration=tuple(calibrate(run.battles, spoken)) if spoken else (),
         ranking=rank_sources(evidence.votes.cast(Ranking)),
     )

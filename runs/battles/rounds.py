@@ -18,6 +18,8 @@ from videoautoarena.memory.records.records import (
     Record,
     Standard,
 )
+from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.rundir.weaknesses import read_looks
 
 Themes = Mapping[str, str]
 """A recorded weakness to the theme it belongs to; one that is left out is a theme of its own."""
@@ -124,6 +126,11 @@ class _Sum:
             themes=_counts(Counter(theme for _, theme in self.shown)),
             looked_at=len(self.looked_at),
         )
+
+
+def rounds_in(run: Run) -> list[Round]:
+    """Return the rounds of a run; their themes are those of the profiles of its models."""
+    return rounds_of(run.each_battle, themes=read_looks(run.each_battle).theme_of)
 
 
 def rounds_of(battles: Iterable[Battle], *, themes: Themes = NO_THEMES) -> list[Round]:

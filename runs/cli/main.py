@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "power": ("compare", "Estimate how many battles separate models."),
     "battles": ("inspect", "List all battles of a run, one per line."),
     "report": ("web", "Write a run as one HTML page."),
+    "view": ("web", "Show a run in a browser while it goes on."),
     "pictures": ("compare", "Draw figures of a run for a paper."),
     "rejudge": ("audit", "Judge the same answers with another judge and compare."),
     "show": ("inspect", "Show one battle in full."),

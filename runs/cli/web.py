@@ -1,4 +1,4 @@
-"""Pages that people look at: `report`, and `annotate`."""
+"""Pages that people look at: `report`, `view` and `annotate`."""
 
 from __future__ import annotations
 
@@ -52,6 +52,32 @@ def report_command(
         return
     for line in written.as_lines():
         print_result(line)
+
+
+@click.command(
+    "view",
+    epilog="""\b
+Examples:
+  arena view arena-out --open
+  arena view runs --port 8080
+
+The exit code is 0 when Ctrl-C ends it.""",
+)
+@click.argument("out", type=options.PATH, metavar="OUT|FOLDER")
+@options.PORT
+@options.OPEN
+def view_command(out: Path, *, port: int | None, opens: bool) -> None:
+    """Show the run in OUT as a page in a browser, also while it is played.
+
+    Of a FOLDER, the runs in it and up to three folders below it are listed. The page is served on
+    this machine alone, and the link opens it once; nothing is written. Ctrl-C ends it.
+    """
+    from videoautoarena.runs.web.server.serve import refuse_without_web
+
+    refuse_without_web()
+    from videoautoarena.runs.web.view.app import view
+
+    run_async(view(out, port, opens=opens))
 
 
 @click.command(

@@ -300,7 +300,7 @@ def profiles_of(folder: Path, embeddings: str | None = None) -> Profiles:
         BadInput: embeddings that cannot be had.
     """
     from videoautoarena.runs.rating.profile import build_profiles
-    from videoautoarena.runs.rating.weaknesses import read_looks
+    from videoautoarena.runs.rundir.weaknesses import read_looks
 
     embed = None if embeddings is None else _embedder(embeddings, folder)
     with open_run(folder) as run:

@@ -12,7 +12,7 @@ import numpy as np
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
 from videoautoarena.runs.rating.finding import ENOUGH, SURE, fields_json, figure_json
 from videoautoarena.runs.rating.fit import number_names
-from videoautoarena.runs.rating.weaknesses import Fought, Look, Looks
+from videoautoarena.runs.rundir.weaknesses import Fought, Look, Looks
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
 

@@ -40,7 +40,12 @@ def manifest(**changed: Any) -> dict[str, Any]:
     """Return a manifest as a run writes it."""
     models = ["hawk", "owl", "mole"]
     cast = {
-        name: {"model": f"offline:{name}", "max_frames": 4, "endpoint": "in-process"}
+        name: {
+            "model": f"offline:{name}",
+            "max_frames": 4,
+            "endpoint": "in-process",
+            "timeout_s": 300.0,
+        }
         for name in (*models, "examiner", "judge")
     }
     return {

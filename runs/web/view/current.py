@@ -19,8 +19,8 @@ from videoautoarena.runs.web.server.serve import aside
 
 LEAST_S = 3.0
 """Between two readings of a run that grows."""
-SHARE = 20
-"""What reading took is waited so many times before the run is read again."""
+SHARE = 10
+"""So many times what reading cost a core is waited before the run is read again."""
 LayOut = Callable[[Run, dict[str, dict[str, Any]]], None]
 Stamp = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time of change of a run's file and of its log; no log where it is empty."""
@@ -65,17 +65,19 @@ class Current:
         return known
 
     async def _read(self, stamp: Stamp) -> Data:
-        began = time.monotonic()
-        data = await aside(lambda: self._read_aside(stamp))
-        ended = time.monotonic()
-        self._due_s = ended + max(LEAST_S, SHARE * (ended - began))
+        is_first = self._data is None
+        data, cost_s = await aside(lambda: self._read_aside(stamp))
+        # What the first one cost is mostly what had to be imported.
+        self._due_s = time.monotonic() + max(LEAST_S, 0 if is_first else SHARE * cost_s)
         return data
 
-    def _read_aside(self, stamp: Stamp) -> Data:
+    def _read_aside(self, stamp: Stamp) -> tuple[Data, float]:
+        began = time.thread_time()
+        page = PageData.read(self.folder)
         with open_run(self.folder) as run:
-            page = PageData.of(run)
             self._lay_out(run, page.videos)
-        return Data(page, stamp, as_json(page.index), as_json(page.videos))
+        data = Data(page, stamp, as_json(page.index), as_json(page.videos))
+        return data, time.thread_time() - began
 
 
 def stamp_of(folder: Path) -> Stamp:

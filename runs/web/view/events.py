@@ -52,7 +52,7 @@ class Watch:
         self._live: Live | None = None
         self._data: Data | None = None
         self._news: list[int] = []
-        """Of each time that battles were new: the first place of the index that is not as it was."""
+        """Each time that battles were new: the first place of the index that is not as it was."""
         self._is_over = False
         self._pace: tuple[float, int] | None = None
         """When the run was first looked at, and how many battles were settled then."""
@@ -107,25 +107,31 @@ class Watch:
     async def _follow(self) -> None:
         """Look at the run once a second until nobody plays it any more."""
         stamp: Stamp | None = None
+        reading = asyncio.create_task(self._renew())
         try:
             while not self._is_over:
                 running = self._is_running()
                 now = stamp_of(self._current.folder)
-                # What is written between the two looks is seen at the next one.
-                await self._renew(newest=not running)
-                if now != stamp or (self._live and self._live.running != running):
-                    stamp = now
-                    self._live = await self._look(running)
+                if not running:
+                    await reading
+                    await self._renew(newest=True)
+                elif reading.done():
+                    reading.result()
+                    reading = asyncio.create_task(self._renew())
+                # What is written after this look is seen at the next one.
+                if now != stamp or not running:
+                    stamp, self._live = now, await self._look(running)
                 self._is_over = not running
                 self._tell()
-                if not self._is_over:
+                if running:
                     await asyncio.sleep(EVERY_S)
         except ArenaError as wrong:
             say(safe(str(wrong)))
         finally:
+            reading.cancel()
             self._tell()
 
-    async def _renew(self, *, newest: bool) -> None:
+    async def _renew(self, *, newest: bool = False) -> None:
         """Take the latest data, and note from which battle on they are not as they were."""
         before, self._data = self._data, await self._current.data(newest=newest)
         if before is not None and self._data is not before:

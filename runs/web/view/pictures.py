@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.memory.records.records import Frames, Sampling, Video
+from videoautoarena.memory.records.records import Frames, Role, Sampling, Video
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.opener import videos_folder
 from videoautoarena.runs.rundir.reader import Run, open_run
@@ -89,7 +89,8 @@ def find_video(folder: Path, id_: str) -> Found | None:
 
 def _limits(config: RunConfig, total: int) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Give the frames that each contestant and judge will see, of so many."""
-    for role, names in (("contestant", config.models), ("judge", config.judges)):
+    roles: dict[Role, Sequence[str]] = {"contestant": config.models, "judge": config.judges}
+    for role, names in roles.items():
         for name in names:
             limit = config.model_of(name).frame_limit(role)
             yield f"{role} {name}", tuple(kept_places(total, limit))
