@@ -115,9 +115,9 @@ def annotate_command(
 ) -> None:
     """Let people label battles of the run in OUT in a browser, without knowing whose they are.
 
-    The battles are a random sample, recorded in the run; labels of earlier draws are completed
-    first. Each vote is in the run before the next battle is shown. The page is served on this
-    machine alone, and each link opens it once. Ctrl-C ends it; the same command goes on later.
+    The battles are a random sample that is recorded in the run, those of earlier draws first. Each
+    vote is in the run before the next battle is shown. The page is served on this machine alone,
+    and each link opens it once. Ctrl-C ends it; the same command goes on later.
     """
     from videoautoarena.runs.web.server.serve import refuse_without_web
 
