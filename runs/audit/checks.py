@@ -106,10 +106,6 @@ _KINDS = {
     "labels.judge_accuracy": _Kind("Agrees with people on accuracy"),
     "labels.judge_relevance": _Kind("Agrees with people on relevance"),
     "labels.judge_helpfulness": _Kind("Agrees with people on helpfulness"),
-    "labels.people_instruction_following": _Kind("Two people agree on instruction following"),
-    "labels.people_accuracy": _Kind("Two people agree on accuracy"),
-    "labels.people_relevance": _Kind("Two people agree on relevance"),
-    "labels.people_helpfulness": _Kind("Two people agree on helpfulness"),
 }
 """By section and figure."""
 

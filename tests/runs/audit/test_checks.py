@@ -25,7 +25,6 @@ HOLES = {
     "labels.{name}": [f"labels.{name}" for name in STANDARDS],
     "people_{name}": [f"people_{name}" for name in STANDARDS],
     "judge_{name}": [f"judge_{name}" for name in STANDARDS],
-    "people_{name}": [f"people_{name}" for name in STANDARDS],
     "panel.{key}": ["panel.unanimous", "panel.majority", "panel.split"],
     "canary.{key}": ["canary.windbag", "canary.trickster"],
 }
