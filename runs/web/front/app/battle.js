@@ -136,7 +136,7 @@ function AnswerText({ text }) {
 
 function answerFacts(battle, film, name) {
   const took = battle.took?.[`contestant:${name}`];
-  const frames = counted(film.seen[name]?.length ?? 0, "frame");
+  const frames = counted(seenBy(film, "contestant", name).length, "frame");
   if (!took) return frames;
   return [frames, `${whole(took.out)} tokens`, waited(took.s), money(took.usd)].join(" · ");
 }

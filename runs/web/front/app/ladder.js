@@ -33,7 +33,7 @@ function Ladder() {
   const line = (row) => html`<${LadderRow} key=${row.model} row=${row} of=${rows.length} at=${at}
     ticks=${ticks} isStyled=${isStyled} />`;
   const cls = `ladder ${rows.length > MOST_CELLS ? "many" : ""}`;
-  return html`<${Section} id="ladder" kicker="The ladder" says=${ladderSays(rows)}
+  return html`<${Section} id="ladder" kicker="The ladder" says=${sentenceOf("ladder")}
     tools=${hasStyle && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
     note=${html`<${LadderNote} rows=${rows} />`}>
     <div class=${cls} role="table" aria-label="Ratings">
@@ -108,20 +108,6 @@ function LadderNote({ rows }) {
     axis. A rank is the range that the intervals leave open.${few > 0 && warning}`;
 }
 
-function ladderSays(rows) {
-  const [top, next] = rows;
-  if (!next) return "One model has been rated.";
-  const halves = rows
-    .filter((row) => isKnown(row.low))
-    .map((row) => (row.high - row.low) / 2)
-    .sort((one, other) => one - other);
-  const points = counted(Math.round(top.rating - next.rating), "point");
-  const gap = `${shortOf(top.model, 44)} stands ${points} above ${shortOf(next.model, 44)}`;
-  if (!halves.length) return `${gap}; too few battles for intervals.`;
-  const middle = whole(halves[Math.floor(halves.length / 2)]);
-  return `${gap}; half of the intervals are wider than ±${middle}.`;
-}
-
 /* Models that no decided battle has placed stand below the ladder, not in it. */
 function Unrated() {
   const rows = summary.models.filter((row) => !isKnown(row.rating));
@@ -131,6 +117,6 @@ function Unrated() {
 }
 
 function NotRated() {
-  return html`<${Section} id="ladder" kicker="The ladder"
-    says="Nothing is rated yet: a rating needs a decided battle."><${Unrated} /></${Section}>`;
+  const says = html`${sentenceOf("ladder")} A rating needs a decided battle.`;
+  return html`<${Section} id="ladder" kicker="The ladder" says=${says}><${Unrated} /></${Section}>`;
 }

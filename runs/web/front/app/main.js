@@ -132,8 +132,9 @@ function App() {
 }
 
 function Broken({ error }) {
+  const runs = html`<p><a class="plain" href=${location.pathname}>All runs</a></p>`;
   return html`<main id="main" class="wide"><h1 class="page">Nothing to show</h1>
-    <p class="banner">${plain(String(error?.message ?? error))}</p></main>`;
+    <p class="banner">${plain(String(error?.message ?? error))}</p>${runName && runs}</main>`;
 }
 
 async function start() {

@@ -30,7 +30,7 @@ function Matrix() {
   const tools = html`<${Segments} label="What the cells show" options=${WAYS} value=${way}
     onChange=${setWay} />`;
   const hint = html`<span class="muted">${MATRIX_HINT}</span>`;
-  return html`<${Section} id="pairs" kicker="Head to head" says=${summary.words.pairs}
+  return html`<${Section} id="pairs" kicker="Head to head" says=${sentenceOf("pairs")}
     tools=${tools} note=${MATRIX_NOTE}>
     <${MatrixTable} spot=${spot} order=${order} cells=${cells} way=${way} on=${choose}
       off=${() => setOn(false)} />

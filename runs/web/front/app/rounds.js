@@ -25,7 +25,7 @@ const ROUNDS_NOTE =
 function Rounds() {
   const { rounds } = summary;
   if (!rounds.length) return null;
-  return html`<${Section} id="rounds" kicker="Rounds" says=${summary.words.rounds}
+  return html`<${Section} id="rounds" kicker="Rounds" says=${sentenceOf("rounds")}
     note=${ROUNDS_NOTE}>${rounds.length > 1 && html`<${RoundCharts} rounds=${rounds} />`}
     <${RoundTable} rounds=${rounds} /><${Legend} rows=${[...ORIGINS, ...ENDINGS]} /></${Section}>`;
 }

@@ -9,15 +9,24 @@ function Runs({ runs }) {
 }
 
 function RunCard({ run }) {
+  const inside = html`<span class="kicker">${stateOf(run)}</span>
+    <b><bdi>${plain(run.name)}</bdi></b>${
+      run.reason ? html`<span>${plain(run.reason)}</span>` : html`<${RunProgress} run=${run} />`
+    }`;
+  if (run.reason) return html`<li><div class="card">${inside}</div></li>`;
+  return html`<li><a class="card" href=${`?run=${encodeURIComponent(run.id)}`}>${inside}</a></li>`;
+}
+
+function stateOf({ changed_s: changed, reason, running, settled, slots }) {
+  if (reason) return "cannot be read";
+  const state = running ? "being played" : settled < slots ? "stopped" : "complete";
+  return `${state}${changed ? `, changed ${dated(changed)}` : ""}`;
+}
+
+function RunProgress({ run }) {
   const share = run.slots ? run.settled / run.slots : 0;
-  const state = run.running ? "running" : run.settled < run.slots ? "stopped" : "complete";
-  const leader = run.leader
-    ? html`<bdi>${plain(brief(run.leader, 44))}</bdi> leads`
-    : "no leader yet";
-  return html`<li><a class="card" href=${`?run=${encodeURIComponent(run.name)}`}>
-    <span class="kicker">${[dated(run.began_s), state].filter(Boolean).join(" · ")}</span>
-    <b><bdi>${plain(run.name)}</bdi></b>
-    <span class="share-bar" aria-hidden="true"><i style=${{ width: `${100 * share}%` }}></i></span>
+  return html`<span class="share-bar" aria-hidden="true">
+      <i style=${{ width: `${100 * share}%` }}></i></span>
     <span class="muted"><span class="num">${whole(run.settled)}</span> of ${" "}
-      ${counted(run.slots, "battle")}; ${leader}</span></a></li>`;
+      ${counted(run.slots, "battle")} between ${counted(run.models.length, "model")}</span>`;
 }

@@ -3,18 +3,28 @@
 const FEW_THUMBS = 72;
 const READERS = ["a", "b", "judge"];
 
+/* The places of the frames that a contestant or a role was sent. A role that several models play,
+   and a contestant with a role's name, stand with both. */
+function seenBy(film, role, name) {
+  const alone = role === "contestant" ? name : role;
+  return film.seen[`${role} ${name}`] ?? film.seen[alone] ?? [];
+}
+
 /* Of every reader: its side, its name, the places of its frames among the video's. */
 function lanesOf(battle, film) {
   const ofModel = (side) => {
     const name = battle[`model_${side}`];
     const isSent = battle[`answer_${side}`] !== null;
-    return { key: side, name: nameOf(name), places: isSent ? (film.seen[name] ?? []) : [] };
+    return {
+      key: side,
+      name: nameOf(name),
+      places: isSent ? seenBy(film, "contestant", name) : [],
+    };
   };
-  const all = film.times.map((_, place) => place);
   return [
     ofModel("a"),
     ofModel("b"),
-    { key: "judge", name: "the judge", places: film.seen.judge ?? all },
+    { key: "judge", name: "the judge", places: seenBy(film, "judge", battle.verdicts[0]?.judge) },
   ];
 }
 

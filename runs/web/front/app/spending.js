@@ -20,7 +20,7 @@ const number = (text) => html`<span class="num">${text}</span>`;
 function Spending() {
   const models = summary.models.filter((row) => row.answers);
   if (!summary.spending.length) return null;
-  return html`<${Section} id="spending" kicker="Cost and time" says=${summary.words.spending}
+  return html`<${Section} id="spending" kicker="Cost and time" says=${sentenceOf("spending")}
     note=${spendingNote()}>
     <div class="panels two">
       <${Table} label="Spending by role" columns=${ROLE_COLUMNS} rows=${roleRows()} />
