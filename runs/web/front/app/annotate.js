@@ -21,9 +21,11 @@ const KEYS = {
   ],
 };
 const NAMES = { battle: "Answers", ranking: "Questions" };
-const THINGS = { battle: ["battle", "battles"], ranking: ["set", "sets"] };
+const THINGS = {
+  battle: ["battle", "battles"],
+  ranking: ["set of questions", "sets of questions"],
+};
 
-const taskNow = () => (location.hash === "#questions" ? "ranking" : "battle");
 const linkOfTask = { battle: "#answers", ranking: "#questions" };
 
 function Top({ state, help }) {
@@ -55,16 +57,13 @@ function Progress({ state }) {
 function Finished({ state }) {
   const { total } = state.tasks[state.task];
   const rest = TASKS.find((task) => state.tasks[task].done < state.tasks[task].total);
-  const undoes = html`<button disabled=${!state.can_undo} onClick=${undo}>Take the last one
-    back</button>`;
   if (total === 0) return html`<h1 class="page">There is nothing to do here.</h1>`;
-  return html`<h1 class="page">All ${counted(total, ...THINGS[state.task])} are done. Thank you.</h1>
+  const goOn = html`<a class="plain" href=${linkOfTask[rest]}>Go on with ${" "}
+    ${rest && NAMES[rest].toLowerCase()}</a>`;
+  return html`<h1 class="page">That was all: ${counted(total, ...THINGS[state.task])}.</h1>
     <p class="muted how">Every vote is in the run. You can close this page.</p>
-    <p class="actions">${undoes}${
-      rest &&
-      html`<a class="plain" href=${linkOfTask[rest]}>Go on with
-      ${NAMES[rest].toLowerCase()}</a>`
-    }</p>`;
+    <p class="actions"><button disabled=${!state.can_undo} onClick=${undo}>Take the last one
+      back</button>${rest && goOn}</p>`;
 }
 
 function Task({ state, draft }) {
@@ -107,13 +106,14 @@ function App() {
   const box = useRef(null);
   const help = () => (box.current.open ? box.current.close() : box.current.showModal());
   useWindowEvent("keydown", (event) => press(event, help));
-  useWindowEvent("hashchange", () => load(taskNow()));
+  useWindowEvent("hashchange", load);
   useEffect(() => {
     if (!state) return;
     const { done, total } = state.tasks[state.task];
     document.title = `${state.item ? `${done + 1} of ${total}` : "Done"} · Labelling`;
   }, [state]);
-  const alert = html`<div role="alert">${error && html`<p class="banner">${plain(error)}</p>`}</div>`;
+  const banner = error && html`<p class="banner">${plain(error)}</p>`;
+  const alert = html`<div role="alert">${banner}</div>`;
   if (!state) {
     const waiting = error ? null : html`<p class="muted loading">Drawing battles …</p>`;
     return html`<main id="main" class="wide">${alert}${waiting}</main>`;
@@ -133,7 +133,7 @@ function statusOf(state) {
 async function start() {
   theme.start();
   render(html`<${App} />`, document.getElementById("app"));
-  await load(taskNow());
+  await load();
   const { tasks, item } = session.state ?? {};
   /* Whoever has questions alone to rank need not look for them. */
   if (tasks && !item && tasks.battle.total === 0 && tasks.ranking.total > 0) {

@@ -1,4 +1,4 @@
-/* The first task: a video, a user, a question and two answers of which nobody says who gave them. */
+/* The first task: a video, a user, a question and two answers; nobody says who gave them. */
 const VOTES = [
   ["1", "a", "A is better"],
   ["2", "b", "B is better"],

@@ -45,9 +45,15 @@ function Choice({ place, text, rank }) {
     <span class="rank">${RANKS[rank] ?? ""}</span></button></li>`;
 }
 
+/* Once all are in order, Enter saves them wherever the focus was. */
 function RankingBar({ state }) {
+  const save = useRef(null);
+  const isDone = isRanked();
+  useEffect(() => {
+    if (isDone) save.current.focus({ preventScroll: true });
+  }, [isDone]);
   return html`<div class="vote-bar" role="group" aria-label="Your ranking">
-    <button class="vote vote-save" disabled=${!isRanked()} onClick=${saveRanking}>
+    <button ref=${save} class="vote vote-save" disabled=${!isDone} onClick=${saveRanking}>
       <kbd>Enter</kbd><span>Save this order</span></button>
     <button class="vote" onClick=${() => vote({ ranks: null })}><kbd>5</kbd>
       <span>Can’t tell</span></button><${UndoButton} state=${state} /></div>`;

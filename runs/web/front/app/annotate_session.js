@@ -50,9 +50,15 @@ async function answered(path, body) {
   return { status: response.status, found };
 }
 
-async function load(task) {
+/* Which task the address names. */
+const taskNow = () => (location.hash === "#questions" ? "ranking" : "battle");
+
+/* Asks for what is out. An answer that comes when another task is wanted by now is passed over. */
+async function load() {
+  const task = taskNow();
   try {
     const { status, found } = await answered(`api/annotate/${task}`);
+    if (task !== taskNow()) return;
     if (status === 200) take(found);
     else put({ error: found.error });
   } catch {
@@ -70,7 +76,7 @@ async function send(what, body) {
     const path = `api/annotate/${state.task}/${what}`;
     const { status, found } = await answered(path, { ticket: state.ticket, ...body });
     if (found.error) put({ error: found.error });
-    else take(found, status === 409 ? ALREADY : null);
+    else if (found.task === taskNow()) take(found, status === 409 ? ALREADY : null);
     return status === 200;
   } catch {
     put({ error: UNSAVED });
