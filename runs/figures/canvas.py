@@ -252,8 +252,8 @@ def _set(words: Sequence[str], width: float, size: float, colour: str, weight: s
     return [Line(line, size, colour, weight) for line in _wrapped(kept, width, size, weight)]
 
 
-MOST_LINES = 3
-"""Of notes under a figure."""
+MOST_LINES, _CUT = 3, 6
+"""Lines of notes under a figure, and words that a note which is cut keeps at least."""
 
 
 def _said(notes: Notes, width: float) -> list[str]:
@@ -264,7 +264,7 @@ def _said(notes: Notes, width: float) -> list[str]:
         if _fits([*whole, *_more(left - 1)], width):
             words, left = whole, left - 1
         elif place < len(notes.needed):
-            cut = [[*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + 2, -1)]
+            cut = [[*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1)]
             words = next((some for some in cut if _fits([*some, *_more(left)], width)), words)
     return [*words, *_more(left)]
 

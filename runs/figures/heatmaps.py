@@ -92,7 +92,7 @@ def battles(board: Leaderboard) -> Picture:
         colormaps["Blues"],
         float(np.nanmax(values, initial=1.0)),
         lambda count: f"{count:.0f}",
-        "Decided ones, with ties.",
+        "Decided battles, ties among them.",
     )
     return Picture("battles", "battles of each pair", lambda bare: _draw(board, grid, bare=bare))
 

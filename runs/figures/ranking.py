@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -230,7 +231,7 @@ def _draw_terms(board: Leaderboard, *, bare: bool) -> Figure:
         _TERM_ROW * len(terms) + _AXIS,
         bare=bare,
         head=("Effect of answer style", banner_of(board.settings)),
-        notes=_notes(board, list(map(_unit, (board.settings.terms or ())[:1]))),
+        notes=_notes(board, [*chain(*map(_meaning, (board.settings.terms or ())[:1]))]),
     )
     axes = sheet.axes(left, 0, COLUMN - left - right, _TERM_ROW * len(terms))
     axes.set_ylim(len(terms) - 0.5, -0.5)
@@ -256,11 +257,12 @@ def _draw_terms(board: Leaderboard, *, bare: bool) -> Figure:
     return sheet.figure
 
 
-def _unit(found: Terms) -> str:
-    unit = "Rating points per standard deviation, all else equal; lines are 95 % intervals."
-    same = [shown(name) for name, term in (found.style or {}).items() if term is None]
-    seat = " Read first: the effect of position." if found.seat is not None else ""
-    return f"{unit}{seat}" + (f" Never differs: {', '.join(same)}." if same else "")
+def _meaning(found: Terms) -> Iterator[str]:
+    yield "Points per standard deviation, all else equal; lines: 95 % intervals."
+    if same := [shown(name) for name, term in (found.style or {}).items() if term is None]:
+        yield f"Never differs: {', '.join(same)}."
+    if found.seat is not None:
+        yield "Read first: the effect of position."
 
 
 def _term_figures(term: Term) -> str:
