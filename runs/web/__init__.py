@@ -1,1 +1,1 @@
-"""Owns pages that people look at: the report, the live view, labelling; plays and rates nothing."""
+"""Owns pages that people look at: report, live view, labelling; rates and plays nothing."""

@@ -1,1 +1,1 @@
-"""Owns people labelling battles without knowing whose they are: queue, votes, ranking."""
+"""Owns people labelling battles blind: queue, votes, ranking; hands out no name of a model."""
