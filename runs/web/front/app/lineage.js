@@ -23,7 +23,7 @@ function LineageStep({ battle, isNow, before }) {
       <span class="step-top"><b>q${battle.round}</b> <span class="muted">${origin}</span>
         ${isKnown(battle.difficulty) && html`<${Grade} grade=${battle.difficulty} />`}</span>
       <span class="step-question"><${Said} text=${question} /></span>
-      <span class="step-who"><${Outcome} verdict=${battle.verdict} a=${battle.model_a}
+      <span class="step-who"><${Outcome} verdict=${battle.verdict} most=${24} a=${battle.model_a}
         b=${battle.model_b} /> <${Chip} verdict=${battle.verdict} /></span></a></li>`;
 }
 

@@ -105,7 +105,7 @@ function BattleLine({ index, films, battle, href, onClick }) {
   const isFlip = index.seats[battle] === 2 && verdict !== "split";
   return html`<a href=${href} onClick=${onClick}>
     <${Thumb} video=${video} film=${film} place=${standInOf(film)} />
-    <span class="row-main"><span class="row-who"><${Outcome} verdict=${verdict}
+    <span class="row-main"><span class="row-who"><${Outcome} verdict=${verdict} most=${28}
         a=${index.models[index.a[battle]]} b=${index.models[index.b[battle]]} /> ${" "}
       <${Chip} verdict=${verdict} />
       ${isFlip && html` <span class="chip chip-split">orders disagree</span>`}</span>

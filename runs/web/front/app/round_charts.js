@@ -68,7 +68,7 @@ const isIn = (model) => (round) => round.points[model];
 function Points({ rounds }) {
   const [on, setOn] = useState(null);
   const y = (share) => 14 + (CHART_HEIGHT - 40) * (1 - share);
-  const x = inRounds(rounds, 13, 55);
+  const x = inRounds(rounds, 13, 44);
   const rated = ratedModels().map((row) => row.model);
   const models = rated.filter((model) => rounds.some(isIn(model))).slice(0, MOST_LINES);
   const lasts = models.map((model) => rounds.findLast(isIn(model)).points[model].share);
@@ -76,9 +76,9 @@ function Points({ rounds }) {
   const line = (model, k) => html`<${PointsLine} key=${model} rounds=${rounds} x=${x} y=${y}
     model=${model} label=${{ from: y(lasts[k]), to: places[k], share: lasts[k] }}
     cls=${lineClass(model, k, on)} on=${setOn} />`;
-  const level = (share) => html`<${Level} y=${y(share)} to="70%">${percent(share)}</>`;
+  const level = (share) => html`<${Level} y=${y(share)} to="59%">${percent(share)}</>`;
   const left = rated.length - models.length;
-  const more = html`<text class="tick" x="74%" y=${CHART_HEIGHT - 6}>and ${left} more</text>`;
+  const more = html`<text class="tick" x="63%" y=${CHART_HEIGHT - 6}>and ${left} more</text>`;
   return html`<${Plot} height=${CHART_HEIGHT} cls="points" label=${pointsLabel(models.length)}>
     ${[0, 0.5, 1].map(level)}<${RoundNames} rounds=${rounds} x=${x} />
     ${models.map(line)}${left > 0 && more}</${Plot}>`;
@@ -104,8 +104,8 @@ function PointsLine({ rounds, x, y, model, label, cls, on }) {
   return html`<g class=${cls} onMouseEnter=${() => on(model)} onMouseLeave=${() => on(null)}>
     ${places.map((place) => at(place) && at(place + 1) && line(place))}
     ${places.map((place) => at(place) && dot(place))}
-    <line class="leader" x1="70.5%" x2="73%" y1=${label.from} y2=${label.to} />
-    <text x="74%" y=${label.to + 4}>${plain(shortOf(model, 13))} ${" "}
+    <line class="leader" x1="59.5%" x2="62%" y1=${label.from} y2=${label.to} />
+    <text x="63%" y=${label.to + 4}><tspan class="name">${plain(shortOf(model, 13))}</tspan> ${" "}
       <tspan class="share">${percent(label.share)}</tspan></text></g>`;
 }
 
