@@ -39,9 +39,9 @@ function CameFrom({ battle, before }) {
 }
 
 function Refused({ step }) {
-  return html`<p class="refused"><span class="cross" aria-hidden="true">×</span> refused, ${" "}
-    <span class="num">${fixed(step.new?.overall)}</span> after ${" "}
-    <span class="num">${fixed(step.old?.overall)}</span>: ${" "}
+  return html`<p class="refused"><span class="cross" aria-hidden="true">×</span> refused,${" "}
+    <span class="num">${fixed(step.new?.overall)}</span> after${" "}
+    <span class="num">${fixed(step.old?.overall)}</span>:${" "}
     <s><${Said} text=${clip(step.question ?? "", 70)} /></s></p>`;
 }
 

@@ -106,7 +106,7 @@ function BattleLine({ index, films, battle, href, onClick }) {
   return html`<a href=${href} onClick=${onClick}>
     <${Thumb} video=${video} film=${film} place=${standInOf(film)} />
     <span class="row-main"><span class="row-who"><${Outcome} verdict=${verdict} most=${28}
-        a=${index.models[index.a[battle]]} b=${index.models[index.b[battle]]} /> ${" "}
+        a=${index.models[index.a[battle]]} b=${index.models[index.b[battle]]} />${" "}
       <${Chip} verdict=${verdict} />
       ${isFlip && html` <span class="chip chip-split">orders disagree</span>`}</span>
       <span class="row-question">${asked}</span></span>
@@ -116,7 +116,7 @@ function BattleLine({ index, films, battle, href, onClick }) {
 
 function BattleMeta({ index, battle }) {
   const grade = index.difficulty[battle];
-  return html`<span class="row-meta"><b class="num">q${index.round[battle]}</b> · ${" "}
+  return html`<span class="row-meta"><b class="num">q${index.round[battle]}</b> ·${" "}
     P${index.persona[battle]}${isKnown(grade) && html` <${Grade} grade=${grade} />`}</span>`;
 }
 

@@ -30,7 +30,7 @@ function Foot({ help }) {
   const how = source.isServed
     ? html`<code>arena view</code> and served on this machine alone`
     : html`<code>arena report</code> as one file that asks nobody for anything`;
-  return html`<footer class="foot">Made by ${how}. ${" "}
+  return html`<footer class="foot">Made by ${how}.${" "}
     <button class="quiet" onClick=${help}>Keys</button></footer>`;
 }
 

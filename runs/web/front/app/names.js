@@ -1,7 +1,7 @@
 /* The run that is shown, and how its models and outcomes are named. */
 let summary = null;
 
-const nameOf = (model) => summary.words.short[model] ?? model ?? "nobody";
+const nameOf = (model) => own(summary.words.short, model) ?? model ?? "nobody";
 const shortOf = (model, most) => brief(nameOf(model), most);
 const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
 const rowOf = (model) => summary.models.find((row) => row.model === model);
