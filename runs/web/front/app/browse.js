@@ -31,7 +31,6 @@ function Browser({ index, films, query }) {
   const sorted = useMemo(() => ordered(index, found, order), [found, order]);
   const [isOpen, setOpen] = useState(false);
   keepList(key, sorted, index);
-  useArrival(true, listState.top);
   const set = (name, value) => replaceAddress(asks(query, name, value));
   const active = facets.filter((facet) => query.get(facet.key) !== null);
   const panel = (facet, k) => html`<${Facet} key=${facet.key} facet=${facet} counts=${counts[k]}

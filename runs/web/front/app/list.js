@@ -64,6 +64,7 @@ function List({ index, films, found }) {
     setCursor(next);
     if (box.current) reveal(box.current, next, height);
   });
+  useArrival(true, listState.top);
   useLayoutEffect(() => {
     setCursor(listState.cursor);
     if (listState.cursor > 0 && box.current) reveal(box.current, listState.cursor, height);

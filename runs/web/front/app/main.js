@@ -137,18 +137,15 @@ function Broken({ error }) {
     <p class="banner">${plain(String(error?.message ?? error))}</p>${runName && runs}</main>`;
 }
 
+/* Draws the run, or the runs to choose from where the address names none. */
 async function start() {
   theme.start();
   const place = document.getElementById("app");
   try {
-    const runs = await source.runs();
-    if (runs) {
-      render(html`<${Runs} runs=${runs} />`, place);
-      return;
-    }
     summary = await source.summary();
   } catch (error) {
-    render(html`<${Broken} error=${error} />`, place);
+    const runs = await source.runs().catch(() => null);
+    render(runs ? html`<${Runs} runs=${runs} />` : html`<${Broken} error=${error} />`, place);
     return;
   }
   startHistory();
