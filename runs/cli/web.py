@@ -63,13 +63,13 @@ Examples:
 
 The exit code is 0 when Ctrl-C ends it.""",
 )
-@click.argument("out", type=options.PATH, metavar="OUT|FOLDER")
+@options.OUT
 @options.PORT
 @options.OPEN
 def view_command(out: Path, *, port: int | None, opens: bool) -> None:
     """Show the run in OUT as a page in a browser, also while it is played.
 
-    Of a FOLDER, the runs in it and up to three folders below it are listed. The page is served on
+    If OUT is a folder of runs, up to three folders deep, they are listed. The page is served on
     this machine alone, and the link opens it once; nothing is written. Ctrl-C ends it.
     """
     from videoautoarena.runs.web.server.serve import refuse_without_web

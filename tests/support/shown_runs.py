@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from tests.support.played import call, grade, manifest, video
+from tests.support.played import call, grade, video
 from tests.support.said import Speaker
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
@@ -33,6 +33,8 @@ from videoautoarena.memory.records.records import (
     Video,
 )
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.cast import CastEntry
+from videoautoarena.runs.config.run_config import RunConfig
 
 PERSONAS = 3
 FRAMES = (0, 4, 8, 16, 32, 64, 128)
@@ -104,14 +106,21 @@ class Season:
 
     def manifest(self) -> dict[str, Any]:
         """Return what the run was begun with."""
-        cast = {
-            name: {"model": f"openai:lab/{name}", "max_frames": self.max_frames(name)}
-            for name in self.names
-        }
-        cast |= {name: {"model": f"openai:{name}", "max_frames": 128} for name in _ROLES}
-        served = {name: one | {"endpoint": "models.example"} for name, one in cast.items()}
-        said = {"models": self.names, "cast": served, "rounds": self.shape.rounds}
-        return manifest(**said, judges=["judge"], examiner="examiner", offline=False)
+        config = RunConfig(
+            seed=self.shape.seed,
+            rounds=self.shape.rounds,
+            models=tuple(self.names),
+            examiner="examiner",
+            judges=("judge",),
+            cast={name: self._member(name) for name in (*self.names, "examiner", "judge")},
+            offline=False,
+        )
+        return config.manifest("0.1.0", {"judge": digest("judge")})
+
+    def _member(self, name: str) -> CastEntry:
+        frames = self.max_frames(name) if name in self.names else None
+        served, where = f"openai:lab/{name}", "models.example"
+        return CastEntry(model=served, max_frames=frames, endpoint=where, timeout_s=300)
 
     def slots(self) -> list[Slot]:
         """Return the place of every battle, settled or not."""
@@ -253,9 +262,6 @@ class Season:
                 cost_usd=None if name == self.names[-1] else usage.total / 1e6,
                 latency_s=round(self._rng.gammavariate(4, 1.5), 3),
             )
-
-
-_ROLES = ("examiner", "judge")
 
 
 def _times(film: Video, count: int) -> tuple[float, ...]:

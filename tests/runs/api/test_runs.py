@@ -138,12 +138,6 @@ def test_costs_have_their_parts_with_types_and_as_tables(ground: Path) -> None:
     assert va.open_run(ground / "out").setup().record.roles.judges == ("offline:judge",)
 
 
-def test_rounds_count_weaknesses_by_the_themes_that_are_given(out: Path) -> None:
-    run = va.open_run(out)
-    assert run.rounds()[1].themes == {"colour": 1, "small things": 1}
-    assert run.rounds(themes={"colour": "small things"})[1].themes == {"small things": 1}
-
-
 def test_the_frames_of_a_video_are_those_that_the_run_has_shown(ground: Path) -> None:
     run = va.open_run(ground / "out")
     first = run.battles()[0].video

@@ -23,6 +23,7 @@ HOLES = {
     "{kind}": KINDS,
     "{right}-{wrong}": [f"{one}-{two}" for one in FORMS for two in FORMS],
     "labels.{name}": [f"labels.{name}" for name in STANDARDS],
+    "people_{name}": [f"people_{name}" for name in STANDARDS],
     "judge_{name}": [f"judge_{name}" for name in STANDARDS],
     "panel.{key}": ["panel.unanimous", "panel.majority", "panel.split"],
     "canary.{key}": ["canary.windbag", "canary.trickster"],

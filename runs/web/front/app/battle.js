@@ -42,15 +42,14 @@ function sequelOf(battle, chain) {
 
 function WholeBattle({ battle, film, chain }) {
   const sequel = sequelOf(battle, chain);
+  const answer = (side) => html`<${Answer} key=${side} side=${side} battle=${battle}
+    film=${film} />`;
   return html`<main id="main" class="wide battle">
     <div class="battle-head"><${Crumbs} battle=${battle} film=${film} />
       <${Question} battle=${battle} /><${Ruling} battle=${battle} /></div>
     <div class="battle-grid"><div class="battle-body">
       <${Seen} battle=${battle} film=${film} />
-      <div class="answers">${["a", "b"].map(
-        (side) => html`<${Answer} key=${side} side=${side}
-        battle=${battle} film=${film} />`,
-      )}</div>
+      <div class="answers">${["a", "b"].map(answer)}</div>
       <${Judgings} battle=${battle} />
       ${sequel && html`<${Faults} battle=${battle} ...${sequel} />`}
       <${Took} battle=${battle} /></div>
@@ -60,30 +59,25 @@ function WholeBattle({ battle, film, chain }) {
 function Question({ battle }) {
   const user = battle.persona_text ?? "no user was invented";
   const closeness = CLOSENESS[battle.persona] ?? "";
-  return html`${
-    battle.question
-      ? html`<h1 class="question" dir="auto">${plain(battle.question)}</h1>`
-      : html`<h1 class="question"><i class="muted">No question came of it</i></h1>`
-  }
+  const text = battle.question
+    ? plain(battle.question)
+    : html`<i class="muted">No question came of it</i>`;
+  return html`<h1 class="question" dir="auto">${text}</h1>
     <p class="persona"><span class="chip">P${battle.persona} ${closeness}</span> ${" "}
       <${Said} text=${user} /></p>`;
 }
 
 function Ruling({ battle }) {
   const { verdict, reason, difficulty, aimed_at: aimedAt } = battle;
+  const line = html`<span class="separator"></span>`;
+  const word = (text) => html`<span class="muted">${text}</span>`;
+  const grade = html`${line}${word("difficulty ")}<b class="num">${fixed(difficulty)}</b>
+    ${word(" of 5")}`;
+  const aim = html`${line}${word("made from faults of ")}<${Listed} models=${aimedAt} />`;
   return html`<p class="ruling"><${Outcome} verdict=${verdict} a=${battle.model_a}
       b=${battle.model_b} isColoured=${true} /> <${Chip} verdict=${verdict} />
     ${reason && html`<span class="muted">: <${Said} text=${reason} /></span>`}
-    ${
-      isKnown(difficulty) &&
-      html`<span class="separator"></span><span class="muted">difficulty
-      </span> <b class="num">${fixed(difficulty)}</b><span class="muted"> of 5</span>`
-    }
-    ${
-      aimedAt?.length > 0 &&
-      html`<span class="separator"></span><span class="muted">made from faults
-      of</span> <${Listed} models=${aimedAt} />`
-    }</p>`;
+    ${isKnown(difficulty) && grade}${aimedAt?.length > 0 && aim}</p>`;
 }
 
 function Crumbs({ battle, film }) {
@@ -125,11 +119,12 @@ function Answer({ side, battle, film }) {
   const name = battle[`model_${side}`];
   const text = battle[`answer_${side}`];
   const isWinner = battle.verdict === side;
+  const facts = text !== null && answerFacts(battle, film, name);
   return html`<article class=${`answer answer-${side} ${isWinner ? "winner" : ""}`}
     aria-label=${`Answer ${side.toUpperCase()}, by ${nameOf(name)}`}>
     <header><${Side} side=${side} /> <${Model} name=${name} link=${name !== null} />
       ${isWinner && html`<span class=${`chip chip-won-${side}`}>judged better</span>`}
-      <span class="facts-line num">${text !== null && answerFacts(battle, film, name)}</span></header>
+      <span class="facts-line num">${facts}</span></header>
     <${AnswerText} text=${text} /></article>`;
 }
 
@@ -141,7 +136,7 @@ function AnswerText({ text }) {
 
 function answerFacts(battle, film, name) {
   const took = battle.took?.[`contestant:${name}`];
-  const frames = counted(film.seen[name]?.length ?? 0, "frame");
+  const frames = counted(seenBy(film, "contestant", name).length, "frame");
   if (!took) return frames;
   return [frames, `${whole(took.out)} tokens`, waited(took.s), money(took.usd)].join(" · ");
 }

@@ -54,16 +54,11 @@ const Facts = ({ rows }) => html`<dl class="facts">
 
 /* A table that scrolls sideways where it must; columns are [title, class]. */
 function Table({ label, columns, rows, cls = "" }) {
-  const heads = columns.map(([title, kind]) => html`<th scope="col" class=${kind}>${title}</th>`);
+  const head = ([title, kind]) => html`<th scope="col" class=${kind}>${title}</th>`;
+  const cell = (inside, place) => html`<td class=${columns[place][1]}>${inside}</td>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table class=${`data ${cls}`}><thead><tr>${heads}</tr></thead>
-    <tbody>${rows.map(
-      (cells) =>
-        html`<tr>${cells.map(
-          (cell, place) => html`<td
-      class=${columns[place][1]}>${cell}</td>`,
-        )}</tr>`,
-    )}</tbody></table></div>`;
+    <table class=${`data ${cls}`}><thead><tr>${columns.map(head)}</tr></thead>
+    <tbody>${rows.map((cells) => html`<tr>${cells.map(cell)}</tr>`)}</tbody></table></div>`;
 }
 
 /* Light, dark or as the system; a button of the page's top. */

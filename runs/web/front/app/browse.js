@@ -3,7 +3,8 @@ function Browse({ query }) {
   const index = useData(() => source.index());
   const films = useData(() => source.videos());
   if (!index || !films) {
-    return html`<main id="main" class="wide"><p class="muted loading">Reading the battles …</p></main>`;
+    return html`<main id="main" class="wide">
+      <p class="muted loading">Reading the battles …</p></main>`;
   }
   if (index.failed || films.failed) {
     return html`<main id="main" class="wide"><p class="banner">The battles could not be read: ${" "}
@@ -33,14 +34,13 @@ function Browser({ index, films, query }) {
   useArrival(true, listState.top);
   const set = (name, value) => replaceAddress(asks(query, name, value));
   const active = facets.filter((facet) => query.get(facet.key) !== null);
+  const panel = (facet, k) => html`<${Facet} key=${facet.key} facet=${facet} counts=${counts[k]}
+    on=${query.get(facet.key)} set=${set} />`;
   const finder = { query, order, set, found, index, isOpen, setOpen, active: active.length };
   return html`<main id="main" class="wide browse"><${Finder} ...${finder} />
     ${active.length > 0 && html`<${Pills} facets=${active} query=${query} set=${set} />`}
     <div class="two-pane"><aside class=${`filters ${isOpen ? "open" : ""}`} aria-label="Filters">
-      ${facets.map(
-        (facet, k) => html`<${Facet} key=${facet.key} facet=${facet}
-        counts=${counts[k]} on=${query.get(facet.key)} set=${set} />`,
-      )}</aside>
+      ${facets.map(panel)}</aside>
       <${List} index=${index} films=${films} found=${sorted} /></div></main>`;
 }
 
@@ -77,12 +77,11 @@ function askedOf(facet, value) {
 }
 
 function Pills({ facets, query, set }) {
-  return html`<p class="pills">${facets.map(
-    (facet) => html`<button class="pill" key=${facet.key}
-      onClick=${() => set(facet.key, null)}><span class="muted">${facet.name}</span> ${" "}
-      <bdi>${plain(clip(askedOf(facet, query.get(facet.key)), 60))}</bdi> ${" "}
-      <span aria-hidden="true">×</span><span class="hidden">, remove</span></button>`,
-  )}
+  const pill = (facet) => html`<button class="pill" key=${facet.key}
+    onClick=${() => set(facet.key, null)}><span class="muted">${facet.name}</span> ${" "}
+    <bdi>${plain(clip(askedOf(facet, query.get(facet.key)), 60))}</bdi> ${" "}
+    <span aria-hidden="true">×</span><span class="hidden">, remove</span></button>`;
+  return html`<p class="pills">${facets.map(pill)}
     <button class="quiet" onClick=${() => replaceAddress("#battles")}>Clear all</button></p>`;
 }
 
@@ -105,18 +104,14 @@ function Facet({ facet, counts, on, set }) {
   const most = Math.max(...rows.map((row) => row.n), 1);
   const shown = isWhole || facet.isOrdered ? rows : rows.slice(0, SHOWN_VALUES);
   const more = rows.length - shown.length;
+  const choice = ({ value, code, n }) => html`<button key=${code} aria-pressed=${on === value}
+    class=${`facet-row ${on === value ? "on" : ""}`} title=${facet.labels[code]}
+    onClick=${() => set(facet.key, on === value ? null : value)}>
+    <span class="ground" style=${{ width: `${(100 * n) / most}%` }}></span>
+    <span class="label"><bdi>${plain(facet.labels[code])}</bdi></span>
+    <span class="num">${whole(n)}</span></button>`;
+  const toggle = html`<button class="quiet" onClick=${() => setWhole(!isWhole)}>
+    ${isWhole ? "Fewer" : `${more} more`}</button>`;
   return html`<fieldset class="facet"><legend>${facet.name}</legend>
-    ${shown.map(
-      ({ value, code, n }) => html`<button key=${code} aria-pressed=${on === value}
-      class=${`facet-row ${on === value ? "on" : ""}`} title=${facet.labels[code]}
-      onClick=${() => set(facet.key, on === value ? null : value)}>
-      <span class="ground" style=${{ width: `${(100 * n) / most}%` }}></span>
-      <span class="label"><bdi>${plain(facet.labels[code])}</bdi></span>
-      <span class="num">${whole(n)}</span></button>`,
-    )}
-    ${
-      (more > 0 || isWhole) &&
-      html`<button class="quiet" onClick=${() => setWhole(!isWhole)}>
-      ${isWhole ? "Fewer" : `${more} more`}</button>`
-    }</fieldset>`;
+    ${shown.map(choice)}${(more > 0 || isWhole) && toggle}</fieldset>`;
 }

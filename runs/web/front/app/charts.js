@@ -12,7 +12,7 @@ function ticksOf(low, high, most) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((k) => k * power).find((k) => k >= rough);
   const ticks = [];
-  for (let k = Math.ceil(low / step); k * step <= high + step / 1e6; k++) ticks.push(k * step);
+  for (let k = Math.ceil(low / step); k * step <= high + step / 1e6; k++) ticks.push(k * step || 0);
   return ticks;
 }
 
@@ -60,11 +60,9 @@ function Grid({ at, height, ticks, strong }) {
 
 function Axis({ at, ticks, format = whole }) {
   const edge = (x) => (at(x) < 4 ? "first" : at(x) > 96 ? "last" : "");
-  return html`<div class="axis" aria-hidden="true">
-    ${ticks.map(
-      (x) => html`<span style=${{ left: atPercent(at(x)) }} class=${edge(x)}>
-      ${format(x)}</span>`,
-    )}</div>`;
+  const tick = (x) => html`<span style=${{ left: atPercent(at(x)) }} class=${edge(x)}>
+    ${format(x)}</span>`;
+  return html`<div class="axis" aria-hidden="true">${ticks.map(tick)}</div>`;
 }
 
 /* The axis of ratings: wide intervals are cut, so that one of them does not crush the rest. */
@@ -103,8 +101,7 @@ function Parts({ parts, total }) {
 
 /* What the colours of a bar mean; rows are {name, cls}. */
 function Legend({ rows }) {
-  return html`<p class="legend">${rows.map(
-    (one) => html`<span class="legend-one">
-    <span class=${`key ${one.cls}`}></span>${one.name}</span>`,
-  )}</p>`;
+  const one = ({ name, cls }) => html`<span class="legend-one"><span class=${`key ${cls}`}></span>
+    ${name}</span>`;
+  return html`<p class="legend">${rows.map(one)}</p>`;
 }

@@ -1,6 +1,9 @@
-/* Where the data come from: blocks in this very file, or the server that gave this page out.
-   No other file knows which; each of `source`'s values is a promise, kept after the first call. */
-const inFile = document.getElementById("summary") !== null;
+/* Where the data come from: blocks in this very file, files beside it, or the server that gave this
+   page out. No other file knows which; each of `source`'s values is a promise, kept after the first
+   call. */
+const inlined = document.getElementById("summary");
+const inFile = inlined !== null;
+const inlineSummary = inFile ? JSON.parse(inlined.textContent) : null;
 const parsed = new Promise((done) => {
   if (document.readyState !== "loading") done();
   else addEventListener("DOMContentLoaded", done, { once: true });
@@ -14,8 +17,35 @@ function bytesOf(text) {
   return bytes;
 }
 
+/* Blocks that lie in files beside this one come as scripts, the only thing that a page from a disk
+   may load; each hands its text over by its name. */
+const awaited = new Map();
+const BLOCK_NAME = /^(?:index|videos|part-\d+|sprite-[0-9a-f]{12})$/;
+
+function siblingAddress(name) {
+  if (!BLOCK_NAME.test(name)) throw new Error("no such block");
+  return `${encodeURIComponent(inlineSummary.siblings)}/${name}.js`;
+}
+
+const siblingPolicy = once(() => {
+  window.arenaBlock = (name, text) => awaited.get(name)?.(text);
+  const rules = { createScriptURL: siblingAddress };
+  return window.trustedTypes?.createPolicy("arena-siblings", rules) ?? rules;
+});
+
+function sibling(name) {
+  return new Promise((done, fail) => {
+    const script = document.createElement("script");
+    awaited.set(name, done);
+    script.onerror = () => fail(new Error(`${siblingAddress(name)} is not beside this file`));
+    script.src = siblingPolicy().createScriptURL(name);
+    document.head.append(script);
+  });
+}
+
 /* The text of an inert block; the big ones stand below the script, so they may still be coming. */
 async function blockOf(name) {
+  if (inlineSummary.siblings) return sibling(name);
   await parsed;
   return document.getElementById(name)?.textContent ?? null;
 }
@@ -39,12 +69,9 @@ async function asked(path) {
 
 const source = {
   isServed: !inFile,
-  summary: once(async () => {
-    if (!inFile) return asked("summary");
-    return JSON.parse(document.getElementById("summary").textContent);
-  }),
+  summary: once(async () => inlineSummary ?? asked("summary")),
   index: once(async () => indexed(await (inFile ? unpacked("index") : asked("index")))),
-  videos: once(() => (inFile ? unpacked("videos") : asked("videos"))),
+  videos: once(async () => filmsOf(await (inFile ? unpacked("videos") : asked("videos")))),
   part: once((number) => (inFile ? unpacked(`part-${number}`) : asked(`part/${number}`))),
   sheet: once(async (video) => {
     if (!inFile) return addressIn(`sprite/${encodeURIComponent(video)}`);
@@ -60,9 +87,18 @@ const source = {
   async runs() {
     if (inFile || runName !== null) return null;
     const reply = await fetch("api/runs", { cache: "no-store" });
-    return reply.ok ? reply.json() : null;
+    return reply.ok ? (await reply.json()).runs : null;
   },
 };
+
+/* A video of which no frame was decoded has none that anybody saw. */
+function filmsOf(videos) {
+  for (const film of Object.values(videos)) {
+    film.times ??= [];
+    film.seen ??= {};
+  }
+  return videos;
+}
 
 /* What the columns do not say by themselves: places of ids, chains of questions, searched text. */
 function indexed(index) {

@@ -12,7 +12,8 @@ const SHEET = [
   "win_rate",
 ];
 
-/* A spreadsheet takes a cell that starts with one of these signs for a formula; a quote stops it. */
+/* A spreadsheet takes a cell that starts with one of these signs for a formula; a quote stops
+   it. */
 function cellOfSheet(value) {
   if (typeof value === "number") return `${value}`;
   const text = `${value ?? ""}`;

@@ -5,37 +5,32 @@ function Judgings({ battle }) {
   const count = battle.verdicts.length;
   if (!count) return null;
   const agree = listedVerdicts(battle).size > 1 ? "which disagree" : "which agree";
+  const one = (judging) => html`<${Judging} judging=${judging} battle=${battle} />`;
   const how = count === 1 ? "one judging" : `${count} judgings, ${agree}`;
   return html`<section class="judgings" aria-labelledby="why"><h2 id="why">Why <small>${how}</small>
     </h2><div class=${`judging-grid ${count > 1 ? "several" : ""}`}>
-    ${battle.verdicts.map(
-      (judging) => html`<${Judging} judging=${judging}
-      battle=${battle} />`,
-    )}</div></section>`;
+    ${battle.verdicts.map(one)}</div></section>`;
 }
 
 function Judging({ judging, battle }) {
   const isSwapped = judging.seats === "ba";
   const first = isSwapped ? "b" : "a";
+  const reason = judging.reason || "It gave no reasons.";
+  const bare = html`<p class="muted"><${Said} text=${reason} /></p>`;
   return html`<div class="judging">
     <p class="judging-head"><b><bdi>${plain(shortOf(judging.judge, 30))}</bdi></b> read ${" "}
-      <${Side} side=${first} /> ${shortOf(battle[`model_${first}`], 30)} first
+      <${Side} side=${first} /> <bdi>${plain(shortOf(battle[`model_${first}`], 30))}</bdi> first
       <span class="judging-verdict"><${Ahead} verdict=${judging.verdict} battle=${battle} />
       </span></p>
     ${isSwapped && html`<${SwapNote} battle=${battle} />`}
-    ${
-      judging.analyses
-        ? html`<${Analyses} judging=${judging} battle=${battle} />`
-        : html`<p
-      class="muted"><${Said} text=${judging.reason || "It gave no reasons."} /></p>`
-    }</div>`;
+    ${judging.analyses ? html`<${Analyses} judging=${judging} battle=${battle} />` : bare}</div>`;
 }
 
 /* Its words keep the names of the seats it read, so a reader must know which is which. */
 function SwapNote({ battle }) {
   const name = (side) => html`<b><bdi>${plain(shortOf(battle[`model_${side}`], 30))}</bdi></b>`;
-  return html`<p class="swap-note">It read the answers in swapped order: in its words “A” and “B” mean
-    ${" "}${name("b")} and ${name("a")}.</p>`;
+  return html`<p class="swap-note">It read the answers in swapped order: in its words “A” and “B”
+    mean ${name("b")} and ${name("a")}.</p>`;
 }
 
 function Ahead({ verdict, battle }) {
@@ -55,14 +50,10 @@ function StandardChip({ verdict }) {
 
 function Analyses({ judging, battle }) {
   const isAsked = judging.standards && Object.keys(judging.standards).length > 0;
-  const row = ([key, name]) => html`<div><dt>${name}
+  const row = ([key, name]) => html`<div key=${key}><dt>${name}
     ${isAsked && html`<${StandardChip} verdict=${judging.standards[key]} />`}</dt>
     <dd><${Said} as="div" text=${judging.analyses[key] ?? "–"} /></dd></div>`;
+  const note = html`<p class="note tight">This run did not ask who is ahead on each standard.</p>`;
   return html`<dl class="standards">${STANDARDS.map(row)}</dl>
-    ${
-      !isAsked &&
-      isWin(battle.verdict) &&
-      html`<p class="note tight">This run did not ask who is ahead
-      on each standard.</p>`
-    }`;
+    ${!isAsked && isWin(battle.verdict) && note}`;
 }

@@ -29,16 +29,16 @@ function Ladder() {
   if (!rows.length) return html`<${NotRated} />`;
   const at = ratingScale(rows);
   const ticks = at.ticks(6);
+  const hasStyle = rows.some((row) => row.style);
+  const line = (row) => html`<${LadderRow} key=${row.model} row=${row} of=${rows.length} at=${at}
+    ticks=${ticks} isStyled=${isStyled} />`;
   const cls = `ladder ${rows.length > MOST_CELLS ? "many" : ""}`;
-  return html`<${Section} id="ladder" kicker="The ladder" says=${ladderSays(rows)}
-    tools=${rows.some((row) => row.style) && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
+  return html`<${Section} id="ladder" kicker="The ladder" says=${sentenceOf("ladder")}
+    tools=${hasStyle && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
     note=${html`<${LadderNote} rows=${rows} />`}>
     <div class=${cls} role="table" aria-label="Ratings">
       <${LadderHead} at=${at} ticks=${ticks} />
-      ${rows.map(
-        (row) => html`<${LadderRow} key=${row.model} row=${row} of=${rows.length}
-        at=${at} ticks=${ticks} isStyled=${isStyled} />`,
-      )}
+      ${rows.map(line)}
     </div><${Unrated} /></${Section}>`;
 }
 
@@ -71,7 +71,8 @@ function LadderRow({ row, of, at, ticks, isStyled }) {
       <small class="num">${half}</small></span>
     <span role="cell" class="of-wins num">${percent(row.win_rate)}</span>
     <span role="cell" class="of-battles num">${whole(row.battles)}
-      <small class="num" title="won, tied, lost">${row.wins}·${row.ties}·${row.losses}</small></span>
+      <small class="num" title="won, tied, lost">
+        ${row.wins}·${row.ties}·${row.losses}</small></span>
     <span role="cell" class="of-tokens num">${whole(row.mean_tokens?.value)}</span></div>`;
 }
 
@@ -85,42 +86,26 @@ function LadderName({ row }) {
 
 function LadderPlot({ row, at, ticks, isStyled }) {
   const style = isStyled && row.style;
+  const adjusted = html`<${Interval} at=${at} ...${intervalOf(style)} y=${33} cls="faint"
+    mark="ring" />`;
   return html`<${Plot} height=${48}>
     <${Grid} at=${at} height="100%" ticks=${ticks} strong=${summary.settings.mean} />
-    ${
-      style &&
-      html`<${Interval} at=${at} value=${style.rating} low=${style.low}
-      high=${style.high} y=${33} cls="faint" mark="ring" />`
-    }
-    <${Interval} at=${at} value=${row.rating} low=${row.low} high=${row.high}
-      y=${style ? 19 : 24} /></${Plot}>`;
+    ${style && adjusted}
+    <${Interval} at=${at} ...${intervalOf(row)} y=${style ? 19 : 24} /></${Plot}>`;
 }
+
+const intervalOf = (row) => ({ value: row?.rating, low: row?.low, high: row?.high });
 
 function LadderNote({ rows }) {
   const few = rows.filter((row) => row.flags.includes(TOO_FEW_VIDEOS)).length;
   const who = few === rows.length ? "no model here" : counted(few, "model");
   const { mean } = summary.settings;
-  return html`Bradley–Terry strength, mean ${whole(mean)}; 400 points are odds of ten to one. Bars are
-    95 % intervals that know which battles share a video (${counted(videosOf(summary.settings), "video")});
-    an arrow runs off the axis. A rank is the range that the intervals leave open.${
-      few > 0 &&
-      html`
-    ${" "}<strong class="warn-text">With too few videos ${who} should be ranked.</strong>`
-    }`;
-}
-
-function ladderSays(rows) {
-  const [top, next] = rows;
-  if (!next) return "One model has been rated.";
-  const halves = rows
-    .filter((row) => isKnown(row.low))
-    .map((row) => (row.high - row.low) / 2)
-    .sort((one, other) => one - other);
-  const gap = `${shortOf(top.model, 44)} stands ${counted(Math.round(top.rating - next.rating), "point")}
-    above ${shortOf(next.model, 44)}`;
-  if (!halves.length) return `${gap}; too few battles for intervals.`;
-  const middle = whole(halves[Math.floor(halves.length / 2)]);
-  return `${gap}; half of the intervals are wider than ±${middle}.`;
+  const videos = counted(videosOf(summary.settings), "video");
+  const warning = html` <strong class="warn-text">With too few videos ${who} should be ranked.
+    </strong>`;
+  return html`Bradley–Terry strength, mean ${whole(mean)}; 400 points are odds of ten to one. Bars
+    are 95 % intervals that know which battles share a video (${videos}); an arrow runs off the
+    axis. A rank is the range that the intervals leave open.${few > 0 && warning}`;
 }
 
 /* Models that no decided battle has placed stand below the ladder, not in it. */
@@ -132,6 +117,6 @@ function Unrated() {
 }
 
 function NotRated() {
-  return html`<${Section} id="ladder" kicker="The ladder"
-    says="Nothing is rated yet: a rating needs a decided battle."><${Unrated} /></${Section}>`;
+  const says = html`${sentenceOf("ladder")} A rating needs a decided battle.`;
+  return html`<${Section} id="ladder" kicker="The ladder" says=${says}><${Unrated} /></${Section}>`;
 }

@@ -1,40 +1,41 @@
 /* The chain of questions that one user of one video asked, from the first. */
+const EVOLVED_NOTE =
+  "The bar is difficulty, 1 to 5. Each question is made from the faults of the answers before " +
+  "it; one that is no harder is refused.";
+
 function Lineage({ chain, now }) {
   const isEvolved = chain.length > 1 || chain[0]?.evolution.length > 0;
+  const note = isEvolved
+    ? EVOLVED_NOTE
+    : "The only question of this user; none was made out of it.";
+  const step = (one, place) => html`<${LineageStep} key=${one.id} battle=${one}
+    isNow=${one.id === now} before=${chain[place - 1]} />`;
   return html`<aside class="lineage" aria-label="Lineage of the question" tabindex="0">
-    <h2>Lineage</h2>
-    <ol>${chain.map(
-      (one, place) => html`<${LineageStep} key=${one.id} battle=${one}
-      isNow=${one.id === now} before=${chain[place - 1]} />`,
-    )}</ol>
-    <p class="note tight">${
-      isEvolved
-        ? html`The bar is difficulty, 1 to 5. Each question is made from
-      the faults of the answers before it; one that is no harder is refused.`
-        : html`The only question
-      of this user; none was made out of it.`
-    }</p></aside>`;
+    <h2>Lineage</h2><ol>${chain.map(step)}</ol><p class="note tight">${note}</p></aside>`;
 }
 
 function LineageStep({ battle, isNow, before }) {
-  const passed = battle.evolution.find((step) => step.accepted);
-  const refused = battle.evolution.filter((step) => !step.accepted);
   const origin = battle.origin ?? "none";
+  const question = clip(battle.question ?? "no question", 130);
   return html`<li class=${`step ${isNow ? "now" : ""} from-${origin}`}>
-    ${refused.map((step) => html`<${Refused} step=${step} />`)}
-    ${passed && before && html`<p class="because"><${Because} step=${passed} before=${before} /></p>`}
-    ${
-      origin === "fresh" &&
-      html`<p class="because muted">Asked afresh${
-        refused.length > 0 && ", since no harder one was found"
-      }.</p>`
-    }
+    <${CameFrom} battle=${battle} before=${before} />
     <a href=${battleLink(battle.id)} aria-current=${isNow ? "true" : null}>
       <span class="step-top"><b>q${battle.round}</b> <span class="muted">${origin}</span>
         ${isKnown(battle.difficulty) && html`<${Grade} grade=${battle.difficulty} />`}</span>
-      <span class="step-question"><${Said} text=${clip(battle.question ?? "no question", 130)} /></span>
+      <span class="step-question"><${Said} text=${question} /></span>
       <span class="step-who"><${Outcome} verdict=${battle.verdict} a=${battle.model_a}
         b=${battle.model_b} /> <${Chip} verdict=${battle.verdict} /></span></a></li>`;
+}
+
+/* What led to a question: attempts that were refused, the fault it was made of, or neither. */
+function CameFrom({ battle, before }) {
+  const passed = battle.evolution.find((step) => step.accepted);
+  const refused = battle.evolution.filter((step) => !step.accepted);
+  const why = refused.length ? ", since no harder one was found" : "";
+  const because = html`<p class="because"><${Because} step=${passed} before=${before} /></p>`;
+  return html`${refused.map((step) => html`<${Refused} step=${step} />`)}
+    ${passed && before && because}
+    ${battle.origin === "fresh" && html`<p class="because muted">Asked afresh${why}.</p>`}`;
 }
 
 function Refused({ step }) {

@@ -1,4 +1,5 @@
-/* The list of battles draws only what is in sight. It remembers its place while a battle is read. */
+/* The list of battles draws only what is in sight, and remembers its place while a battle is
+   read. */
 const ROW_HEIGHT = 68;
 const ROW_HEIGHT_NARROW = 112;
 const SPARE_ROWS = 8;
@@ -68,13 +69,12 @@ function List({ index, films, found }) {
     if (listState.cursor > 0 && box.current) reveal(box.current, listState.cursor, height);
   }, [listState.key]);
   if (!found.length) return html`<${NoneFound} index=${index} />`;
+  const row = (battle, k) => html`<${BattleRow} key=${index.id[battle]} index=${index}
+    films=${films} battle=${battle} place=${from + k} all=${found.length} height=${height}
+    isCursor=${from + k === cursor} />`;
   return html`<div class="list" ref=${box} role="list" aria-label="Battles"
     style=${{ height: `${found.length * height}px` }}>
-    ${found.slice(from, to).map(
-      (battle, k) => html`<${BattleRow} key=${index.id[battle]}
-      index=${index} films=${films} battle=${battle} place=${from + k} all=${found.length}
-      height=${height} isCursor=${from + k === cursor} />`,
-    )}</div>`;
+    ${found.slice(from, to).map(row)}</div>`;
 }
 
 function NoneFound({ index }) {
@@ -100,6 +100,8 @@ function BattleLine({ index, films, battle, href, onClick }) {
   const film = films[video];
   const verdict = index.verdict[battle];
   const question = index.question[battle];
+  const none = html`<i class="muted">no question</i>`;
+  const asked = question ? html`<${Said} text=${question} />` : none;
   const isFlip = index.seats[battle] === 2 && verdict !== "split";
   return html`<a href=${href} onClick=${onClick}>
     <${Thumb} video=${video} film=${film} place=${standInOf(film)} />
@@ -107,12 +109,7 @@ function BattleLine({ index, films, battle, href, onClick }) {
         a=${index.models[index.a[battle]]} b=${index.models[index.b[battle]]} /> ${" "}
       <${Chip} verdict=${verdict} />
       ${isFlip && html` <span class="chip chip-split">orders disagree</span>`}</span>
-      <span class="row-question">${
-        question
-          ? html`<${Said} text=${question} />`
-          : html`<i
-        class="muted">no question</i>`
-      }</span></span>
+      <span class="row-question">${asked}</span></span>
     <span class="row-side"><${BattleMeta} index=${index} battle=${battle} />
       <span class="row-file"><bdi>${plain(fileName(film?.path ?? video))}</bdi></span></span></a>`;
 }
@@ -132,10 +129,7 @@ function Grade({ grade }) {
 
 /* A few battles, one below the other. */
 function Examples({ index, films, places }) {
-  const height = rowHeight();
-  return html`<div class="examples" role="list">${places.map(
-    (battle) => html`<${BattleRow}
-    key=${index.id[battle]} index=${index} films=${films} battle=${battle} place=${0}
-    all=${places.length} height=${height} />`,
-  )}</div>`;
+  const row = (battle) => html`<${BattleRow} key=${index.id[battle]} index=${index} films=${films}
+    battle=${battle} place=${0} all=${places.length} height=${rowHeight()} />`;
+  return html`<div class="examples" role="list">${places.map(row)}</div>`;
 }

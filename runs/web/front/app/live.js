@@ -32,35 +32,28 @@ function follow() {
   const act = async () => {
     const start = from;
     from = Infinity;
-    try {
-      await renew(start === Infinity ? Number.MAX_SAFE_INTEGER : start);
-      data.error = null;
-    } catch (error) {
-      data.error = String(error);
-      changed();
-    }
+    data.error = await renew(start).then(() => null, String);
+    if (data.error) changed();
     timer = null;
-    if (from !== Infinity) plan();
+    if (from !== Infinity) plan(from);
   };
-  const plan = () => {
+  const plan = (start) => {
+    from = Math.min(from, start);
     const pause = summary.status.settled > MANY ? PAUSE_OF_MANY_MS : PAUSE_MS;
     timer ??= setTimeout(act, pause);
   };
-  events.addEventListener("summary", (event) => {
-    summary.live = { ...summary.live, ...JSON.parse(event.data) };
-    dispatchEvent(new Event("arena-live"));
-    plan();
-  });
-  events.addEventListener("battles", (event) => {
-    from = Math.min(from, JSON.parse(event.data).from);
-    plan();
-  });
+  events.addEventListener("summary", (event) => putLive(JSON.parse(event.data)));
+  events.addEventListener("battles", (event) => plan(JSON.parse(event.data).from));
   events.addEventListener("end", () => {
     events.close();
-    summary.live = { ...summary.live, running: false };
-    from = Math.min(from, 0);
-    plan();
+    if (summary.live?.running) plan(0);
+    putLive({ running: false });
   });
+}
+
+function putLive(figures) {
+  summary.live = { ...summary.live, ...figures };
+  dispatchEvent(new Event("arena-live"));
 }
 
 function leftOf(live) {

@@ -19,12 +19,9 @@ const PAGES = [
 function Top({ page, help }) {
   const link = ([to, name, pages]) => html`<a href=${to} key=${to}
     aria-current=${pages.includes(page) ? "page" : null}>${name}</a>`;
+  const runs = html`<a href=${location.pathname}>Runs</a>`;
   return html`<header class="top"><${SkipLink} /><${Brand} href="#report" />
-    <nav aria-label="Pages">${PAGES.map(link)}${
-      runName !== null &&
-      html`<a
-      href=${location.pathname}>Runs</a>`
-    }</nav>
+    <nav aria-label="Pages">${runName !== null && runs}${PAGES.map(link)}</nav>
     <span class="tools"><${ThemeButton} /><button class="quiet" onClick=${help} aria-label="Keys"
       title="Keys (?)">?</button></span></header>`;
 }
@@ -135,8 +132,9 @@ function App() {
 }
 
 function Broken({ error }) {
+  const runs = html`<p><a class="plain" href=${location.pathname}>All runs</a></p>`;
   return html`<main id="main" class="wide"><h1 class="page">Nothing to show</h1>
-    <p class="banner">${plain(String(error?.message ?? error))}</p></main>`;
+    <p class="banner">${plain(String(error?.message ?? error))}</p>${runName && runs}</main>`;
 }
 
 async function start() {

@@ -8,6 +8,13 @@ const THIN = 10;
 const ROOM_FOR_COUNTS = 14;
 const pairKey = (model, rival) => `${model}\n${rival}`;
 
+const MATRIX_NOTE =
+  "A row’s share of points against the column’s model; a tie is half a point. Pale: fewer than " +
+  "ten battles. Boxed: the interval excludes what the ratings foretell.";
+const MATRIX_HINT =
+  "Point at a cell for its counts, or go to the table with Tab and move with the arrow keys; " +
+  "Enter lists its battles.";
+
 function Matrix() {
   const [way, setWay] = useState("share");
   const [spot, setSpot] = useState([0, 1]);
@@ -16,20 +23,19 @@ function Matrix() {
   if (order.length < 2) return null;
   const cells = cellsOf();
   const shown = isOn && cells.get(pairKey(order[spot[0]], order[spot[1]]));
-  const place = { spot, order, cells, way, on: (to) => (setSpot(to), setOn(true)), off: setOn };
-  return html`<${Section} id="pairs" kicker="Head to head" says=${summary.words.pairs}
-    tools=${html`<${Segments} label="What the cells show" options=${WAYS} value=${way}
-      onChange=${setWay} />`}
-    note="A row’s share of points against the column’s model; a tie is half a point. Pale: fewer than
-      ten battles. Boxed: the interval excludes what the ratings foretell.">
-    <${MatrixTable} ...${place} />
-    <p class="readout" role="status">${
-      shown
-        ? html`<${Readout} cell=${shown} />`
-        : html`<span
-      class="muted">Point at a cell for its counts, or go to the table with Tab and move with the
-      arrow keys; Enter lists its battles.</span>`
-    }</p></${Section}>`;
+  const choose = (to) => {
+    setSpot(to);
+    setOn(true);
+  };
+  const tools = html`<${Segments} label="What the cells show" options=${WAYS} value=${way}
+    onChange=${setWay} />`;
+  const hint = html`<span class="muted">${MATRIX_HINT}</span>`;
+  return html`<${Section} id="pairs" kicker="Head to head" says=${sentenceOf("pairs")}
+    tools=${tools} note=${MATRIX_NOTE}>
+    <${MatrixTable} spot=${spot} order=${order} cells=${cells} way=${way} on=${choose}
+      off=${() => setOn(false)} />
+    <p class="readout" role="status">${shown ? html`<${Readout} cell=${shown} />` : hint}</p>
+    </${Section}>`;
 }
 
 function MatrixTable({ spot, order, cells, way, on, off }) {
@@ -45,23 +51,25 @@ function MatrixTable({ spot, order, cells, way, on, off }) {
   const cellAt = (row, column) => html`<${Cell} key=${column} way=${way} most=${most}
     cell=${row === column ? "self" : cells.get(pairKey(order[row], order[column]))}
     isStop=${spot[0] === row && spot[1] === column} on=${() => on([row, column])} />`;
+  const line = (model, row) => html`<tr role="row" key=${model}>
+    <${MatrixName} model=${model} place=${row} />
+    ${order.map((_, column) => cellAt(row, column))}</tr>`;
+  const head = (model, place) => html`<${MatrixHead} key=${model} model=${model} place=${place} />`;
   const cls = order.length > ROOM_FOR_COUNTS ? "many" : "";
   return html`<div class="matrix-box"><table class=${`matrix ${cls}`} ref=${table} role="grid"
     aria-label="Head to head" style=${{ "--models": order.length }} onKeyDown=${move}
-    onMouseLeave=${() => off(false)}>
-    <thead><tr role="row"><td role="gridcell"></td>${order.map(
-      (model, place) => html`<th
-      scope="col" role="columnheader" title=${nameOf(model)}>
-      <span class="no num">${place + 1}</span> <span class="name">
-      ${plain(shortOf(model, 20))}</span></th>`,
-    )}</tr></thead>
-    <tbody>${order.map(
-      (model, row) => html`<tr role="row"><th scope="row" role="rowheader"
-      title=${nameOf(model)}><span class="no num">${row + 1}</span> ${" "}
-      <bdi>${plain(shortOf(model, 18))}</bdi></th>
-      ${order.map((_, column) => cellAt(row, column))}</tr>`,
-    )}</tbody></table></div>`;
+    onMouseLeave=${off}>
+    <thead><tr role="row"><td role="gridcell"></td>${order.map(head)}</tr></thead>
+    <tbody>${order.map(line)}</tbody></table></div>`;
 }
+
+const MatrixHead = ({ model, place }) => html`<th scope="col" role="columnheader"
+  title=${nameOf(model)}><span class="no num">${place + 1}</span> ${" "}
+  <span class="name">${plain(shortOf(model, 20))}</span></th>`;
+
+const MatrixName = ({ model, place }) => html`<th scope="row" role="rowheader"
+  title=${nameOf(model)}><span class="no num">${place + 1}</span> ${" "}
+  <bdi>${plain(shortOf(model, 18))}</bdi></th>`;
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -130,13 +138,11 @@ function Cell({ cell, way, most, isStop, on }) {
 }
 
 function Readout({ cell }) {
-  return html`<b><bdi>${plain(shortOf(cell.model, 44))}</bdi></b> against ${" "}
-    <b><bdi>${plain(shortOf(cell.rival, 44))}</bdi></b>: ${
-      cell.n
-        ? html`${cell.wins} won, ${" "}
-    ${cell.ties} tied, ${cell.losses} lost on ${counted(cell.videos, "video")}; ${" "}
-    ${percent(cell.value)} of the points (${percent(cell.low)} to ${percent(cell.high)}), the ratings
-    foretell ${percent(cell.expected)}.`
-        : "they never met."
-    }`;
+  const name = (model) => html`<b><bdi>${plain(shortOf(model, 44))}</bdi></b>`;
+  const who = html`${name(cell.model)} against ${name(cell.rival)}: `;
+  if (!cell.n) return html`${who}they never met.`;
+  const counts = `${cell.wins} won, ${cell.ties} tied, ${cell.losses} lost`;
+  const interval = `(${percent(cell.low)} to ${percent(cell.high)})`;
+  return html`${who}${counts} on ${counted(cell.videos, "video")}; ${percent(cell.value)} of the
+    points ${interval}, the ratings foretell ${percent(cell.expected)}.`;
 }

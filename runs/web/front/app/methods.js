@@ -17,17 +17,14 @@ function Methods() {
     html`<span class="num">${whole(one.max_frames)}</span>`,
   ]);
   const promptRows = Object.entries(prompts ?? {});
+  const digests = html`<details><summary>Prompts, by digest</summary>
+    <${Table} label="Prompts" cls="tight mono" columns=${PROMPT_COLUMNS} rows=${promptRows} />
+    </details>`;
   return html`<${Section} id="methods" kicker="Methods"
     says="How this was made, and the data behind it.">
     <div class="panels two"><${Facts} rows=${methodFacts()} />
       <${Table} label="Cast" cls="tight" columns=${CAST_COLUMNS} rows=${castRows} /></div>
-    ${
-      promptRows.length > 0 &&
-      html`<details><summary>Prompts, by digest</summary>
-      <${Table} label="Prompts" cls="tight mono" columns=${PROMPT_COLUMNS} rows=${promptRows} />
-      </details>`
-    }
-    <${Downloads} /></${Section}>`;
+    ${promptRows.length > 0 && digests}<${Downloads} /></${Section}>`;
 }
 
 function methodFacts() {

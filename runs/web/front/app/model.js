@@ -40,15 +40,13 @@ function ModelHead({ row, profile }) {
     ["Refused", percent(row.refusal_share?.value)],
     ["Forfeits", whole(row.forfeits)],
   ];
+  const figure = ([name, value]) => html`<div><dt>${name}</dt><dd class="num">${value}</dd></div>`;
   return html`<div class="battle-head"><div class="crumbs"><a href="#models">Models</a>
       <span class="slash">/</span><code>${plain(row.served ?? row.model)}</code></div>
     <h1 class="page"><bdi>${plain(nameOf(row.model))}</bdi></h1>
     <p class="rest">${standingOf(row)} <${ThemeSentences} profile=${profile} />
       ${row.flags.map((text) => html` <${Flag} text=${text} />`)}</p>
-    <dl class="figures">${figures.map(
-      ([name, value]) => html`<div><dt>${name}</dt>
-      <dd class="num">${value}</dd></div>`,
-    )}</dl></div>`;
+    <dl class="figures">${figures.map(figure)}</dl></div>`;
 }
 
 function standingOf(row) {
@@ -68,21 +66,19 @@ const MET_PARTS = [
 function WhomItMet({ profile }) {
   const place = new Map(summary.models.map((row, k) => [row.model, k]));
   const met = [...profile.opponents].sort((p, q) => place.get(p.model) - place.get(q.model));
-  const parts = (one) => MET_PARTS.map((part) => ({ ...part, n: one[part.key] }));
-  const count = (one) => one.wins + one.ties + one.losses;
-  const where = (one) => battlesLink({ model: profile.model, rival: one.model });
-  return html`<section><h2>Whom it met</h2>
-    ${
-      met.length
-        ? html`<div>${met.map(
-            (one) => html`<a class="met-row" key=${one.model}
-      href=${where(one)} title=${nameOf(one.model)}>
-      <span><bdi>${plain(shortOf(one.model, 22))}</bdi></span>
-      <${Parts} total=${count(one)} parts=${parts(one)} />
-      <span class="num right">${count(one)}</span></a>`,
-          )}</div><${Legend} rows=${MET_PARTS} />`
-        : html`<p class="muted">Nobody yet, in a battle that was decided.</p>`
-    }</section>`;
+  const row = (one) => html`<${MetRow} key=${one.model} model=${profile.model} rival=${one} />`;
+  const none = html`<p class="muted">Nobody yet, in a battle that was decided.</p>`;
+  const bars = html`<div>${met.map(row)}</div><${Legend} rows=${MET_PARTS} />`;
+  return html`<section><h2>Whom it met</h2>${met.length ? bars : none}</section>`;
+}
+
+function MetRow({ model, rival }) {
+  const count = rival.wins + rival.ties + rival.losses;
+  const parts = MET_PARTS.map((part) => ({ ...part, n: rival[part.key] }));
+  return html`<a class="met-row" title=${nameOf(rival.model)}
+    href=${battlesLink({ model, rival: rival.model })}>
+    <span><bdi>${plain(shortOf(rival.model, 22))}</bdi></span>
+    <${Parts} total=${count} parts=${parts} /><span class="num right">${count}</span></a>`;
 }
 
 function BattleList({ ids, looks }) {

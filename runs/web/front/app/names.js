@@ -37,6 +37,9 @@ function Model({ name, link = true }) {
 const Sentence = ({ parts }) =>
   parts.map((one) => (typeof one === "string" ? one : html`<${Model} name=${one.model} />`));
 
+/* The finding of one section. */
+const sentenceOf = (section) => html`<${Sentence} parts=${summary.words[section]} />`;
+
 function Listed({ models }) {
   const between = (place) => (place === 0 ? "" : place === models.length - 1 ? " and " : ", ");
   return models.map((model, place) => [between(place), html`<${Model} name=${model} />`]);

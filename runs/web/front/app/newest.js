@@ -1,9 +1,7 @@
 /* While a run goes on: the battles that were decided last. */
 const NEWEST = 6;
 
-function Newest() {
-  const index = useData(() => (summary.live ? source.index() : null));
-  const films = useData(() => (summary.live ? source.videos() : null));
+function Newest({ index, films }) {
   if (!summary.live || !index?.size || !films || films.failed) return null;
   const places = Array.from({ length: index.size }, (_, place) => place);
   const last = places.slice(-NEWEST).reverse();

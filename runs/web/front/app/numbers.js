@@ -3,7 +3,8 @@
 const isKnown = (x) => x !== null && x !== undefined && !Number.isNaN(x);
 const known = (x, write) => (isKnown(x) ? write(x) : "–");
 
-const whole = (x) => known(x, () => Math.round(x).toLocaleString("en"));
+/* A true minus, and never "-0". */
+const whole = (x) => known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
 const fixed = (x, digits = 1) => known(x, () => x.toFixed(digits));
 const percent = (x, digits = 0) => known(x, () => `${(100 * x).toFixed(digits)} %`);
 const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);

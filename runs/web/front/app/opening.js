@@ -18,45 +18,36 @@ const Count = ({ n, one, many }) =>
 function Behind() {
   const { settings, rounds, fragility } = summary;
   const judges = Object.keys(summary.judges);
-  const few = fragility?.rival && isKnown(fragility.removed);
+  const judged = html`, judged by <${Judges} names=${judges} />`;
+  const isFragile = fragility?.rival && isKnown(fragility.removed);
   return html`<p class="behind">
     <${Count} n=${settings.totals.decided} one="decided battle" />, ${" "}
     <${Count} n=${videosOf(settings)} one="video" />, ${" "}
     <${Count} n=${ratedModels().length} one="rated model" />, ${" "}
-    <${Count} n=${rounds.length} one="round" /> of questions${
-      judges.length > 0 &&
-      html`,
-    judged by <${Judges} names=${judges} />`
-    }.${
-      few &&
-      html`
-    First place would change hands if ${" "}
-    <${Count} n=${fragility.removed} one="battle" /> ${fragility.removed === 1 ? "was" : "were"} left
-    out.`
-    }</p>`;
+    <${Count} n=${rounds.length} one="round" /> of questions${judges.length > 0 && judged}.
+    ${isFragile && html`<${Fragile} removed=${fragility.removed} />`}</p>`;
 }
 
+const Fragile = ({ removed }) => html` First place would change hands if ${" "}
+  <${Count} n=${removed} one="battle" /> ${removed === 1 ? "was" : "were"} left out.`;
+
 function Judges({ names }) {
-  return names.map(
-    (name, place) => html`${place > 0 && ", "}<b><bdi>${plain(shortOf(name, 44))}
-  </bdi></b>`,
-  );
+  const judge = (name) => html`<b><bdi>${plain(shortOf(name, 44))}</bdi></b>`;
+  return names.map((name, place) => [place > 0 && ", ", judge(name)]);
 }
 
 /* What a reader must know before believing the order. */
 function Banner() {
   const warnings = summary.settings.warnings.filter((text) => !text.startsWith("rates stand-ins"));
   if (!summary.stand_ins && !warnings.length) return null;
-  const hint = " Take the order below for a first impression.";
-  return html`<div class="banner" role="note">
-    ${
-      summary.stand_ins &&
-      html`<p><b>Stand-ins played.</b> Every contestant is a small offline
-      program that measures the frames it is sent. This shows the tool at work; it ranks no real
-      model.</p>`
-    }
-    ${warnings.map(
-      (text) => html`<p><b>${plain(titled(text))}.</b>
-      ${text.includes("too few videos") && hint}</p>`,
-    )}</div>`;
+  const standIns = html`<p><b>Stand-ins played.</b> Every contestant is a small offline program that
+    measures the frames it is sent. This shows the tool at work; it ranks no real model.</p>`;
+  return html`<div class="banner" role="note">${summary.stand_ins && standIns}
+    ${warnings.map((text) => html`<${Warning} text=${text} />`)}</div>`;
+}
+
+function Warning({ text }) {
+  const isFew = text.includes("too few videos");
+  const hint = isFew && " Take the order below for a first impression.";
+  return html`<p><b>${plain(titled(text))}.</b>${hint}</p>`;
 }

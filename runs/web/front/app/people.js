@@ -14,28 +14,25 @@ function peopleSay() {
   return `${first}, two people in ${percent(people.value)}.`;
 }
 
+const PEOPLE_NOTE =
+  "Intervals are 95 % and know which battles share a video. A judge that agrees with people as " +
+  "often as they do with one another is as good as a person.";
+
 function People() {
   const { labels } = summary;
   if (!labels?.labels && !labels?.ranking) return null;
-  return html`<${Section} id="people" kicker="People" says=${peopleSay()}
-    note="Intervals are 95 % and know which battles share a video. A judge that agrees with people as
-      often as they do with one another is as good as a person.">
-    ${
-      labels.labels > 0 &&
-      html`<${LabelFigures} /><div class="panels two">
-      <${AgreementTable} /><${Labellers} /></div>`
-    }
+  const agreement = html`<p class="muted">${labelCounts()}</p>
+    <div class="panels two"><${AgreementTable} /><${Labellers} /></div>`;
+  return html`<${Section} id="people" kicker="People" says=${peopleSay()} note=${PEOPLE_NOTE}>
+    ${labels.labels > 0 && agreement}
     ${labels.ranking && html`<${QuestionRanking} ranking=${labels.ranking} />`}</${Section}>`;
 }
 
-function LabelFigures() {
+function labelCounts() {
   const { labels, battles, labellers, left_out: out } = summary.labels;
-  return html`<p class="muted">${counted(labels, "label")} of ${counted(battles, "battle")} by ${" "}
-    ${counted(labellers.length, "person", "people")}${
-      out > 0 &&
-      html`; ${whole(out)} more are of
-    battles that do not count`
-    }.</p>`;
+  const people = counted(labellers.length, "person", "people");
+  const more = out ? `; ${whole(out)} more are of battles that do not count` : "";
+  return `${counted(labels, "label")} of ${counted(battles, "battle")} by ${people}${more}.`;
 }
 
 /* Overall, then by each of the four standards: judge and people, and people one with another. */
@@ -53,18 +50,26 @@ function agreementRows() {
 
 function AgreementTable() {
   const { at, ticks } = SHARE_AXIS;
-  return html`<div><h3>Agreement</h3><div class="agreement" role="table" aria-label="Agreement">
-    ${agreementRows().map(
-      ([name, finding]) => html`<div role="row" class="agreement-row">
-      <span role="cell">${name} <small class="num">n ${whole(finding.n)}</small></span>
-      <span role="cell"><${Plot} height=${24} label=${withInterval(finding)}>
-        <${Grid} at=${at} height=${24} ticks=${ticks} />
-        <${Interval} at=${at} ...${finding} y=${12} cls="small" /></${Plot}></span>
-      <span role="cell" class="num right">${percent(finding.value)}</span></div>`,
-    )}
-    <div class="agreement-row" aria-hidden="true"><span></span><span><${Axis} at=${at}
-      ticks=${ticks} format=${(x) => percent(x)} /></span><span></span></div></div></div>`;
+  const row = ([name, finding]) => html`<${AgreementRow} key=${name} name=${name}
+    finding=${finding} />`;
+  return html`<div><h3>Agreement</h3><div role="table" aria-label="Agreement">
+    ${agreementRows().map(row)}
+    <div class="agreement-row" aria-hidden="true"><span></span>
+    <span><${Axis} at=${at} ticks=${ticks} format=${halvesTick} /></span><span></span></div>
+    </div></div>`;
 }
+
+function AgreementRow({ name, finding }) {
+  const { at, ticks } = SHARE_AXIS;
+  return html`<div role="row" class="agreement-row">
+    <span role="cell">${name} <small class="num">n ${whole(finding.n)}</small></span>
+    <span role="cell"><${Plot} height=${24} label=${withInterval(finding)}>
+      <${Grid} at=${at} height=${24} ticks=${ticks} />
+      <${Interval} at=${at} ...${intervalOfShare(finding)} y=${12} cls="small" /></${Plot}></span>
+    <span role="cell" class="num right">${percent(finding.value)}</span></div>`;
+}
+
+const intervalOfShare = ({ value, low, high }) => ({ value, low, high });
 
 const LABELLER_COLUMNS = [
   ["Labeller", ""],
@@ -100,13 +105,13 @@ function QuestionRanking({ ranking }) {
     html`<span class="num">${whole(one.n)}</span>`,
     ...numbers.map((place) => html`<${PlaceShare} share=${one.places[place]} />`),
   ]);
-  return html`<h3>Questions <small>of several sources on one video, ranked by people who did not
-    know the source</small></h3><${Table} label="Ranking of questions" cls="tight"
-    columns=${columns} rows=${rows} />`;
+  const how = "of several sources on one video, ranked by people who did not know the source";
+  return html`<h3>Questions <small>${how}</small></h3>
+    <${Table} label="Ranking of questions" cls="tight" columns=${columns} rows=${rows} />`;
 }
 
 function PlaceShare({ share }) {
   if (!share || !isKnown(share.value)) return "–";
-  return html`<span class="num">${percent(share.value)}<small> ${percent(share.low)} to ${" "}
+  return html`<span class="num">${percent(share.value)} <small>${percent(share.low)} to ${" "}
     ${percent(share.high)}</small></span>`;
 }

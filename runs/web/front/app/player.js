@@ -64,11 +64,12 @@ function FrameDialog({ places, times, duration, place, name, frameUrl, move, clo
   const time = clock(times[place], duration);
   const button = (by, sign, label) => html`<button disabled=${places[at + by] === undefined}
     onClick=${() => step(by)} aria-label=${label}>${sign}</button>`;
+  const of = `frame ${at + 1} of ${places.length} that`;
   return html`<dialog ref=${box} class="frame-dialog" aria-label=${`Frame at ${time}`}
     onClose=${close} onClick=${outside} onKeyDown=${press}>
     <img src=${frameUrl(place)} alt=${`frame at ${time}`} />
-    <p><b class="num">${time}</b> <span class="muted">frame ${at + 1} of ${places.length} that ${" "}
-      <bdi>${plain(brief(name, 44))}</bdi> was sent</span>
+    <p><b class="num">${time}</b> ${" "}
+      <span class="muted">${of} <bdi>${plain(brief(name, 44))}</bdi> was sent</span>
       <span class="steps">${button(-1, "←", "Frame before")}${button(1, "→", "Next frame")}
       <button onClick=${() => box.current.close()}>Close</button></span></p></dialog>`;
 }

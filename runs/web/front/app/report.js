@@ -13,10 +13,13 @@ const REPORT_PARTS = [
 ];
 
 function Report() {
+  const index = useData(() => (summary.live ? source.index() : null));
+  const films = useData(() => (summary.live ? source.videos() : null));
   useArrival(true);
   return html`<div class="report"><${Contents} />
-    <main id="main"><${Opening} /><${Ladder} /><${Newest} /><${Matrix} /><${Rounds} /><${Slices} />
-      <${Judge} /><${People} /><${Spending} /><${Missing} /><${Methods} /></main></div>`;
+    <main id="main"><${Opening} /><${Ladder} /><${Newest} index=${index} films=${films} />
+      <${Matrix} /><${Rounds} /><${Slices} /><${Judge} /><${People} /><${Spending} /><${Missing} />
+      <${Methods} /></main></div>`;
 }
 
 /* Only parts that this run has are listed, so the list is made once they are drawn. */
@@ -26,8 +29,6 @@ function Contents() {
     const found = REPORT_PARTS.filter(([id]) => document.getElementById(id));
     setShown((old) => (old.length === found.length ? old : found));
   });
-  return html`<nav class="contents" aria-label="In this report"><ol>${shown.map(
-    ([id, name]) => html`
-    <li key=${id}><a href=${`#report/${id}`}>${name}</a></li>`,
-  )}</ol></nav>`;
+  const link = ([id, name]) => html`<li key=${id}><a href=${`#report/${id}`}>${name}</a></li>`;
+  return html`<nav class="contents" aria-label="In this report"><ol>${shown.map(link)}</ol></nav>`;
 }

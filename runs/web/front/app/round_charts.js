@@ -6,32 +6,30 @@ const WIDEST_PX = 34;
 const inRounds = (rounds, from, wide) => (place) =>
   from + (wide * place) / Math.max(rounds.length - 1, 1);
 
-const RoundNames = ({ rounds, x }) =>
-  rounds.map(
-    (one, place) => html`<text class="tick mid"
-  x=${atPercent(x(place))} y=${CHART_HEIGHT - 6}>q${one.round}</text>`,
-  );
+function RoundNames({ rounds, x }) {
+  const name = (one, place) => html`<text class="tick mid" x=${atPercent(x(place))}
+    y=${CHART_HEIGHT - 6}>q${one.round}</text>`;
+  return rounds.map(name);
+}
+
+/* A line across with what it stands for at its left. */
+const Level = ({ y, to = "100%", children }) => html`<g class="grid">
+  <line x1="0" x2=${to} y1=${y} y2=${y} />
+  <text class="tick" x="0" y=${y - 3}>${children}</text></g>`;
 
 /* Every question a speck, specks of one grade side by side; the mean as a line. */
 function Difficulty({ rounds }) {
   const y = (grade) => 8 + ((CHART_HEIGHT - 34) * (5 - grade)) / 4;
   const x = inRounds(rounds, 17, 77);
-  const said = rounds.map((one) => `q${one.round} ${known(one.difficulty.mean, fixed)}`);
-  const first = rounds[0].difficulty.mean;
+  const said = rounds.map((one) => `q${one.round} ${fixed(one.difficulty.mean)}`);
+  const level = (grade) => html`<${Level} y=${y(grade)}>${grade}${grade === 5 && " hardest"}</>`;
+  const ungraded = html`<text class="tick mid" x=${atPercent(x(0))} y=${y(1) - 20}>
+    not graded</text>`;
   return html`<${Plot} height=${CHART_HEIGHT} label=${`Mean difficulty: ${said.join(", ")}`}>
-    ${GRADES.map(
-      (grade) => html`<g class="grid"><line x1="0" x2="100%" y1=${y(grade)}
-      y2=${y(grade)} /><text class="tick" x="0" y=${y(grade) - 3}>
-      ${grade === 5 ? "5 hardest" : grade}</text></g>`,
-    )}
-    <${RoundNames} rounds=${rounds} x=${x} />
+    ${GRADES.map(level)}<${RoundNames} rounds=${rounds} x=${x} />
     ${rounds.map((one, place) => specksOf(one.difficulty.values, x(place), y))}
     <${MeanLine} rounds=${rounds} x=${x} y=${y} />
-    ${
-      first === null &&
-      html`<text class="tick mid" x=${atPercent(x(0))} y=${y(1) - 20}>
-      not graded</text>`
-    }</${Plot}>`;
+    ${rounds[0].difficulty.mean === null && ungraded}</${Plot}>`;
 }
 
 function specksOf(values, x, y) {
@@ -64,32 +62,26 @@ function MeanLine({ rounds, x, y }) {
 
 const MOST_LINES = 9;
 
+const isIn = (model) => (round) => round.points[model];
+
 /* Share of points by round, a line a model; its name stands at the line's end. */
 function Points({ rounds }) {
   const [on, setOn] = useState(null);
   const y = (share) => 14 + (CHART_HEIGHT - 40) * (1 - share);
   const x = inRounds(rounds, 13, 55);
-  const models = ratedModels()
-    .map((row) => row.model)
-    .filter((model) => rounds.some((one) => one.points[model]))
-    .slice(0, MOST_LINES);
-  const last = (model) => rounds.findLast((one) => one.points[model]).points[model].share;
-  const ends = models.map((model) => y(last(model)));
-  const labels = apart(ends, 13, 12, CHART_HEIGHT - 26);
-  const left = ratedModels().length - models.length;
+  const rated = ratedModels().map((row) => row.model);
+  const models = rated.filter((model) => rounds.some(isIn(model))).slice(0, MOST_LINES);
+  const lasts = models.map((model) => rounds.findLast(isIn(model)).points[model].share);
+  const places = apart(lasts.map(y), 13, 12, CHART_HEIGHT - 26);
+  const line = (model, k) => html`<${PointsLine} key=${model} rounds=${rounds} x=${x} y=${y}
+    model=${model} label=${{ from: y(lasts[k]), to: places[k], share: lasts[k] }}
+    cls=${lineClass(model, k, on)} on=${setOn} />`;
+  const level = (share) => html`<${Level} y=${y(share)} to="70%">${percent(share)}</>`;
+  const left = rated.length - models.length;
+  const more = html`<text class="tick" x="74%" y=${CHART_HEIGHT - 6}>and ${left} more</text>`;
   return html`<${Plot} height=${CHART_HEIGHT} cls="points" label=${pointsLabel(models.length)}>
-    ${[0, 0.5, 1].map(
-      (share) => html`<g class="grid"><line x1="0" x2="70%" y1=${y(share)}
-      y2=${y(share)} /><text class="tick" x="0" y=${y(share) - 3}>${percent(share)}</text></g>`,
-    )}
-    <${RoundNames} rounds=${rounds} x=${x} />
-    ${models.map(
-      (model, place) => html`<${PointsLine} key=${model} rounds=${rounds} x=${x} y=${y}
-      model=${model} label=${{ from: ends[place], to: labels[place], share: last(model) }}
-      cls=${lineClass(model, place, on)} on=${setOn} />`,
-    )}
-    ${left > 0 && html`<text class="tick" x="74%" y=${CHART_HEIGHT - 6}>and ${left} more</text>`}
-  </${Plot}>`;
+    ${[0, 0.5, 1].map(level)}<${RoundNames} rounds=${rounds} x=${x} />
+    ${models.map(line)}${left > 0 && more}</${Plot}>`;
 }
 
 const pointsLabel = (lines) =>
@@ -130,16 +122,19 @@ function RoundThemes({ rounds }) {
   const looked = rounds.filter((one) => one.looked_at);
   const counts = looked.flatMap((one) => common.map(([theme]) => one.themes[theme] ?? 0));
   const most = Math.max(...counts, 1);
-  return html`<table class="round-themes"><caption class="hidden">Faults by theme and round</caption>
-    <thead><tr><td></td>${looked.map(
-      (one) => html`<th scope="col" class="num">
-      q${one.round - 1}</th>`,
-    )}<th scope="col" class="right">all</th></tr></thead>
-    <tbody>${common.map(
-      ([theme, n]) => html`<tr><th scope="row"><${Said} text=${clip(theme, 90)} />
-      </th>${looked.map((one) => html`<${ThemeCell} n=${one.themes[theme] ?? 0} most=${most} />`)}
-      <td class="right num">${n}</td></tr>`,
-    )}</tbody></table>`;
+  const name = (one) => html`<th scope="col" class="num">q${one.round - 1}</th>`;
+  const line = ([theme, n]) => html`<${ThemeLine} key=${theme} theme=${theme} n=${n} most=${most}
+    rounds=${looked} />`;
+  return html`<table class="round-themes">
+    <caption class="hidden">Faults by theme and round</caption>
+    <thead><tr><td></td>${looked.map(name)}<th scope="col" class="right">all</th></tr></thead>
+    <tbody>${common.map(line)}</tbody></table>`;
+}
+
+function ThemeLine({ theme, n, most, rounds }) {
+  const cell = (one) => html`<${ThemeCell} n=${one.themes[theme] ?? 0} most=${most} />`;
+  return html`<tr><th scope="row"><${Said} text=${clip(theme, 90)} /></th>${rounds.map(cell)}
+    <td class="right num">${n}</td></tr>`;
 }
 
 function ThemeCell({ n, most }) {

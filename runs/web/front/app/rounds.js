@@ -18,27 +18,29 @@ const originParts = (origin) => ORIGINS.map((one) => ({ ...one, n: origin[one.ke
 const endingParts = (verdicts) =>
   ENDINGS.map((one) => ({ ...one, n: sum(one.of.map((verdict) => verdicts[verdict] ?? 0)) }));
 
+const ROUNDS_NOTE =
+  "Difficulty is the grade that let a question through, from 1 to 5; fresh questions carry none. " +
+  "Faults are those that were written down of a round’s answers to make the next question.";
+
 function Rounds() {
   const { rounds } = summary;
   if (!rounds.length) return null;
-  return html`<${Section} id="rounds" kicker="Rounds" says=${summary.words.rounds}
-    note="Difficulty is the grade that let a question through, from 1 to 5; fresh questions carry
-      none. Faults are those that were written down of a round’s answers to make the next question.">
-    ${rounds.length > 1 && html`<${RoundCharts} rounds=${rounds} />`}
+  return html`<${Section} id="rounds" kicker="Rounds" says=${sentenceOf("rounds")}
+    note=${ROUNDS_NOTE}>${rounds.length > 1 && html`<${RoundCharts} rounds=${rounds} />`}
     <${RoundTable} rounds=${rounds} /><${Legend} rows=${[...ORIGINS, ...ENDINGS]} /></${Section}>`;
 }
 
+const RoundChart = ({ title, about, children }) => html`<figure>
+  <figcaption><b>${title}</b> ${about}</figcaption>${children}</figure>`;
+
 function RoundCharts({ rounds }) {
-  const chart = (title, about, drawing) => html`<figure><figcaption><b>${title}</b> ${about}
-    </figcaption>${drawing}</figure>`;
   return html`<div class="panels three">
-    ${chart("Difficulty", "of each question, and the mean", html`<${Difficulty} rounds=${rounds} />`)}
-    ${chart("Points taken", "by model, a tie is half", html`<${Points} rounds=${rounds} />`)}
-    ${chart(
-      "Faults",
-      "of the answers to each round’s questions",
-      html`<${RoundThemes} rounds=${rounds} />`,
-    )}</div>`;
+    <${RoundChart} title="Difficulty" about="of each question, and the mean">
+      <${Difficulty} rounds=${rounds} /></>
+    <${RoundChart} title="Points taken" about="by model, a tie is half">
+      <${Points} rounds=${rounds} /></>
+    <${RoundChart} title="Faults" about="of the answers to each round’s questions">
+      <${RoundThemes} rounds=${rounds} /></></div>`;
 }
 
 const ROUND_COLUMNS = [

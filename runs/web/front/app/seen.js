@@ -3,18 +3,28 @@
 const FEW_THUMBS = 72;
 const READERS = ["a", "b", "judge"];
 
+/* The places of the frames that a contestant or a role was sent. A role that several models play,
+   and a contestant with a role's name, stand with both. */
+function seenBy(film, role, name) {
+  const alone = role === "contestant" ? name : role;
+  return film.seen[`${role} ${name}`] ?? film.seen[alone] ?? [];
+}
+
 /* Of every reader: its side, its name, the places of its frames among the video's. */
 function lanesOf(battle, film) {
   const ofModel = (side) => {
     const name = battle[`model_${side}`];
     const isSent = battle[`answer_${side}`] !== null;
-    return { key: side, name: nameOf(name), places: isSent ? (film.seen[name] ?? []) : [] };
+    return {
+      key: side,
+      name: nameOf(name),
+      places: isSent ? seenBy(film, "contestant", name) : [],
+    };
   };
-  const all = film.times.map((_, place) => place);
   return [
     ofModel("a"),
     ofModel("b"),
-    { key: "judge", name: "the judge", places: film.seen.judge ?? all },
+    { key: "judge", name: "the judge", places: seenBy(film, "judge", battle.verdicts[0]?.judge) },
   ];
 }
 
@@ -36,35 +46,28 @@ function Seen({ battle, film }) {
     player.current?.seek(film.times[place]);
     setOpened(place);
   };
-  return html`<section class="seen" aria-label="Frames that each saw">
-    ${
-      src &&
-      html`<${Player} src=${src} times=${film.times} duration=${film.duration_s}
-      frameUrl=${frameUrl} control=${player} />`
-    }
-    <${Lanes} lanes=${lanes} film=${film} who=${who} hot=${hot} pick=${setWho}
-      open=${src ? open : null} />
+  const opens = src ? open : null;
+  const frames = { times: film.times, duration: film.duration_s, frameUrl };
+  const video = html`<${Player} src=${src} control=${player} ...${frames} />`;
+  const dialog = html`<${FrameDialog} places=${lane.places} place=${opened} name=${lane.name}
+    move=${(place) => open(who, place)} close=${() => setOpened(null)} ...${frames} />`;
+  return html`<section class="seen" aria-label="Frames that each saw">${src && video}
+    <${Lanes} lanes=${lanes} film=${film} who=${who} hot=${hot} pick=${setWho} open=${opens} />
     <${Sheet} key=${who} lane=${lane} battle=${battle} film=${film} hot=${setHot}
-      open=${src ? (place) => open(who, place) : null} />
-    ${
-      opened !== null &&
-      html`<${FrameDialog} places=${lane.places} times=${film.times}
-      duration=${film.duration_s} place=${opened} name=${lane.name} frameUrl=${frameUrl}
-      move=${(place) => open(who, place)} close=${() => setOpened(null)} />`
-    }</section>`;
+      open=${opens && ((place) => open(who, place))} />
+    ${opened !== null && dialog}</section>`;
 }
 
 function Lanes({ lanes, film, who, hot, pick, open }) {
   const duration = film.duration_s || film.times.at(-1) || 1;
   const at = scale(0, duration);
   const bare = (time) => clock(time, duration).replace(/\.0+(?= s|$)/, "");
+  const row = (lane) => html`<${Lane} key=${lane.key} lane=${lane} times=${film.times} at=${at}
+    isOn=${who === lane.key} hot=${hot} pick=${() => pick(lane.key)}
+    open=${open && ((place) => open(lane.key, place))} />`;
   return html`<div class="lanes" role="group" aria-label="Whose frames are shown">
-    ${lanes.map(
-      (lane) => html`<${Lane} key=${lane.key} lane=${lane} times=${film.times} at=${at}
-      isOn=${who === lane.key} hot=${hot} pick=${() => pick(lane.key)}
-      open=${open && ((place) => open(lane.key, place))} />`,
-    )}
-    <div class="lane-axis"><${Axis} at=${at} ticks=${at.ticks(6)} format=${bare} /></div></div>`;
+    ${lanes.map(row)}<div class="lane-axis">
+    <${Axis} at=${at} ticks=${at.ticks(6)} format=${bare} /></div></div>`;
 }
 
 function Lane({ lane, times, at, isOn, hot, pick, open }) {
@@ -75,16 +78,13 @@ function Lane({ lane, times, at, isOn, hot, pick, open }) {
   };
   const plot = html`<${Plot} height=${22}><line class="base" x1="0" x2="100%" y1="11" y2="11" />
     ${lane.places.map(tick)}</${Plot}>`;
+  const ticks = html`<${LaneTicks} lane=${lane} times=${times} at=${at} open=${open}
+    plot=${plot} />`;
   const sign = lane.key === "judge" ? "j" : lane.key;
   return html`<div class=${`lane lane-${sign} ${isOn ? "on" : ""}`}>
     <button class="lane-name" aria-pressed=${isOn} onClick=${pick}><${Side} side=${sign} /> ${" "}
       <bdi>${plain(brief(lane.name, 24))}</bdi></button>
-    ${
-      open && lane.places.length
-        ? html`<${LaneTicks} lane=${lane} times=${times} at=${at}
-      open=${open} plot=${plot} />`
-        : html`<span class="lane-plot">${plot}</span>`
-    }
+    ${open && lane.places.length ? ticks : html`<span class="lane-plot">${plot}</span>`}
     <span class="lane-count num">${lane.places.length}<span class="hidden"> frames</span></span>
     </div>`;
 }
@@ -124,13 +124,11 @@ function SheetNote({ places, film, drawn }) {
   const { times, duration_s: duration } = film;
   const span = times[places.at(-1)] - times[places[0]];
   const gap = places.length > 1 ? span / (places.length - 1) : null;
-  const every = known(gap, (x) => fixed(x, x < 1 ? 2 : 1));
+  const every = `, one every ${known(gap, (x) => fixed(x, x < 1 ? 2 : 1))} s of `;
   const pictured = drawn === 0 ? "None is pictured here." : `${drawn} of them are pictured here.`;
-  return html`${counted(places.length, "frame")}${
-    gap !== null &&
-    `, one every ${every} s of
-    ${clock(duration, duration)}`
-  }; exact times. ${drawn < places.length && pictured}`;
+  return html`${counted(places.length, "frame")}
+    ${gap !== null && every + clock(duration, duration)}; exact times. ${" "}
+    ${drawn < places.length && pictured}`;
 }
 
 function Shot({ video, film, place, hot, open }) {

@@ -13,14 +13,15 @@ const CONTESTANT_COLUMNS = [
   ["Median, 90th wait", "right"],
   ["Cost an answer", "right"],
 ];
-const thousands = (n) => known(n, () => (n < 1e6 ? `${fixed(n / 1e3)} k` : `${fixed(n / 1e6)} M`));
+const thousands = (n) =>
+  known(n, () => (n < 1e6 ? `${fixed(n / 1e3, n < 1e4 ? 1 : 0)} k` : `${fixed(n / 1e6)} M`));
 const number = (text) => html`<span class="num">${text}</span>`;
 
 function Spending() {
   const models = summary.models.filter((row) => row.answers);
   if (!summary.spending.length) return null;
-  return html`<${Section} id="spending" kicker="Cost and time" says=${summary.words.spending}
-    note=${html`<${SpendingNote} />`}>
+  return html`<${Section} id="spending" kicker="Cost and time" says=${sentenceOf("spending")}
+    note=${spendingNote()}>
     <div class="panels two">
       <${Table} label="Spending by role" columns=${ROLE_COLUMNS} rows=${roleRows()} />
       <${Table} label="Spending by contestant" columns=${CONTESTANT_COLUMNS}
@@ -28,14 +29,15 @@ function Spending() {
     </div></${Section}>`;
 }
 
-function SpendingNote() {
+function spendingNote() {
   const each = summary.status.cost_usd_a_battle;
-  return html`An unknown cost is said to be unknown, never $0.${
-    isKnown(each) &&
-    html` A battle cost
-    ${" "}${money(each)} on average, its video’s examining included.`
-  } Tokens of frames are those that
-    the provider counts.`;
+  const battle = isKnown(each)
+    ? ` A battle cost ${money(each)} on average, its video’s examining included.`
+    : "";
+  return (
+    `An unknown cost is said to be unknown, never $0.${battle} Tokens of frames are those that ` +
+    "the provider counts."
+  );
 }
 
 const tokensOfRole = (row) => row.input_tokens + row.output_tokens;
@@ -55,7 +57,7 @@ function roleRows() {
 }
 
 function TokenBar({ read, written, most }) {
-  const wide = (n) => ({ width: `${(60 * n) / most}%` });
+  const wide = (n) => ({ width: `${(40 * n) / most}%` });
   return html`<span class="bars"><i class="part-blue" style=${wide(read)}></i>
     <i class="part-orange" style=${wide(written)}></i>
     <small class="num">${thousands(read)} + ${thousands(written)}</small></span>`;

@@ -10,34 +10,32 @@ function markedThemes(profile) {
 }
 
 function ThemeSentences({ profile }) {
-  return markedThemes(profile).map(
-    (row) => html`“<${Said} text=${clip(row.theme, 80)} />” is ${" "}
-    ${row.mark} often its fault than others’: ${percent(row.share)} of its answers, ${" "}
-    ${percent(row.others_share)} of theirs. `,
-  );
+  return markedThemes(profile).map((row) => html`<${ThemeSentence} key=${row.mark} row=${row} />`);
+}
+
+function ThemeSentence({ row }) {
+  const shares = `${percent(row.share)} of its answers, ${percent(row.others_share)} of theirs. `;
+  return html`“<${Said} text=${clip(row.theme, 80)} />” is ${row.mark} often its fault than others’:
+    ${" "}${shares}`;
 }
 
 function WhatGoesWrong({ profile, looks }) {
   const about = `in ${counted(profile.looked_at, "answer")} that were looked at for faults`;
-  const rows = profile.themes.filter((row) => row.n > 0 || row.mark);
+  const shown = profile.themes.filter((row) => row.n > 0 || row.mark);
+  const row = (one) => html`<${ThemeRow} key=${one.theme} row=${one} looks=${looks} />`;
+  const table = html`<div role="table" aria-label="Themes of its faults">${shown.map(row)}
+    <${ThemeAxis} /></div><p class="note">${THEME_NOTE}</p>`;
+  const none = profile.looked_at
+    ? "No faults of it were written down."
+    : "None of its answers was looked at for faults.";
   return html`<section><h2>What goes wrong <small>${about}</small></h2>
-    ${
-      rows.length
-        ? html`<div role="table" aria-label="Themes of its faults">
-      ${rows.map((row) => html`<${ThemeRow} key=${row.theme} row=${row} looks=${looks} />`)}
-      <${ThemeAxis} /></div><${ThemeNote} />`
-        : html`<p class="muted">${
-            profile.looked_at
-              ? "No faults of it were written down."
-              : "None of its answers was looked at for faults."
-          }</p>`
-    }</section>`;
+    ${shown.length ? table : html`<p class="muted">${none}</p>`}</section>`;
 }
 
-const ThemeNote =
-  () => html`<p class="note">Dot: the share of its looked-at answers that show it, with
-  its 95 % interval; ring: of everybody else’s. Marked where the 95 % interval of the difference leaves
-  out zero, which also lies below the figures.</p>`;
+const THEME_NOTE =
+  "Dot: the share of its looked-at answers that show it, with its 95 % interval; ring: of " +
+  "everybody else’s. Below the counts: the difference in percentage points, marked where its " +
+  "95 % interval leaves out zero.";
 
 function ThemeRow({ row, looks }) {
   const word = row.mark === "more" ? "more than others" : "less than others";
@@ -63,12 +61,9 @@ function differenceSays(difference) {
 
 function ThemePlot({ row, label }) {
   const { at, ticks } = SHARE_AXIS;
+  const others = isKnown(row.others_share) && atPercent(at(row.others_share));
   return html`<${Plot} height=${30} label=${label}><${Grid} at=${at} height=${30} ticks=${ticks} />
-    ${
-      isKnown(row.others_share) &&
-      html`<circle class="ring" cx=${atPercent(at(row.others_share))}
-      cy="23" r="3.5" />`
-    }
+    ${others && html`<circle class="ring" cx=${others} cy="23" r="3.5" />`}
     <${Interval} at=${at} value=${row.share} low=${row.low} high=${row.high} y=${11}
       cls="small" /></${Plot}>`;
 }
@@ -76,21 +71,19 @@ function ThemePlot({ row, label }) {
 function ThemeAxis() {
   const { at, ticks } = SHARE_AXIS;
   return html`<div class="theme-row theme-foot" aria-hidden="true"><span></span>
-    <span class="of-plot"><${Axis} at=${at} ticks=${ticks} format=${(x) => percent(x)} /></span>
+    <span class="of-plot"><${Axis} at=${at} ticks=${ticks} format=${halvesTick} /></span>
     <span></span></div>`;
 }
 
 /* A quote of it, and battles where it shows, named by round and video. */
 function ThemeExamples({ row, looks }) {
-  const links = row.battles.slice(0, THEME_EXAMPLES).map(
-    (id, place) => html`${place > 0 && ", "}<a
-    href=${battleLink(id)}>${looks ? battleName(id, looks) : plain(id)}</a>`,
-  );
-  return html`<small>${
-    row.quotes.length > 0 &&
-    html`e.g. <${Said}
-    text=${clip(row.quotes[0], 140)} />${links.length > 0 && " · "}`
-  }${links}</small>`;
+  const name = (id) => (looks ? battleName(id, looks) : plain(id));
+  const link = (id) => html`<a href=${battleLink(id)}>${name(id)}</a>`;
+  const ids = row.battles.slice(0, THEME_EXAMPLES);
+  const links = ids.map((id, place) => [place > 0 && ", ", link(id)]);
+  const quote = html`e.g. <${Said} text=${clip(row.quotes[0] ?? "", 140)} />`;
+  const isBoth = row.quotes.length > 0 && ids.length > 0;
+  return html`<small>${row.quotes.length > 0 && quote}${isBoth && " · "}${links}</small>`;
 }
 
 function battleName(id, { index, films }) {

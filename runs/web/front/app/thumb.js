@@ -1,6 +1,6 @@
 /* One picture of a video's sheet, as wide as the box it stands in. */
 function Thumb({ video, film, place, label }) {
-  const url = useLoaded(() => (film?.sprite ? source.sheet(video) : null), [video]);
+  const url = useLoaded(() => (film?.sprite ? source.sheet(video) : null), [video, !film?.sprite]);
   const sprite = film?.sprite;
   const cell = sprite ? sprite.of.indexOf(place) : -1;
   const isDrawn = typeof url === "string" && cell >= 0;
