@@ -3,13 +3,15 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSPECT := .venv-inspect
+BROWSER := .venv-browser
+CHROMIUMS := chromium chromium-browser google-chrome
 WHEELS := .wheels
 STAMP := $(VENV)/.installed
 PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-damage bench-overlap docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-damage bench-overlap docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -62,7 +64,25 @@ $(WHEELS)/.fetched:
 	  || echo "openai-agents cannot be fetched; its tests will be skipped" >&2
 	@mkdir -p $(WHEELS) && touch $@
 
-slow: $(STAMP) $(INSPECT)/.installed $(WHEELS)/.fetched ## the checks that take minutes: a hundred kills, small benchmarks
+# What opens our pages. Without it their tests are skipped, or fail where CI is set.
+$(BROWSER)/.installed:
+	@echo "making $(BROWSER) with Playwright and axe, for the tests that open pages"
+	@$(BIN)/python -m venv $(BROWSER)
+	@$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  "playwright>=1.60,<2" "axe-playwright-python>=0.1.8,<0.2" && touch $@ \
+	  || echo "PLAYWRIGHT CANNOT BE FETCHED: no page will be opened" >&2
+
+chromium:
+	@for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing chromium, in which the tests open pages"; \
+	  apt-get install -y -qq chromium >/dev/null 2>&1 \
+	    || { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; \
+	fi; \
+	command -v chromium >/dev/null \
+	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
+
+slow: $(STAMP) $(INSPECT)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
 	$(BIN)/python -m pytest -m "slow and not live" -s
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
@@ -140,5 +160,5 @@ pictures: docs ## draw console and leaderboard for the documents again
 	$(BIN)/python docs/generate.py pictures arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) $(INSPECT) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) $(BROWSER) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

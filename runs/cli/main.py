@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rejudge": ("audit", "Judge the same answers with another judge and compare."),
     "show": ("inspect", "Show one battle in full."),
     "profile": ("inspect", "Show what models get wrong more often than others."),
+    "annotate": ("web", "Let people label battles of a run in a browser, blind."),
     "labels": ("audit", "Collect human labels and compare the judge with them."),
     "export": ("inspect", "Export the calls, battles, labels or trials of a run."),
     "compact": ("resume", "Shrink the file of a run."),

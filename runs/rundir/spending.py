@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -141,34 +141,24 @@ class _Sum:
         return None if self.unknown else self.usd
 
 
-_Place = tuple[str, str]
-"""Id of the first slot in a place, and `ROLE:NAME`."""
-
-
 def costs_of(run: Run) -> RunCosts:
     """Return what the calls of a run took; only numbers are in memory."""
     roles: dict[str, _Sum] = {}
     models: dict[tuple[str, str], _Sum] = {}
+    generations = {base_of(battle): generation_of(battle) for battle in run.settled}
+    battles: dict[str, dict[str, _Sum]] = {place: {} for place in generations}
     for call in run.store.journal.each_taken():
         role = role_of(call.scope, call.role)
         roles.setdefault(role, _Sum()).add(call)
         models.setdefault((role, call.alias), _Sum()).add(call)
+        # Of a battle: the calls of its slot, and of those it superseded.
+        if call.generation <= generations.get(call.scope, -1):
+            battles[call.scope].setdefault(f"{call.role}:{call.alias}", _Sum()).add(call)
     return RunCosts(
         roles=tuple(roles[role].row(role, None) for role in sorted(roles)),
         models=tuple(models[key].row(*key) for key in sorted(models)),
-        battles=_by_battle(run.settled, run.store.journal.each_taken()),
+        battles={battle: _took(battles[base_of(battle)]) for battle in run.settled},
     )
-
-
-def _by_battle(battles: Iterable[str], calls: Iterable[Taken]) -> dict[str, dict[str, Took]]:
-    """Return what each battle took: the calls of its slot, and of those it superseded."""
-    generations = {base_of(battle): generation_of(battle) for battle in battles}
-    found: dict[str, dict[str, _Sum]] = {place: {} for place in generations}
-    for call in calls:
-        if call.generation <= generations.get(call.scope, -1):
-            who = f"{call.role}:{call.alias}"
-            found[call.scope].setdefault(who, _Sum()).add(call)
-    return {battle: _took(found[base_of(battle)]) for battle in battles}
 
 
 def _took(sums: Mapping[str, _Sum]) -> dict[str, Took]:

@@ -67,18 +67,15 @@ class PageData:
     def read(cls, folder: Path) -> Self:
         """Return what the run in `folder` holds by now; BadInput where there is none."""
         with open_run(folder) as run:
-            return cls.of(run)
-
-    @classmethod
-    def of(cls, run: Run) -> Self:
-        """Return what an open run holds."""
-        costs, setup = costs_of(run), setup_of(run)
-        summary = _summary(run, setup, costs)
-        index = index_of(run.battles, seats_count=setup.swap == "all")
-        videos = {video.id: video.to_json() for video in videos_of(run)}
-        used = set(index["videos"])
-        kept = {id_: body | {"sprite": None} for id_, body in videos.items() if id_ in used}
-        return cls(run.folder, summary, index, kept, costs.battles)
+            figures = _figures(run)
+            index = index_of(run.battles, seats_count=run.manifest.get("swap") == "all")
+        # The battles of 10,000 take 300 MB, which what the calls took finds free again.
+        with open_run(folder) as run:
+            costs, setup = costs_of(run), setup_of(run)
+            videos = {video.id: video.to_json() | {"sprite": None} for video in videos_of(run)}
+        summary = _summary(figures, setup, costs)
+        kept = {id_: videos[id_] for id_ in index["videos"]}
+        return cls(folder, summary, index, kept, costs.battles)
 
     def part(self, number: int) -> list[Json]:
         """Return the battles at the places from `number` times CHUNK on; none beyond the last."""
@@ -135,18 +132,17 @@ def _letters(battle: Battle, *, seats_count: bool) -> str:
     return StandardVerdicts(battle=battle.id, **found).letters
 
 
-def _summary(run: Run, setup: Setup, costs: RunCosts) -> Json:
-    """Return all that a report shows before a list or a battle is opened."""
+def _figures(run: Run) -> Json:
+    """Return what a report shows that is made of battles and labels."""
     board = board_in(run, replace(USUAL, pairs=True, fragility=True)).to_json()
     styled = board_in(run, replace(USUAL, style=True, seats=True)).to_json()
+    style = {row["model"]: row for row in styled["models"]}
     looks = read_looks(run.battles)
     profiles = build_profiles(looks, {row["model"]: row["rating"] for row in board["models"]})
     audit, status = audit_in(run).to_json(), status_of(run.folder).to_json()
-    found: Json = {
-        "schema": SCHEMA,
-        "run": _about(setup),
+    return {
         "stand_ins": board["settings"]["stand_ins"],
-        "models": list(_model_rows(board, styled, setup, costs)),
+        "models": [row | _adjusted(style[row["model"]]) for row in board["models"]],
         "settings": board["settings"],
         "terms": styled["settings"].get("terms"),
         "components": board["components"],
@@ -158,14 +154,34 @@ def _summary(run: Run, setup: Setup, costs: RunCosts) -> Json:
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
-        "labels": show_labels(run) if run.store.evidence.labels() else None,
-        "spending": [row.model_dump() for row in costs.roles],
+        "labels": _labels(run),
         "status": {key: status[key] for key in _STATUS},
+    }
+
+
+def _adjusted(row: Json) -> Json:
+    return {"style": {key: row[key] for key in ("rating", "low", "high")}}
+
+
+def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
+    """Return all that a report shows before a list or a battle is opened."""
+    found: Json = {
+        "schema": SCHEMA,
+        "run": _about(setup),
+        **figures,
+        "models": [row | _took(row["model"], setup, costs) for row in figures["models"]],
+        "spending": [row.model_dump() for row in costs.roles],
         "methods": _methods(setup),
         "live": None,
         "siblings": None,
     }
     return found | {"words": findings(found)}
+
+
+def _labels(run: Run) -> Json | None:
+    """Return what people say of the run; None where nobody has said anything."""
+    found = show_labels(run)
+    return found.to_json() if found.labels or found.votes.cast or found.ranking else None
 
 
 def _about(setup: Setup) -> Json:
@@ -187,23 +203,19 @@ _RULES = (
 )
 
 
-def _model_rows(board: Json, styled: Json, setup: Setup, costs: RunCosts) -> Iterator[Json]:
-    """Give the rows of the leaderboard, with what each model's answers took beside them."""
-    style = {row["model"]: row for row in styled["models"]}
-    answers = {row.model: row for row in costs.models if row.role == "contestant"}
-    for row in board["models"]:
-        name = row["model"]
-        member, took = setup.cast[name], answers.get(name)
-        yield row | {
-            "style": {key: style[name][key] for key in ("rating", "low", "high")},
-            "served": member.model,
-            "max_frames": member.max_frames,
-            "answers": took.calls if took else 0,
-            "latency_s": took.latency_s.model_dump() if took and took.latency_s else None,
-            "cost_usd": took.cost_usd if took else None,
-            "tokens_in": took.input_tokens if took else 0,
-            "tokens_out": took.output_tokens if took else 0,
-        }
+def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
+    """Return what a contestant is, and what its answers took."""
+    answers = (of for of in costs.models if (of.role, of.model) == ("contestant", model))
+    took, member = next(answers, None), setup.cast[model]
+    return {
+        "served": member.model,
+        "max_frames": member.max_frames,
+        "answers": took.calls if took else 0,
+        "latency_s": took.latency_s.model_dump() if took and took.latency_s else None,
+        "cost_usd": took.cost_usd if took else None,
+        "tokens_in": took.input_tokens if took else 0,
+        "tokens_out": took.output_tokens if took else 0,
+    }
 
 
 def _slices(run: Run, trait: By) -> list[Json]:

@@ -103,17 +103,18 @@ async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written
     """
     with open_run(order.folder) as run:
         count = len(run.settled)
-        if count > MOST_BATTLES and not order.split:
-            raise BadInput(
-                f"{counted(count, 'battle')} are more than one file should hold "
-                f"({MOST_BATTLES:,}); pass --split to write them into a folder beside it"
-            )
-        data = PageData.of(run)
+    if count > MOST_BATTLES and not order.split:
+        raise BadInput(
+            f"{counted(count, 'battle')} are more than one file should hold ({MOST_BATTLES:,}); "
+            "pass --split to write them into a folder beside it"
+        )
+    data = PageData.read(order.folder)
+    with open_run(order.folder) as run:
         sheets, missing = await draw_sheets(run, data, order.thumbs, on_sheet)
         with whole_file(order.to) as file:
             size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
     pictures = sum(len(sheet.webp) for sheet in sheets.values())
-    return Written(order.to, count, size, pictures, missing)
+    return Written(order.to, len(data.index["id"]), size, pictures, missing)
 
 
 async def draw_sheets(

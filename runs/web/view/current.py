@@ -73,8 +73,8 @@ class Current:
 
     def _read_aside(self, stamp: Stamp) -> tuple[Data, float]:
         began = time.thread_time()
+        page = PageData.read(self.folder)
         with open_run(self.folder) as run:
-            page = PageData.of(run)
             self._lay_out(run, page.videos)
         data = Data(page, stamp, as_json(page.index), as_json(page.videos))
         return data, time.thread_time() - began

@@ -1,0 +1,30 @@
+"""One browser for all tests that open pages, and the reports that several of them look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import browser as browsers
+from tests.support.browser import Browser
+from tests.support.reports import Shown, report_of
+from tests.support.whole_runs import command, end_well
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser; without one the test is skipped, or fails where CI is set."""
+    browsers.require()
+    found = Browser()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def demo(browser: Browser, sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    """The run of `make demo`, and its report with pictures."""
+    out = tmp_path_factory.mktemp("demo") / "out"
+    end_well(command("arena", "demo", "--out", out, "--clips", sample_clips, "--quiet"))
+    return report_of(out, out.parent / "report.html", "--thumbs", 16)
