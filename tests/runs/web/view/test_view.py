@@ -99,6 +99,10 @@ def test_a_run_that_is_over_says_so(shown: Site, out: Path) -> None:
     assert (end, rest) == ("event: end\ndata: {}", "")
 
 
+def test_one_run_is_no_list(shown: Site) -> None:
+    assert parsed(shown.ask("/api/runs")) == {"runs": None}
+
+
 def test_no_path_and_no_host_is_in_the_data(shown: Site, place: Path) -> None:
     for path in ("/", "/api/summary", "/api/index", "/api/videos", "/api/part/0"):
         assert str(place).encode() not in shown.ask(path).body
@@ -141,7 +145,7 @@ def test_a_video_plays_and_can_be_moved_about_in(shown: Site, place: Path) -> No
 @pytest.mark.parametrize(
     "path",
     [
-        *("/api", "/api/runs", "/api/nothing", "/api/summary/x", "/index.html", "/run.sqlite"),
+        *("/api", "/api/nothing", "/api/summary/x", "/index.html", "/run.sqlite"),
         *("/api/part/x", "/api/part/-1", "/api/part/1.5", "/api/part/" + "9" * 5000),
         *("/api/video/clip00.mp4", "/api/video/..", "/api/video/000000000000"),
         *("/api/sprite/000000000000", "/api/frame/000000000000/0", "/api/frame/x/y"),
