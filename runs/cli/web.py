@@ -69,8 +69,8 @@ The exit code is 0 when Ctrl-C ends it.""",
 def view_command(out: Path, *, port: int | None, opens: bool) -> None:
     """Show the run in OUT as a page in a browser, also while it is played.
 
-    If OUT is a folder of runs, up to three folders deep, they are listed. The page is served on
-    this machine alone, and the link opens it once; nothing is written. Ctrl-C ends it.
+    Where OUT is a folder of runs, they are listed, up to three folders deep. The page is served on
+    this machine alone, and the link opens it once. Nothing is written. Ctrl-C ends it.
     """
     from videoautoarena.runs.web.server.serve import refuse_without_web
 

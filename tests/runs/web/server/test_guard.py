@@ -267,6 +267,12 @@ def test_every_answer_carries_the_headers_and_a_page_cannot_change_them(guarded:
     assert guarded.ask("/").headers["x-own"] == "kept"
 
 
+def test_a_browser_that_looks_for_an_icon_gets_none(guarded: Site) -> None:
+    answer = guarded.ask("/favicon.ico")
+    assert (answer.status, answer.body) == (204, b"")
+    assert guarded.ask("/favicon.ico", Host="evil.example").status == 421
+
+
 def test_a_page_hears_of_no_cookie(guarded: Site) -> None:
     assert json.loads(guarded.ask("/api/seen?a=b").body) == {"cookie": None, "query": "a=b"}
 
