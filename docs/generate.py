@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import sys
 import tomllib
@@ -24,6 +25,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 from videoautoarena.graph.tournament import tournament
+from videoautoarena.runs.battles.export import records_schema
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.cli.main import COMMANDS, load
@@ -191,6 +193,8 @@ def main(arguments: list[str]) -> None:
             page.write_text(text, encoding="utf-8")
     if "schemas" in wanted:
         write_schemas(DOCS)
+        records = json.dumps(records_schema(), indent=2)
+        (DOCS / "run-records.schema.json").write_text(f"{records}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

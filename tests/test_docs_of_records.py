@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sqlite3
@@ -13,17 +14,26 @@ import pytest
 from docs.generate import DOCS
 from tests.support.clips import draw_folder
 from tests.support.held import held
+from tests.support.json_schemas import problems
 from tests.support.pages import first_column, section
 from tests.support.played import call, invoke, lineage, play, slot, video
 from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.store.votes import Posed, Ranking
+from videoautoarena.memory.store.votes import Vote as BattleVote
+from videoautoarena.runs.battles.export import KINDS, records_schema
+from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
+from videoautoarena.runs.battles.standards import StandardVerdicts
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.cli.ending import _state
 from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable
+from videoautoarena.runs.rundir.films import RunVideo
+from videoautoarena.runs.rundir.setup import Member, Roles, Setup
+from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
 from videoautoarena.runs.tournament.simulate import Finished
 
 
@@ -39,9 +49,18 @@ def fields(model: Any) -> list[str]:
         ("An evolution", Evolution),
         ("A grade", Grade),
         ("A label", Label),
+        ("A vote", BattleVote),
+        ("A ranking", Ranking),
         ("An attempt", Attempt),
         ("A draw", Sample),
         ("A trial", Trial),
+        ("Settings of a run", Setup),
+        ("A video of a run", RunVideo),
+        ("Costs of a run", RunCosts),
+        ("A sum of calls", Spending),
+        ("What a battle took", Took),
+        ("A round", Round),
+        ("Verdicts by standard", StandardVerdicts),
         ("models.NAME", ModelTable),
         ("providers.NAME", Declaration),
         ("roles", RolesTable),
@@ -50,6 +69,20 @@ def fields(model: Any) -> list[str]:
 )
 def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> None:
     assert first_column(section("records.md", heading)) == fields(model)
+
+
+@pytest.mark.parametrize(
+    ("heading", "models"),
+    [
+        ("Settings of a run", (Roles, Member)),
+        ("A sum of calls", (Waits,)),
+        ("A round", (Difficulty, Gate, Points)),
+    ],
+)
+def test_what_stands_within_a_record_is_named_where_it_stands(heading: str, models: Any) -> None:
+    words = set(re.findall(r"`(\w+)`", section("records.md", heading)))
+    for model in models:
+        assert set(fields(model)) <= words, model
 
 
 @pytest.fixture
@@ -77,6 +110,15 @@ def test_what_reading_commands_print_is_written_down(run: Path) -> None:
         assert first_column(section("records.md", heading)) == list(found)
 
 
+def test_profiles_are_written_down(run: Path) -> None:
+    found = json.loads(invoke("profile", run, "--json").output)
+    one = json.loads(invoke("profile", run, "hawk", "--json").output)
+    assert first_column(section("records.md", "Profiles")) == list(found)
+    assert first_column(section("records.md", "A profile")) == [k for k in one if k != "schema"]
+    theme = section("records.md", "A theme of weaknesses")
+    assert first_column(theme) == list(one["themes"][0])
+
+
 def test_an_export_is_written_down(run: Path) -> None:
     words = section("records.md", "An export") + section("records.md", "A call")
     for what in ("calls", "battles"):
@@ -85,15 +127,36 @@ def test_an_export_is_written_down(run: Path) -> None:
         assert set(json.loads(line)) <= set(re.findall(r"`(\w+)`", words)) | fields_of_battle
 
 
+def test_the_schema_of_what_describes_a_run_is_published() -> None:
+    published = json.loads((DOCS / "run-records.schema.json").read_text())
+    assert published == records_schema(), "make docs"
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_what_describes_a_run_fits_its_schema(run: Path, what: str) -> None:
+    whole = records_schema()
+    lines = [json.loads(line) for line in invoke("export", run, "--what", what).stdout.splitlines()]
+    assert lines
+    for line in lines:
+        assert problems(line, whole["properties"][what], whole) == []
+        assert next(iter(line)) == "schema"
+    assert problems({**lines[0], "more": 1}, whole["properties"][what], whole)
+
+
 def test_what_labels_show_is_written_down(run: Path) -> None:
     told = Label(battle=slot(video(), 1).id, labeller="anna", verdict="a")
+    posed = (Posed(source="x", text="?"), Posed(source="y", text="?"))
+    ranked = Ranking(video=video().id, labeller="anna", questions=posed, ranks=(2, 1))
     with Store.open(run / "run.sqlite", write=True) as store:
         store.evidence.add_labels([told])
+        asyncio.run(store.evidence.votes.put(ranked))
     shown = json.loads(invoke("labels", "show", run, "--json").output)
     text = section("records.md", "Labels")
     assert first_column(text) == list(shown)
     words = set(re.findall(r"`(\w+)`", text))
     assert set(shown["sample"]) | set(shown["labellers"][0]) | set(shown["calibration"][0]) <= words
+    ranking = shown["ranking"]
+    assert set(shown["votes"]) | set(ranking) | set(ranking["sources"][0]) <= words
 
 
 def test_what_a_doctor_finds_is_written_down(tmp_path: Path) -> None:

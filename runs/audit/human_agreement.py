@@ -117,8 +117,11 @@ def code_of(verdict: str) -> int:
     return TIE if verdict in TIES else A if verdict == "a" else B
 
 
-def people_agree(spoken: Sequence[Spoken]) -> tuple[Share, Share]:
-    """Return how often two people say the same of a battle, and Krippendorff's alpha of all."""
+def people_agree(spoken: Sequence[Spoken], standard: Standard | None = None) -> tuple[Share, Share]:
+    """Return how often two people say the same of a battle, and Krippendorff's alpha of all.
+
+    With a standard, what they said by that one alone, which all of these labels have.
+    """
     labellers = {of.label.labeller: k for k, of in enumerate(spoken)}
     place = {name: k for k, name in enumerate(labellers)}
     battles = list(dict.fromkeys(of.battle.id for of in spoken))
@@ -127,7 +130,8 @@ def people_agree(spoken: Sequence[Spoken]) -> tuple[Share, Share]:
     video = np.zeros(len(battles), dtype=np.int64)
     numbers = number_names([of.battle.video for of in spoken])
     for of, number in zip(spoken, numbers, strict=True):
-        ratings[row[of.battle.id], place[of.label.labeller]] = code_of(of.label.verdict)
+        word = of.label.standards[standard] if standard else of.label.verdict
+        ratings[row[of.battle.id], place[of.label.labeller]] = code_of(word)
         video[row[of.battle.id]] = number
     first, second, where = _pairs_of(ratings)
     pairs = agree(first, second, video[where])
@@ -322,6 +326,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
             f"People's verdicts by {_SPELT[name]} alone match their overall verdicts "
             f"in {_of(share)}.",
         )
+        yield from _people_by(name, mine)
         both = [
             (of, verdict)
             for of in mine
@@ -337,6 +342,17 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
             f"labels.judge_{name}",
             share,
             f"By {_SPELT[name]} alone, judge and people agree in {_of(share)}.",
+        )
+
+
+def _people_by(name: Standard, mine: Sequence[Spoken]) -> Iterator[Finding]:
+    """How often two people agree by one standard, where two labelled a battle by it."""
+    share, _ = people_agree(mine, name)
+    if share.n:
+        yield finding(
+            f"labels.people_{name}",
+            share,
+            f"By {_SPELT[name]} alone, two people agree in {_of(share, 'pair')}.",
         )
 
 

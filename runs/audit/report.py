@@ -16,6 +16,7 @@ from rich.text import Text
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_seats
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
+from videoautoarena.runs.audit.checks import with_checks
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
 from videoautoarena.runs.rating.finding import Finding, fields_json, is_usual, raise_alarms
@@ -148,7 +149,8 @@ def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:
 
 def find_all(given: AuditInput) -> list[Finding]:
     """Return the findings of every section, with the alarms that they raise together."""
-    return raise_alarms(found for section in SECTIONS for found in section(given))
+    every = raise_alarms(found for section in SECTIONS for found in section(given))
+    return with_checks(every)
 
 
 TITLES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -14,12 +14,12 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.battles.listing import as_json
-from videoautoarena.runs.battles.rounds import rounds_in
-from videoautoarena.runs.battles.standards import standards_of
-from videoautoarena.runs.rundir.films import videos_of
+from videoautoarena.runs.battles.rounds import Round, rounds_in
+from videoautoarena.runs.battles.standards import StandardVerdicts, standards_of
+from videoautoarena.runs.rundir.films import RunVideo, videos_of
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, open_run
-from videoautoarena.runs.rundir.setup import setup_of
-from videoautoarena.runs.rundir.spending import costs_of
+from videoautoarena.runs.rundir.setup import Setup, setup_of
+from videoautoarena.runs.rundir.spending import RunCosts, costs_of
 from videoautoarena.runs.text.terminal import safe
 
 ExportForm = Literal["arena", "fastchat", "videoautoarena"]
@@ -68,6 +68,7 @@ What = Literal[
 ]
 Kind = Literal["setup", "videos", "costs", "rounds", "standards"]
 """Those of them that are records, computed from what the run holds."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PAGE = 200
 """Calls that are in memory at once."""
 REPORT_EVERY = 500
@@ -119,6 +120,28 @@ def records_of(run: Run, what: Kind) -> Iterable[Published]:
     if what == "rounds":
         return rounds_in(run)
     return standards_of(run)
+
+
+KINDS: Mapping[Kind, type[Published]] = {
+    "setup": Setup,
+    "videos": RunVideo,
+    "costs": RunCosts,
+    "rounds": Round,
+    "standards": StandardVerdicts,
+}
+"""What each line of such an export is."""
+
+
+def records_schema() -> dict[str, Any]:
+    """Return the JSON Schema of those records, each by the name of its export."""
+    from pydantic.json_schema import models_json_schema
+
+    kinds: list[tuple[type[Published], Literal["serialization"]]] = [
+        (kind, "serialization") for kind in KINDS.values()
+    ]
+    found, whole = models_json_schema(kinds, by_alias=True)
+    places = zip(KINDS, found.values(), strict=True)
+    return {"$schema": DIALECT, "properties": dict(places), **whole}
 
 
 def _calls(run: Run) -> Iterator[dict[str, object]]:

@@ -329,6 +329,6 @@ def show(out: Path, as_json: bool) -> None:
     with open_run(out) as run:
         shown = show_labels(run)
     if as_json:
-        print_result(json.dumps(shown, indent=2))
+        print_result(json.dumps(shown.to_json(), indent=2))
     else:
         console().print(render_labels(shown))

@@ -136,6 +136,10 @@ BENCH = click.argument("bench", type=PATH)
 AS_JSON = flag("--json", "Print one JSON object.", "as_json")
 STATE_AS_JSON = flag("--json", "Print the state of the run as JSON.", "as_json")
 OVERWRITE = flag("--force", "Overwrite an existing file.")
+PORT = click.option(
+    "--port", type=click.IntRange(1, 65535), metavar="N", help="Port.  [default: a free one]"
+)
+OPEN = flag("--open", "Open the page in the default browser.", "opens")
 PLAN = flag("--plan", "Estimate calls and cost; send nothing.")
 NO_PROGRESS = flag("--quiet", "Show no progress.", "-q")
 FSYNC = flag("--fsync", "Flush every commit to disk, so that it survives a power failure; slower.")

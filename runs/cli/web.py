@@ -1,16 +1,20 @@
-"""Pages that people look at: `report`."""
+"""Pages that people look at: `report`, `view` and `annotate`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from videoautoarena.runs.cli import options
 from videoautoarena.runs.cli.ending import run_async
 from videoautoarena.runs.cli.inspect import on_terminal
-from videoautoarena.runs.text.terminal import print_result
+from videoautoarena.runs.text.terminal import print_result, safe, say
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.web.annotate.session import Begun
 
 
 @click.command(
@@ -48,3 +52,87 @@ def report_command(
         return
     for line in written.as_lines():
         print_result(line)
+
+
+@click.command(
+    "view",
+    epilog="""\b
+Examples:
+  arena view arena-out --open
+  arena view runs --port 8080
+
+The exit code is 0 when Ctrl-C ends it.""",
+)
+@options.OUT
+@options.PORT
+@options.OPEN
+def view_command(out: Path, *, port: int | None, opens: bool) -> None:
+    """Show the run in OUT as a page in a browser, also while it is played.
+
+    If OUT is a folder of runs, up to three folders deep, they are listed. The page is served on
+    this machine alone, and the link opens it once; nothing is written. Ctrl-C ends it.
+    """
+    from videoautoarena.runs.web.server.serve import refuse_without_web
+
+    refuse_without_web()
+    from videoautoarena.runs.web.view.app import view
+
+    run_async(view(out, port, opens=opens))
+
+
+@click.command(
+    "annotate",
+    epilog="""\b
+Examples:
+  arena annotate arena-out --open
+  arena annotate arena-out --n 300 --labeller anna --labeller ben
+  arena annotate arena-out --n 0 --against questions.csv
+
+The exit code is 0 when Ctrl-C ends it.""",
+)
+@options.OUT
+@click.option("--n", "number", type=click.IntRange(0), default=200, show_default=True,
+              help="Number of battles for each labeller, those of earlier sessions "
+                   "included.")  # fmt: skip
+@click.option("--labeller", "labellers", multiple=True, metavar="NAME",
+              help="Name of a labeller, who gets a link of their own; can be "
+                   "repeated.  [default: labeller]")  # fmt: skip
+@click.option("--against", type=options.PATH, multiple=True, metavar="FILE",
+              help="File of questions to rank with those of the run: CSV, TSV, JSON lines "
+                   "or Parquet; can be repeated.")  # fmt: skip
+@click.option("--videos", type=options.PATH, help="Folder of the videos, if they have moved.")
+@options.PORT
+@options.OPEN
+def annotate_command(
+    out: Path,
+    *,
+    number: int,
+    labellers: tuple[str, ...],
+    against: tuple[Path, ...],
+    videos: Path | None,
+    port: int | None,
+    opens: bool,
+) -> None:
+    """Let people label battles of the run in OUT in a browser, without knowing whose they are.
+
+    The battles are a random sample that is recorded in the run, those of earlier draws first. Each
+    vote is in the run before the next battle is shown. The page is served on this machine alone,
+    and each link opens it once. Ctrl-C ends it; the same command goes on later.
+    """
+    from videoautoarena.runs.web.server.serve import refuse_without_web
+
+    refuse_without_web()
+    from videoautoarena.runs.web.annotate.session import LABELLER, Asked, annotate
+    from videoautoarena.runs.web.server.serve import announce
+
+    asked = Asked(out, number, labellers or (LABELLER,), against, videos, port)
+
+    def begun(session: Begun) -> None:
+        for note in session.notes:
+            say(note)
+        announce(session.links, opens=opens)
+
+    ended = run_async(annotate(asked, begun))
+    for line in ended.as_lines():
+        say(line)
+    say(f"to compare the judge with the labels: arena labels show {safe(str(out))}")

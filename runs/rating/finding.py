@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from videoautoarena.runs.text.terminal import safe
 
@@ -19,6 +19,21 @@ SURE = 0.95
 """How likely a fair judge is to raise no alarm at all, at least."""
 ENOUGH = 20
 """Cases below which no alarm is raised."""
+
+
+Unit = Literal["share", "coefficient", "points"]
+"""Shares, and differences of shares, are of 1; coefficients say agreement beyond chance."""
+
+
+class Check(NamedTuple):
+    """What a figure is called, and what to hold it against."""
+
+    name: str
+    group: str
+    """What it is shown with."""
+    unit: Unit
+    fair: float | None
+    """What a fair judge would show; None where no value is right or wrong by itself."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +59,15 @@ class Finding:
     """Whether it stands on cases enough, of more than one video, to raise an alarm."""
     is_even: bool = False
     """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
+    check: Check | None = None
+    """None outside an audit."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
         figures = {name: figure_json(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
-        return {"key": self.key, **figures, **about}
+        check = self.check._asdict() if self.check else {}
+        return {"key": self.key, **figures, **about, **check}
 
 
 def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:

@@ -27,7 +27,7 @@ class Contrast:
     one: Share
     other: Share
     together: float
-    """Correlation of the two between clusters, -1 to 1."""
+    """Correlation of the two between clusters, -1 to 1, as far as it counts."""
 
     @property
     def value(self) -> float:
@@ -66,7 +66,8 @@ def measure_contrast(one: Counts, other: Counts) -> Contrast:
 
     The distances of the bounds of both shares from their values are put together as standard errors
     would be, with the correlation of the two between clusters, since what makes a cluster hard is
-    hard for both.
+    hard for both. Where that narrows the interval it counts (G - 2) / G, G being the clusters of
+    the side with fewer: few clusters go together by chance, two of them always.
 
     Raises:
         ValueError: unequal lengths, or more hits than units in a cluster.
@@ -78,7 +79,9 @@ def measure_contrast(one: Counts, other: Counts) -> Contrast:
     first, second = measure_counts(*one), measure_counts(*other)
     if not (first.n and second.n):
         return Contrast(first, second, 0.0)
-    return Contrast(first, second, _correlation(_deviations(one), _deviations(other)))
+    together = _correlation(_deviations(one), _deviations(other))
+    clusters = min(int((side.sizes > 0).sum()) for side in (one, other))
+    return Contrast(first, second, min(together, together * max(1.0 - 2.0 / clusters, 0.0)))
 
 
 def _deviations(side: Counts) -> Floats:

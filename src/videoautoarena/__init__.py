@@ -8,8 +8,9 @@
     board.to_frame()            # a pandas DataFrame, where pandas is installed
 
 `open_run` reads a run, `open_bench` a frozen bench, and `rate` rates anybody's battles. None of
-them calls a model or writes a file. What a person can act on is an ArenaError of one line; what was
-given wrongly is a BadInput. Nothing of this is loaded before it is asked for.
+them calls a model or writes a file, but for embeddings that you name. What a person can act on is
+an ArenaError of one line; what was given wrongly is a BadInput. Nothing of this is loaded before it
+is asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
     from videoautoarena.runs.api.accounts import Costs, Setup
     from videoautoarena.runs.api.bench import Bench, Scores, open_bench
+    from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.api.rating_options import RatingOptions
     from videoautoarena.runs.api.results import (
         Audit,
@@ -44,6 +46,8 @@ __all__ = [
     "Frames",
     "Leaderboard",
     "Pairs",
+    "Profile",
+    "Profiles",
     "RatingOptions",
     "Records",
     "Run",
@@ -60,6 +64,7 @@ _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
     "runs.api.accounts": ("Costs", "Setup"),
     "runs.api.bench": ("Bench", "Scores", "open_bench"),
+    "runs.api.profiles": ("Profile", "Profiles"),
     "runs.api.results": (
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),

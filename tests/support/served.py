@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Container, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from socket import socket
 
-from videoautoarena.runs.web.server.guard import Guard
-from videoautoarena.runs.web.server.serve import port_of, serve
+from videoautoarena.runs.web.server.guard import App, Guard
+from videoautoarena.runs.web.server.serve import listen, port_of, serve
+from videoautoarena.runs.web.server.sessions import Sessions
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,8 @@ class Visitor:
 def _parsed(reply: bytes) -> Answer:
     head, _, body = reply.partition(b"\r\n\r\n")
     status, *lines = head.decode("latin-1").split("\r\n")
-    headers = dict(line.lower().split(": ", 1) if "cookie" not in line.lower()
-                   else (line.partition(": ")[0].lower(), line.partition(": ")[2])
-                   for line in lines)  # fmt: skip
+    pairs = (line.partition(": ") for line in lines)
+    headers = {name.lower(): value for name, _, value in pairs}
     if headers.get("transfer-encoding") == "chunked":
         body = _unchunked(body)
     return Answer(int(status.split()[1]), headers, body)
@@ -89,6 +89,52 @@ def _unchunked(raw: bytes) -> bytes:
         length = int(size, 16)
         whole, raw = whole + raw[:length], raw[length + 2 :]
     return whole
+
+
+@dataclass(frozen=True)
+class Site:
+    """One server for many tests; it goes on whenever one of them waits for an answer."""
+
+    runner: asyncio.Runner
+    sessions: Sessions
+
+    def ask(
+        self, path: str, method: str = "GET", *, body: bytes = b"", **headers: str | None
+    ) -> Answer:
+        """Return what somebody with a session is answered; `PORT` stands for that of the server."""
+
+        async def asked() -> Answer:
+            visitor = await self.visitor("ann")
+            port = str(self.sessions.port)
+            named = {
+                name.replace("_", "-"): value and value.replace("PORT", port)
+                for name, value in headers.items()
+            }
+            return await visitor.ask(path, method, headers=named, body=body)
+
+        return self.runner.run(asked())
+
+    async def visitor(self, who: str = "") -> Visitor:
+        """Return somebody who has opened a link."""
+        visitor = Visitor(self.sessions.port)
+        await visitor.enter(self.sessions.link(who))
+        return visitor
+
+
+@contextmanager
+def site(
+    app: App, *, policy: str = "default-src 'none'", posts: Container[str] = ()
+) -> Iterator[Site]:
+    """Serve an application behind a guard for as long as the block lasts."""
+    listener = listen(None)
+    sessions = Sessions(port_of(listener))
+    with asyncio.Runner() as runner:
+        server = serving(Guard(app, sessions, policy=policy, posts=posts), listener)
+        runner.run(server.__aenter__())
+        try:
+            yield Site(runner, sessions)
+        finally:
+            runner.run(server.__aexit__(None, None, None))
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from videoautoarena.memory.records.errors import ArenaError, StoreError
@@ -19,6 +19,7 @@ from videoautoarena.runs.web.annotate.battles import BattleTask, SaidOfBattle
 from videoautoarena.runs.web.annotate.films import Films
 from videoautoarena.runs.web.annotate.questions import NoRanking, RankingTask, SaidOfQuestions
 from videoautoarena.runs.web.annotate.queue import Stale
+from videoautoarena.runs.web.server.files import Gone
 
 POSTS = tuple(
     f"/api/annotate/{task}/{what}" for task in ("battle", "ranking") for what in ("vote", "undo")
@@ -78,6 +79,7 @@ def annotate_app(labellers: Mapping[str, Tasks], page: bytes, films: Films) -> S
     return Starlette(
         routes=[
             Route("/", endpoint.page),
+            Route("/favicon.ico", endpoint.icon),
             Route("/api/annotate/{task}", endpoint.state),
             Route("/api/annotate/{task}/vote", endpoint.vote, methods=["POST"]),
             Route("/api/annotate/{task}/undo", endpoint.undo, methods=["POST"]),
@@ -97,6 +99,9 @@ class _Endpoint:
     async def page(self, request: Request) -> Response:
         self._tasks(request)
         return Response(self._page, media_type="text/html")
+
+    async def icon(self, _request: Request) -> Response:
+        return Response(status_code=204)
 
     async def state(self, request: Request) -> Response:
         self._task(request)
@@ -132,11 +137,10 @@ class _Endpoint:
         return self._state(request)
 
     async def video(self, request: Request) -> Response:
-        found = await self._films.file(self._video(request))
-        if found is None:
-            raise _Refused(404, "it cannot be played here; its frames can be looked at")
-        path, kind = found
-        return FileResponse(path, media_type=kind)
+        try:
+            return await self._films.response(self._video(request))
+        except Gone as why:
+            raise _Refused(404, str(why)) from None
 
     async def frame(self, request: Request) -> Response:
         place: int = request.path_params["place"]

@@ -53,7 +53,7 @@ class Queue(Generic[V]):
     def _next(self) -> None:
         done = self._cast.keys() | self._elsewhere
         self.subject = next((one for one in self._order if one not in done), None)
-        self.ticket = secrets.token_urlsafe(TICKET_BYTES)
+        self.ticket = secrets.token_hex(TICKET_BYTES)
 
     @property
     def progress(self) -> Progress:

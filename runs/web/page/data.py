@@ -154,7 +154,7 @@ def _figures(run: Run) -> Json:
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
-        "labels": show_labels(run) if run.store.evidence.labels() else None,
+        "labels": _labels(run),
         "status": {key: status[key] for key in _STATUS},
     }
 
@@ -176,6 +176,12 @@ def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
         "siblings": None,
     }
     return found | {"words": findings(found)}
+
+
+def _labels(run: Run) -> Json | None:
+    """Return what people say of the run; None where nobody has said anything."""
+    found = show_labels(run)
+    return found.to_json() if found.labels or found.votes.cast or found.ranking else None
 
 
 def _about(setup: Setup) -> Json:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from typing import Any, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.console.interrupts import heard
+from videoautoarena.runs.text.terminal import print_result, safe, say
 from videoautoarena.runs.web.server.guard import Guard
 
+T = TypeVar("T")
 PARTS = ("starlette", "uvicorn")
 FINISHING_S = 1
 """So long what writes may take to finish once the server is to end."""
@@ -52,6 +59,22 @@ def port_of(listener: socket.socket) -> int:
     """Return where a socket listens."""
     port: int = listener.getsockname()[1]
     return port
+
+
+def announce(links: Mapping[str, str], *, opens: bool = False) -> None:
+    """Print links, each behind the name of whom it is for where they have one.
+
+    Nothing else goes to a pipe. The browser that is opened gets the first one.
+    """
+    for name, link in links.items():
+        print_result(f"{safe(name)}: {link}" if name else link)
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        say("a link opens once, in one browser; Ctrl-C ends the pages")
+    if opens:
+        # A browser without windows stays in the foreground until somebody leaves it.
+        first = next(iter(links.values()))
+        threading.Thread(target=webbrowser.open, args=(first,), daemon=True).start()
 
 
 async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], None]) -> None:
@@ -96,3 +119,30 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     with heard(dict.fromkeys(signals, end)):
         on_ready()
         await server.serve(sockets=[listener])
+
+
+async def aside(work: Callable[[], T]) -> T:
+    """Return what `work` comes to in a thread of its own, for which no interrupt has to wait."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            result, error = work(), None
+        except BaseException as raised:  # noqa: BLE001 - it is raised again where it is awaited
+            result, error = None, raised
+        # Nobody waits for it any more where the loop was closed meanwhile.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_settle, done, result, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
+
+
+def _settle(done: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(result)
+    else:
+        done.set_exception(error)

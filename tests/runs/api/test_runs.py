@@ -19,7 +19,17 @@ import pyarrow as pa
 import pytest
 
 import videoautoarena as va
-from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
+from tests.support.played import (
+    battle,
+    call,
+    evolution,
+    invoke,
+    lineage,
+    manifest,
+    play,
+    slot,
+    video,
+)
 from tests.support.small_benches import freeze_ground
 from videoautoarena.runs.api import run as api
 from videoautoarena.runs.leaderboard import slices
@@ -51,6 +61,12 @@ def printed(*words: object) -> Any:
 def as_read(found: Any) -> Any:
     """Return JSON-ready values as they come back out of JSON."""
     return json.loads(json.dumps(found))
+
+
+_METHODS = (
+    *("leaderboard", "battles", "audit", "status"),
+    *("setup", "videos", "costs", "rounds", "standards"),
+)
 
 
 class Markup(HTMLParser):
@@ -100,6 +116,28 @@ def test_battles_audit_and_status_are_what_the_commands_print(ground: Path) -> N
         assert run.models == printed("status", ground / "out")["models"]
 
 
+@pytest.mark.parametrize("what", ["setup", "videos", "costs", "rounds", "standards"])
+def test_what_describes_a_run_is_what_the_export_prints(ground: Path, what: str) -> None:
+    found = getattr(va.open_run(ground / "out"), what)()
+    lines = invoke("export", ground / "out", "--what", what).stdout.splitlines()
+    told = [json.loads(line) for line in lines]
+    assert as_read(found.to_json()) == (told if isinstance(found, va.Records) else told[0])
+    assert len(found.to_frame()) == len(found) > 0
+    if what in ("setup", "costs"):
+        assert [str(found)] == lines
+
+
+def test_costs_have_their_parts_with_types_and_as_tables(ground: Path) -> None:
+    costs = va.open_run(ground / "out").costs()
+    assert {row.role for row in costs.roles} >= {"contestant", "judge"}
+    assert sum(row.calls for row in costs.roles) == sum(row.calls for row in costs.models)
+    first = next(iter(costs.battles.values()))
+    assert {who.partition(":")[0] for who in first} == {"contestant", "judge", "questioner"}
+    names, row = costs.to_markup("csv").splitlines()[:2]
+    assert dict(zip(names.split(","), row.split(","), strict=True))["role"] == "contestant"
+    assert va.open_run(ground / "out").setup().record.roles.judges == ("offline:judge",)
+
+
 def test_the_frames_of_a_video_are_those_that_the_run_has_shown(ground: Path) -> None:
     run = va.open_run(ground / "out")
     first = run.battles()[0].video
@@ -129,7 +167,7 @@ def test_reading_changes_no_byte_of_a_run(out: Path) -> None:
     before = (out / "run.sqlite").read_bytes()
     files = {path.name for path in out.iterdir()}
     with va.open_run(out) as run:
-        assert None not in (run.leaderboard(), run.battles(), run.audit(), run.status())
+        assert None not in [getattr(run, name)() for name in _METHODS]
     assert {path.name for path in out.iterdir()} == files
     assert (out / "run.sqlite").read_bytes() == before
 
@@ -150,22 +188,31 @@ def test_to_frame_has_a_row_a_model_and_a_column_a_figure(out: Path) -> None:
     assert len(va.open_run(out).battles().to_frame()) == len(va.open_run(out).battles())
 
 
-@pytest.mark.parametrize("name", ["leaderboard", "battles", "audit", "status"])
+@pytest.mark.parametrize("name", _METHODS)
 def test_a_notebook_shows_hostile_text_as_text(tmp_path: Path, name: str) -> None:
     cast = {
-        alias: {"model": f"offline:{SCRIPT}", "max_frames": 4, "endpoint": "in-process"}
+        alias: {**manifest()["cast"]["owl"], "model": f"offline:{SCRIPT}"}
         for alias in (SCRIPT, "owl", "mole", "examiner", "judge")
     }
     settings = manifest(models=[SCRIPT, "owl", "mole"], cast=cast, judges=[SCRIPT])
-    fought = battle(slot(video(), 0), model_a=SCRIPT, model_b="owl", question=SCRIPT)
-    run = va.open_run(play(tmp_path / "out", [fought], settings=settings))
+    found_in = evolution("x").model_copy(update={"weaknesses_a": (SCRIPT,)})
+    fought = battle(
+        slot(film := video(path=SCRIPT), 0),
+        model_a=SCRIPT,
+        model_b="owl",
+        question=SCRIPT,
+        evolution=(found_in,),
+    )
+    called = call(fought.id, alias=SCRIPT)
+    played = play(tmp_path / "out", [fought], videos=[film], calls=[called], settings=settings)
+    run = va.open_run(played)
     shown = getattr(run, name)()._repr_html_()
     found = Markup(shown)
     assert found.tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "p"}
     assert found.attributes <= {"style"}
     assert "\x1b" not in shown
     assert "\u202e" not in shown
-    if name != "audit":
+    if name not in ("audit", "standards"):
         assert "&lt;script&gt;" in shown
 
 

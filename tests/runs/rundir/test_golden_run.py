@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import lzma
 from pathlib import Path
 
 import pytest
 
+from tests.support.golden import unpack
 from tests.support.small_runs import battles_of, play_again
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.leaderboard.board import slices_of
 from videoautoarena.runs.rundir.reader import RUN_FILE, contracts_of
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "run-contracts-1.sqlite.xz"
-
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / RUN_FILE).write_bytes(lzma.decompress(GOLDEN.read_bytes()))
-    return tmp_path / "out"
+    return unpack(tmp_path / "out")
 
 
 def test_every_word_and_every_pair_of_it_comes_out_the_same_again(out: Path) -> None:

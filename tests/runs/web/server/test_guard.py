@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, Router
 
-from tests.support.served import Answer, Visitor, serving
+from tests.support.served import Site, Visitor, site
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.web.server.guard import MOST_BYTES, Guard
-from videoautoarena.runs.web.server.serve import listen, port_of
-from videoautoarena.runs.web.server.sessions import Sessions
+from videoautoarena.runs.web.server.guard import MOST_BYTES
 
 POLICY = "default-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -51,49 +47,13 @@ ROUTES = [
 ]
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """One server for all tests here; it goes on whenever one of them waits for an answer."""
-
-    runner: asyncio.Runner
-    sessions: Sessions
-
-    def ask(
-        self, path: str, method: str = "GET", *, body: bytes = b"", **headers: str | None
-    ) -> Answer:
-        """Return what somebody with a session is answered."""
-
-        async def asked() -> Answer:
-            visitor = await self.visitor("ann")
-            port = str(self.sessions.port)
-            named = {
-                name.replace("_", "-"): value and value.replace("PORT", port)
-                for name, value in headers.items()
-            }
-            return await visitor.ask(path, method, headers=named, body=body)
-
-        return self.runner.run(asked())
-
-    async def visitor(self, who: str) -> Visitor:
-        """Return somebody who has opened a link."""
-        visitor = Visitor(self.sessions.port)
-        await visitor.enter(self.sessions.link(who))
-        return visitor
-
-
 @pytest.fixture(scope="module")
-def guarded() -> Iterator[Guarded]:
-    listener = listen(None)
-    sessions = Sessions(port_of(listener))
-    guard = Guard(Router(ROUTES), sessions, policy=POLICY, posts=frozenset({"/api/vote"}))
-    with asyncio.Runner() as runner:
-        server = serving(guard, listener)
-        runner.run(server.__aenter__())
-        yield Guarded(runner, sessions)
-        runner.run(server.__aexit__(None, None, None))
+def guarded() -> Iterator[Site]:
+    with site(Router(ROUTES), policy=POLICY, posts=frozenset({"/api/vote"})) as opened:
+        yield opened
 
 
-def test_a_link_opens_once_and_becomes_a_cookie_that_no_script_reads(guarded: Guarded) -> None:
+def test_a_link_opens_once_and_becomes_a_cookie_that_no_script_reads(guarded: Site) -> None:
     async def run() -> None:
         sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
         link = sessions.link("ann")
@@ -117,7 +77,7 @@ def test_a_link_opens_once_and_becomes_a_cookie_that_no_script_reads(guarded: Gu
     guarded.runner.run(run())
 
 
-def test_links_name_who_comes_and_the_later_one_counts(guarded: Guarded) -> None:
+def test_links_name_who_comes_and_the_later_one_counts(guarded: Site) -> None:
     async def run() -> None:
         sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
         links = {name: sessions.link(name) for name in ("ann", "bob")}
@@ -133,7 +93,7 @@ def test_links_name_who_comes_and_the_later_one_counts(guarded: Guarded) -> None
     guarded.runner.run(run())
 
 
-def test_looking_ahead_uses_up_no_link(guarded: Guarded) -> None:
+def test_looking_ahead_uses_up_no_link(guarded: Site) -> None:
     async def run() -> None:
         sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
         link = sessions.link()
@@ -147,7 +107,7 @@ def test_looking_ahead_uses_up_no_link(guarded: Guarded) -> None:
 @pytest.mark.parametrize(
     "query", ["?token=", "?token=abc", "?token=%00", "?token=%C3%A9", "?TOKEN=abc", "?a=b", ""]
 )
-def test_a_stranger_is_refused_whatever_the_token(guarded: Guarded, query: str) -> None:
+def test_a_stranger_is_refused_whatever_the_token(guarded: Site, query: str) -> None:
     async def run() -> None:
         sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
         sessions.link("ann")
@@ -157,7 +117,7 @@ def test_a_stranger_is_refused_whatever_the_token(guarded: Guarded, query: str) 
     guarded.runner.run(run())
 
 
-def test_a_token_opens_nothing_but_the_page(guarded: Guarded) -> None:
+def test_a_token_opens_nothing_but_the_page(guarded: Site) -> None:
     async def run() -> None:
         sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
         token = sessions.link("ann").partition("=")[2]
@@ -168,7 +128,7 @@ def test_a_token_opens_nothing_but_the_page(guarded: Guarded) -> None:
     guarded.runner.run(run())
 
 
-def test_a_cookie_of_another_server_of_the_machine_opens_nothing(guarded: Guarded) -> None:
+def test_a_cookie_of_another_server_of_the_machine_opens_nothing(guarded: Site) -> None:
     async def run() -> None:
         visitor = await guarded.visitor("ann")
         value = visitor.cookie.partition("=")[2]
@@ -206,7 +166,7 @@ def test_a_cookie_of_another_server_of_the_machine_opens_nothing(guarded: Guarde
     ],
 )
 def test_only_our_own_pages_at_our_own_name_are_answered(
-    guarded: Guarded, headers: Mapping[str, str], status: int
+    guarded: Site, headers: Mapping[str, str], status: int
 ) -> None:
     answer = guarded.ask("/", **{name.replace("-", "_"): value for name, value in headers.items()})
     assert answer.status == status
@@ -215,7 +175,7 @@ def test_only_our_own_pages_at_our_own_name_are_answered(
         assert "access-control-allow-origin" not in answer.headers
 
 
-def test_two_hosts_or_none_are_refused(guarded: Guarded) -> None:
+def test_two_hosts_or_none_are_refused(guarded: Site) -> None:
     async def run() -> None:
         visitor = await guarded.visitor("ann")
         host = f"Host: 127.0.0.1:{visitor.port}\r\n"
@@ -230,10 +190,10 @@ def test_two_hosts_or_none_are_refused(guarded: Guarded) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST", "ODD"])
-def test_pages_are_read_and_nothing_else(guarded: Guarded, method: str) -> None:
+def test_pages_are_read_and_nothing_else(guarded: Site, method: str) -> None:
     answer = guarded.ask("/", method)
     assert answer.status == 405
-    assert answer.headers["allow"] == "get, head"
+    assert answer.headers["allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize(
@@ -255,13 +215,13 @@ def test_pages_are_read_and_nothing_else(guarded: Guarded, method: str) -> None:
         "api/seen",
     ],
 )
-def test_a_path_that_climbs_or_is_encoded_leads_nowhere(guarded: Guarded, path: str) -> None:
+def test_a_path_that_climbs_or_is_encoded_leads_nowhere(guarded: Site, path: str) -> None:
     answer = guarded.ask(path)
     assert answer.status in (400, 404)
     assert "cookie" not in answer.text
 
 
-def test_what_is_posted_is_short_json_from_our_own_page(guarded: Guarded) -> None:
+def test_what_is_posted_is_short_json_from_our_own_page(guarded: Site) -> None:
     body = json.dumps({"vote": 1}).encode()
     good = guarded.ask("/api/vote", "POST", body=body)
     assert json.loads(good.body) == {"got": {"vote": 1}, "who": "ann"}
@@ -276,7 +236,7 @@ def test_what_is_posted_is_short_json_from_our_own_page(guarded: Guarded) -> Non
     assert guarded.ask("/api/vote").status == 405
 
 
-def test_a_body_is_bounded_however_it_is_sent(guarded: Guarded) -> None:
+def test_a_body_is_bounded_however_it_is_sent(guarded: Site) -> None:
     assert (
         guarded.ask("/api/vote", "POST", body=b'"' + b"x" * (MOST_BYTES - 2) + b'"').status == 200
     )
@@ -289,7 +249,7 @@ def test_a_body_is_bounded_however_it_is_sent(guarded: Guarded) -> None:
     assert guarded.ask("/", "GET", body=b"hello").status == 413
 
 
-def test_every_answer_carries_the_headers_and_a_page_cannot_change_them(guarded: Guarded) -> None:
+def test_every_answer_carries_the_headers_and_a_page_cannot_change_them(guarded: Site) -> None:
     for answer in (
         guarded.ask("/"),
         guarded.ask("/none"),
@@ -297,22 +257,22 @@ def test_every_answer_carries_the_headers_and_a_page_cannot_change_them(guarded:
         guarded.ask("/api/wrong"),
         guarded.ask("/", "PUT"),
     ):
-        assert answer.headers["content-security-policy"] == POLICY.lower()
+        assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["cross-origin-resource-policy"] == "same-origin"
-        assert answer.headers["x-frame-options"] == "deny"
+        assert answer.headers["x-frame-options"] == "DENY"
         assert "server" not in answer.headers
     assert guarded.ask("/").headers["x-own"] == "kept"
 
 
-def test_a_page_hears_of_no_cookie(guarded: Guarded) -> None:
+def test_a_page_hears_of_no_cookie(guarded: Site) -> None:
     assert json.loads(guarded.ask("/api/seen?a=b").body) == {"cookie": None, "query": "a=b"}
 
 
 def test_what_goes_wrong_is_said_in_the_terminal_without_keys(
-    guarded: Guarded, capsys: pytest.CaptureFixture[str]
+    guarded: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     known = guarded.ask("/api/wrong")
     assert (known.status, known.text) == (503, "the run is gone; start another one\n")

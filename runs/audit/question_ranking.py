@@ -1,0 +1,92 @@
+"""How often questions of each source came first, second and so on with people who ranked them.
+
+Source: VideoAutoArena, appendix D.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from videoautoarena.memory.store.votes import Cast, Ranking
+from videoautoarena.runs.rating.finding import share_json
+from videoautoarena.runs.rating.fit import number_names
+from videoautoarena.scoring.intervals.proportions import Share, measure_share
+
+PLACES = ("first", "second", "third", "fourth")
+
+
+@dataclass(frozen=True)
+class SourceRanks:
+    """The ranks of the questions of one source."""
+
+    source: str
+    n: int
+    """Rankings in which it had a question."""
+    places: tuple[Share, ...]
+    """How often it came first, second and so on."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return {
+            "source": self.source,
+            "n": self.n,
+            "places": [share_json(share) for share in self.places],
+        }
+
+
+@dataclass(frozen=True)
+class QuestionRanking:
+    """What people who did not know the sources made of the questions on each video."""
+
+    rankings: int
+    videos: int
+    skipped: int
+    """Sets of questions that somebody could not rank."""
+    superseded: int
+    sources: tuple[SourceRanks, ...]
+    """Those that came first most often lead."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return {
+            "rankings": self.rankings,
+            "videos": self.videos,
+            "skipped": self.skipped,
+            "superseded": self.superseded,
+            "sources": [source.to_json() for source in self.sources],
+        }
+
+
+def rank_sources(cast: Sequence[Cast[Ranking]]) -> QuestionRanking | None:
+    """Return the shares of each source, clustered by video; None where nobody ranked anything."""
+    if not cast:
+        return None
+    standing = [one.vote for one in cast if not one.is_superseded]
+    ranked = [vote for vote in standing if vote.ranks is not None]
+    sources = sorted({posed.source for vote in ranked for posed in vote.questions})
+    most = max((len(vote.questions) for vote in ranked), default=0)
+    found = [_of_source(source, ranked, most) for source in sources]
+    found.sort(key=lambda one: (*(-share.value for share in one.places), one.source))
+    return QuestionRanking(
+        rankings=len(ranked),
+        videos=len({vote.video for vote in ranked}),
+        skipped=len(standing) - len(ranked),
+        superseded=len(cast) - len(standing),
+        sources=tuple(found),
+    )
+
+
+def _of_source(source: str, ranked: Sequence[Ranking], most: int) -> SourceRanks:
+    ranks, videos = [], []
+    for vote in ranked:
+        for posed, rank in zip(vote.questions, vote.ranks or (), strict=True):
+            if posed.source == source:
+                ranks.append(rank)
+                videos.append(vote.video)
+    came, cluster = np.array(ranks), number_names(videos)
+    places = (measure_share(came == place, cluster) for place in range(1, most + 1))
+    return SourceRanks(source, len(ranks), tuple(places))

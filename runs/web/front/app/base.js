@@ -1,0 +1,58 @@
+/* What every page is built from: elements, hooks, and values that load. Any page may use this. */
+const { h, render } = preact;
+const { useState, useEffect, useLayoutEffect, useMemo, useRef } = preactHooks;
+const html = htm.bind(h);
+
+/* Each result of `make`, kept by its key after the first call. `drop` forgets what fits a test. */
+function once(make) {
+  const kept = new Map();
+  const get = (key = "") => {
+    if (!kept.has(key)) kept.set(key, make(key));
+    return kept.get(key);
+  };
+  get.drop = (fits = () => true) => {
+    for (const key of [...kept.keys()]) if (fits(key)) kept.delete(key);
+  };
+  return get;
+}
+
+/* A promise's value once it is there; null until then, {failed} where it broke.
+   New keys clear the value at once; a new version keeps the old one until the next has come. */
+function useLoaded(make, keys, version = 0) {
+  const [held, hold] = useState({ keys: null, value: null });
+  const current = held.keys && held.keys.every((key, place) => key === keys[place]);
+  useEffect(() => {
+    let wanted = true;
+    const put = (value) => wanted && hold({ keys, value });
+    Promise.resolve()
+      .then(make)
+      .then(put, (error) => put({ failed: String(error) }));
+    return () => {
+      wanted = false;
+    };
+  }, [...keys, version]);
+  return current ? held.value : null;
+}
+
+/* Calls `act` on events of the window; `act` is always the newest, so it sees state as it is. */
+function useWindowEvent(name, act) {
+  const newest = useRef(act);
+  newest.current = act;
+  useEffect(() => {
+    const listen = (event) => newest.current(event);
+    addEventListener(name, listen, { passive: name === "scroll" });
+    return () => removeEventListener(name, listen);
+  }, [name]);
+}
+
+/* Hands a file made here to the person who asked for it. */
+function save(name, text, type) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+const isNarrow = () => matchMedia("screen and (max-width: 720px)").matches;

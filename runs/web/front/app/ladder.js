@@ -1,0 +1,122 @@
+/* The ladder: ratings on one axis, each with the places that its interval leaves open. */
+const MOST_CELLS = 16;
+const TOO_FEW_VIDEOS = "too few videos to rank";
+
+/* A cell a place where there is room, else a bar from the best place to the worst. */
+function RankStrip({ row, of }) {
+  if (!isKnown(row.rank)) return null;
+  if (of > MOST_CELLS) return html`<${RankBar} row=${row} of=${of} />`;
+  const kind = (place) => {
+    if (place === row.rank) return "here";
+    return place >= row.rank_best && place <= row.rank_worst ? "open" : "";
+  };
+  const cells = Array.from({ length: of }, (_, place) => html`<i class=${kind(place + 1)}></i>`);
+  return html`<span class="rank-strip" aria-hidden="true">${cells}</span>`;
+}
+
+function RankBar({ row, of }) {
+  const left = (place) => `${(100 * (place - 1)) / of}%`;
+  const wide = (places) => `${(100 * places) / of}%`;
+  const open = row.rank_worst - row.rank_best + 1;
+  return html`<span class="rank-bar" aria-hidden="true">
+    <i class="open" style=${{ left: left(row.rank_best), width: wide(open) }}></i>
+    <i class="here" style=${{ left: left(row.rank), width: wide(1) }}></i></span>`;
+}
+
+function Ladder() {
+  const [isStyled, setStyled] = useState(true);
+  const rows = ratedModels();
+  if (!rows.length) return html`<${NotRated} />`;
+  const at = ratingScale(rows);
+  const ticks = at.ticks(6);
+  const hasStyle = rows.some((row) => row.style);
+  const line = (row) => html`<${LadderRow} key=${row.model} row=${row} of=${rows.length} at=${at}
+    ticks=${ticks} isStyled=${isStyled} />`;
+  const cls = `ladder ${rows.length > MOST_CELLS ? "many" : ""}`;
+  return html`<${Section} id="ladder" kicker="The ladder" says=${sentenceOf("ladder")}
+    tools=${hasStyle && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
+    note=${html`<${LadderNote} rows=${rows} />`}>
+    <div class=${cls} role="table" aria-label="Ratings">
+      <${LadderHead} at=${at} ticks=${ticks} />
+      ${rows.map(line)}
+    </div><${Unrated} /></${Section}>`;
+}
+
+function StyleSwitch({ on, set }) {
+  return html`<label class="check"><input type="checkbox" checked=${on}
+    onChange=${(event) => set(event.target.checked)} /> <span>style taken out ${" "}
+    <svg width="10" height="10" aria-hidden="true"><circle class="ring" cx="5" cy="5" r="3.5" />
+    </svg></span></label>`;
+}
+
+function LadderHead({ at, ticks }) {
+  const head = (cls, text) => html`<span role="columnheader" class=${cls}>${text}</span>`;
+  const axis = html`<span class="hidden">Rating and interval</span>
+    <${Axis} at=${at} ticks=${ticks} />`;
+  return html`<div class="ladder-row ladder-head" role="row">
+    ${head("of-rank", "Rank")}${head("of-name", "Model")}${head("of-plot", axis)}
+    ${head("of-rating", "Rating")}${head("of-wins", "Win %")}${head("of-battles", "Battles")}
+    ${head("of-tokens", "Tokens")}</div>`;
+}
+
+function LadderRow({ row, of, at, ticks, isStyled }) {
+  const half = isKnown(row.low) ? `±${whole((row.high - row.low) / 2)}` : "no interval";
+  return html`<div class="ladder-row" role="row">
+    <span role="cell" class="of-rank"><span class="num">${ranksOf(row)}</span>
+      <${RankStrip} row=${row} of=${of} /></span>
+    <span role="cell" class="of-name"><${LadderName} row=${row} /></span>
+    <span role="cell" class="of-plot"><${LadderPlot} row=${row} at=${at} ticks=${ticks}
+      isStyled=${isStyled} /></span>
+    <span role="cell" class="of-rating"><b class="num">${whole(row.rating)}</b>
+      <small class="num">${half}</small></span>
+    <span role="cell" class="of-wins num">${percent(row.win_rate)}</span>
+    <span role="cell" class="of-battles num">${whole(row.battles)}
+      <small class="num" title="won, tied, lost">
+        ${row.wins}·${row.ties}·${row.losses}</small></span>
+    <span role="cell" class="of-tokens num">${whole(row.mean_tokens?.value)}</span></div>`;
+}
+
+function LadderName({ row }) {
+  const frames = row.max_frames === 0 ? "no frames" : counted(row.max_frames, "frame");
+  const flags = row.flags.filter((flag) => flag !== TOO_FEW_VIDEOS);
+  return html`<a class="stretch" href=${modelLink(row.model)} title=${nameOf(row.model)}>
+      <bdi>${plain(shortOf(row.model, 40))}</bdi></a>
+    <small>${frames}${flags.map((flag) => html` <${Flag} text=${flag} />`)}</small>`;
+}
+
+function LadderPlot({ row, at, ticks, isStyled }) {
+  const style = isStyled && row.style;
+  const adjusted = html`<${Interval} at=${at} ...${intervalOf(style)} y=${33} cls="faint"
+    mark="ring" />`;
+  return html`<${Plot} height=${48}>
+    <${Grid} at=${at} height="100%" ticks=${ticks} strong=${summary.settings.mean} />
+    ${style && adjusted}
+    <${Interval} at=${at} ...${intervalOf(row)} y=${style ? 19 : 24} /></${Plot}>`;
+}
+
+const intervalOf = (row) => ({ value: row?.rating, low: row?.low, high: row?.high });
+
+function LadderNote({ rows }) {
+  const few = rows.filter((row) => row.flags.includes(TOO_FEW_VIDEOS)).length;
+  const who = few === rows.length ? "no model here" : counted(few, "model");
+  const { mean } = summary.settings;
+  const videos = counted(videosOf(summary.settings), "video");
+  const warning = html` <strong class="warn-text">With too few videos ${who} should be ranked.
+    </strong>`;
+  return html`Bradley–Terry strength, mean ${whole(mean)}; 400 points are odds of ten to one. Bars
+    are 95 % intervals that know which battles share a video (${videos}); an arrow runs off the
+    axis. A rank is the range that the intervals leave open.${few > 0 && warning}`;
+}
+
+/* Models that no decided battle has placed stand below the ladder, not in it. */
+function Unrated() {
+  const rows = summary.models.filter((row) => !isKnown(row.rating));
+  if (!rows.length) return null;
+  return html`<p class="note">Not rated, for want of a decided battle: ${" "}
+    <${Listed} models=${rows.map((row) => row.model)} />.</p>`;
+}
+
+function NotRated() {
+  const says = html`${sentenceOf("ladder")} A rating needs a decided battle.`;
+  return html`<${Section} id="ladder" kicker="The ladder" says=${says}><${Unrated} /></${Section}>`;
+}

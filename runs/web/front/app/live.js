@@ -1,0 +1,78 @@
+/* A page that is served follows its run: events of the server renew the data, the page stays where
+   it is. A component asks by `useData`, which keeps its value until the newer one has come. */
+const data = { version: 0, error: null };
+const useData = (make, keys = []) => useLoaded(make, keys, data.version);
+const PAUSE_MS = 2000;
+const PAUSE_OF_MANY_MS = 10000;
+const MANY = 1000;
+
+function changed() {
+  data.version++;
+  dispatchEvent(new Event("arena-data"));
+}
+
+/* Forgets what may have changed from a battle on, and loads it anew before anything is redrawn. */
+async function renew(from) {
+  const { chunk } = await source.index();
+  source.summary.drop();
+  source.index.drop();
+  source.videos.drop();
+  source.part.drop((number) => number >= Math.floor(from / chunk));
+  const [newest] = await Promise.all([source.summary(), source.index(), source.videos()]);
+  summary = newest;
+  changed();
+}
+
+/* Gathers events until the pause is over, so that a fast run does not keep the page loading. */
+function follow() {
+  const events = source.events();
+  if (!events) return;
+  let from = Infinity;
+  let timer = null;
+  const act = async () => {
+    const start = from;
+    from = Infinity;
+    data.error = await renew(start).then(() => null, String);
+    if (data.error) changed();
+    timer = null;
+    if (from !== Infinity) plan(from);
+  };
+  const plan = (start) => {
+    from = Math.min(from, start);
+    const pause = summary.status.settled > MANY ? PAUSE_OF_MANY_MS : PAUSE_MS;
+    timer ??= setTimeout(act, pause);
+  };
+  events.addEventListener("summary", (event) => putLive(JSON.parse(event.data)));
+  events.addEventListener("battles", (event) => plan(JSON.parse(event.data).from));
+  events.addEventListener("end", () => {
+    events.close();
+    if (summary.live?.running) plan(0);
+    putLive({ running: false });
+  });
+}
+
+function putLive(figures) {
+  summary.live = { ...summary.live, ...figures };
+  dispatchEvent(new Event("arena-live"));
+}
+
+function leftOf(live) {
+  if (!live.running)
+    return live.settled < live.slots ? "not being played now" : "played to its end";
+  return isKnown(live.eta_s) ? `${roughly(live.eta_s)} left` : "time left not known yet";
+}
+
+/* A slim line at the top: how far the run has come. */
+function ProgressStrip() {
+  const [, redraw] = useState(0);
+  useWindowEvent("arena-live", () => redraw((n) => n + 1));
+  const live = summary?.live;
+  if (!live) return null;
+  const share = live.slots ? live.settled / live.slots : 0;
+  const spent = isKnown(live.spent_usd) && live.spent_usd > 0 ? `, ${money(live.spent_usd)}` : "";
+  return html`<div class=${`strip-live ${live.running ? "running" : ""}`} role="status">
+    <i style=${{ width: `${100 * share}%` }}></i>
+    <p><b class="num">${whole(live.settled)}</b> of ${counted(live.slots, "battle")} · ${" "}
+      ${leftOf(live)}${spent}${data.error && html` · <em class="loud">${data.error}</em>`}</p>
+  </div>`;
+}

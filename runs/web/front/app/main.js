@@ -1,0 +1,162 @@
+/* Which page is shown, the bar at its top, and the keys. */
+const KEYS = [
+  [["/"], "search the battles"],
+  [["j", "k"], "next, previous battle"],
+  [["Enter"], "open it"],
+  [["Esc"], "back to the list; close"],
+  [["f"], "whose frames are shown"],
+  [["← ↑ → ↓"], "move in the head-to-head table and between frames"],
+  [["r", "b", "m"], "report, battles, models"],
+  [["t"], "light, dark, as the system"],
+  [["?"], "these keys"],
+];
+const PAGES = [
+  ["#report", "Report", ["report"]],
+  ["#battles", "Battles", ["battles", "battle"]],
+  ["#models", "Models", ["models", "model"]],
+];
+
+function Top({ page, help }) {
+  const link = ([to, name, pages]) => html`<a href=${to} key=${to}
+    aria-current=${pages.includes(page) ? "page" : null}>${name}</a>`;
+  const runs = html`<a href=${location.pathname}>Runs</a>`;
+  return html`<header class="top"><${SkipLink} /><${Brand} href="#report" />
+    <nav aria-label="Pages">${runName !== null && runs}${PAGES.map(link)}</nav>
+    <span class="tools"><${ThemeButton} /><button class="quiet" onClick=${help} aria-label="Keys"
+      title="Keys (?)">?</button></span></header>`;
+}
+
+function Foot({ help }) {
+  const how = source.isServed
+    ? html`<code>arena view</code> and served on this machine alone`
+    : html`<code>arena report</code> as one file that asks nobody for anything`;
+  return html`<footer class="foot">Made by ${how}. ${" "}
+    <button class="quiet" onClick=${help}>Keys</button></footer>`;
+}
+
+function Page({ route }) {
+  if (route.page === "battles") return html`<${Browse} query=${route.query} />`;
+  if (route.page === "battle") return html`<${Battle} id=${route.id} />`;
+  if (route.page === "model") return html`<${ModelPage} key=${route.id} name=${route.id} />`;
+  return route.page === "models" ? html`<${Models} />` : html`<${Report} />`;
+}
+
+const backToList = () => (location.hash = listState.key ? `#battles?${listState.key}` : "#battles");
+
+function search(route) {
+  if (route.page !== "battles") location.hash = "#battles";
+  setTimeout(() => document.getElementById("search")?.focus(), 60);
+}
+
+function step(route, by) {
+  if (route.page === "battle") stepBattle(route.id, by);
+  else dispatchEvent(new CustomEvent("arena-step", { detail: by }));
+}
+
+/* What each key does; the address is read when it is pressed, since a redraw may not have come. */
+function actionOf(key, help) {
+  const route = routeOf(location.hash);
+  const actions = {
+    "/": () => search(route),
+    "?": help,
+    t: theme.turn,
+    r: () => (location.hash = "#report"),
+    b: () => (location.hash = "#battles"),
+    m: () => (location.hash = "#models"),
+    f: () => dispatchEvent(new Event("arena-frames")),
+    j: () => step(route, 1),
+    k: () => step(route, -1),
+    Enter: () => route.page === "battles" && openAtCursor(),
+    Escape: () => route.page === "battle" && backToList(),
+  };
+  return Object.hasOwn(actions, key) ? actions[key] : null;
+}
+
+function press(event, help) {
+  if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+  const target = event.target.closest ? event.target : document.body;
+  if (event.key === "Escape" && target.closest("input")) {
+    target.blur();
+    return;
+  }
+  if (target.closest("input, textarea, select") || document.querySelector("dialog[open]")) return;
+  const isPressable = target.closest("a, button, summary");
+  if (event.key === "Enter" && isPressable) return;
+  const act = actionOf(event.key, help);
+  if (!act) return;
+  if (event.key !== "Enter" && event.key !== "Escape") event.preventDefault();
+  act();
+}
+
+const TITLES = { battles: "Battles", models: "Models" };
+
+function titleOf(route) {
+  if (route.page === "battle") return `Battle ${clip(route.id, 40)}`;
+  if (route.page === "model") return shortOf(route.id, 60);
+  return TITLES[route.page];
+}
+
+const reportTitle = document.title;
+
+/* A page's name in the window, and the place that a reader of the page goes on from. */
+function useNewPage(route) {
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const title = titleOf(route);
+    document.title = title ? `${title} · ${summary.run.name}` : reportTitle;
+    if (isFirst.current) {
+      isFirst.current = false;
+      return;
+    }
+    const main = document.getElementById("main");
+    main?.setAttribute("tabindex", "-1");
+    main?.focus({ preventScroll: true });
+  }, [route.page, route.id]);
+}
+
+function App() {
+  const [route, setRoute] = useState(routeOf(location.hash));
+  const [, redraw] = useState(0);
+  const box = useRef(null);
+  const help = () => (box.current.open ? box.current.close() : box.current.showModal());
+  useWindowEvent("hashchange", () => {
+    arrive();
+    setRoute(routeOf(location.hash));
+  });
+  useWindowEvent("arena-route", () => setRoute(routeOf(location.hash)));
+  useWindowEvent("arena-data", () => redraw((n) => n + 1));
+  useWindowEvent("keydown", (event) => press(event, help));
+  useNewPage(route);
+  return html`<${Top} page=${route.page} help=${help} /><${ProgressStrip} />
+    <${Page} route=${route} /><${KeysHelp} box=${box} rows=${KEYS} /><${Foot} help=${help} />`;
+}
+
+function Broken({ error }) {
+  const runs = html`<p><a class="plain" href=${location.pathname}>All runs</a></p>`;
+  return html`<main id="main" class="wide"><h1 class="page">Nothing to show</h1>
+    <p class="banner">${plain(String(error?.message ?? error))}</p>${runName && runs}</main>`;
+}
+
+async function start() {
+  theme.start();
+  const place = document.getElementById("app");
+  try {
+    const runs = await source.runs();
+    if (runs) {
+      render(html`<${Runs} runs=${runs} />`, place);
+      return;
+    }
+    summary = await source.summary();
+  } catch (error) {
+    render(html`<${Broken} error=${error} />`, place);
+    return;
+  }
+  startHistory();
+  render(html`<${App} />`, place);
+  performance.mark("arena-first");
+  follow();
+  await source.index();
+  performance.mark("arena-ready");
+}
+
+start();

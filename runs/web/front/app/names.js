@@ -1,0 +1,60 @@
+/* The run that is shown, and how its models and outcomes are named. */
+let summary = null;
+
+const nameOf = (model) => summary.words.short[model] ?? model ?? "nobody";
+const shortOf = (model, most) => brief(nameOf(model), most);
+const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
+const rowOf = (model) => summary.models.find((row) => row.model === model);
+const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
+const LONGEST_NAME = 44;
+const LONGEST_WHOLE_LINE = 26;
+
+function ranksOf(row) {
+  if (!isKnown(row.rank_best)) return "–";
+  return row.rank_best === row.rank_worst
+    ? `${row.rank_best}`
+    : `${row.rank_best}–${row.rank_worst}`;
+}
+
+const modelLink = (model) => `#model=${encodeURIComponent(model)}`;
+const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
+const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
+
+/* A name is kept on one line where it is short, since names have hyphens that would break. */
+function Model({ name, link = true }) {
+  const full = nameOf(name);
+  const shown = brief(full, LONGEST_NAME);
+  const attributes = {
+    class: `model ${shown.length <= LONGEST_WHOLE_LINE ? "one-line" : ""}`,
+    title: shown === full ? null : full,
+  };
+  const text = h("bdi", null, plain(shown));
+  if (!link) return h("span", attributes, text);
+  return h("a", { ...attributes, href: modelLink(name) }, text);
+}
+
+/* A sentence made of text and names; names are links. */
+const Sentence = ({ parts }) =>
+  parts.map((one) => (typeof one === "string" ? one : html`<${Model} name=${one.model} />`));
+
+/* The finding of one section. */
+const sentenceOf = (section) => html`<${Sentence} parts=${summary.words[section]} />`;
+
+function Listed({ models }) {
+  const between = (place) => (place === 0 ? "" : place === models.length - 1 ? " and " : ", ");
+  return models.map((model, place) => [between(place), html`<${Model} name=${model} />`]);
+}
+
+/* Who met whom and who won; coloured only where A and B stand beside it. */
+function Outcome({ verdict, a, b, isColoured = false }) {
+  const one = html`<${Model} name=${a} link=${false} />`;
+  const other = html`<${Model} name=${b} link=${false} />`;
+  const word = (text) => html` <span class="muted">${text}</span> `;
+  const winner = (name, side) =>
+    html`<strong class=${isColoured ? `won-${side}` : ""}>${name}</strong>`;
+  if (verdict === "a") return [winner(one, "a"), word("beat"), other];
+  if (verdict === "b") return [winner(other, "b"), word("beat"), one];
+  if (verdict === "forfeit_a") return [one, word("gave no answer to"), other];
+  if (verdict === "forfeit_b") return [other, word("gave no answer to"), one];
+  return [one, word(DECIDED.has(verdict) ? "and" : "met"), other];
+}

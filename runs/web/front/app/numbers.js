@@ -1,0 +1,67 @@
+/* How figures are written. A figure that is not known is a dash or a word, never 0. Any page may
+   use this. */
+const isKnown = (x) => x !== null && x !== undefined && !Number.isNaN(x);
+const known = (x, write) => (isKnown(x) ? write(x) : "–");
+
+/* A true minus, and never "-0". */
+const whole = (x) => known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
+const fixed = (x, digits = 1) => known(x, () => x.toFixed(digits));
+const percent = (x, digits = 0) => known(x, () => `${(100 * x).toFixed(digits)} %`);
+const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);
+const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
+const ratio = (x, n) => (isKnown(x) && n ? x / n : null);
+const sum = (list) => list.reduce((x, y) => x + y, 0);
+
+function money(x) {
+  if (!isKnown(x)) return "unknown";
+  if (x === 0) return "$0";
+  return x < 0.01 ? `$${x.toFixed(4)}` : `$${x.toFixed(2)}`;
+}
+
+/* A short stretch of time, as waiting for an answer takes. */
+function waited(seconds) {
+  if (!isKnown(seconds)) return "–";
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
+}
+
+const waits = (wait) => (wait ? `${waited(wait.median)}, ${waited(wait.p90)}` : "–");
+
+/* A long stretch of time, as a run takes: about 40 s, about 3 min. */
+function roughly(seconds) {
+  if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 5400) return `about ${Math.round(seconds / 60)} min`;
+  return `about ${(seconds / 3600).toFixed(1)} h`;
+}
+
+/* A moment of a video that lasts `all` seconds, as exact as a video of that length needs. */
+function clock(seconds, all = 0) {
+  if (!isKnown(seconds)) return "–";
+  if (all < 90) return `${seconds.toFixed(all < 3 ? 2 : 1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  const digits = all > 600 ? 0 : 1;
+  const rest = (seconds - 60 * minutes).toFixed(digits);
+  return `${minutes}:${rest.padStart(digits ? 4 : 2, "0")}`;
+}
+
+function sized(bytes) {
+  if (!isKnown(bytes)) return "–";
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function dated(seconds) {
+  if (!isKnown(seconds)) return "";
+  const options = { day: "numeric", month: "long", year: "numeric" };
+  return new Date(seconds * 1000).toLocaleDateString("en", options);
+}
+
+const titled = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const spaced = (key) => key.replaceAll("_", " ");
+const fileName = (path) => path.split("/").pop();
+const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);
+
+/* A long name keeps its beginning and its end, where names differ. */
+function brief(name, most) {
+  if (name.length <= most) return name;
+  return `${name.slice(0, Math.ceil(most / 2))}…${name.slice(1 - Math.floor(most / 2))}`;
+}

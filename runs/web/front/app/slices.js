@@ -1,0 +1,82 @@
+/* Slices: boards of parts of the battles, side by side on one axis. */
+const TRAITS = [
+  ["duration", "Length of video"],
+  ["category", "Category"],
+  ["round", "Round"],
+  ["persona", "User"],
+  ["format", "Form asked for"],
+  ["origin", "Origin"],
+];
+const MOST_PANELS = 6;
+const ENOUGH = 100;
+
+/* The battles of a slice, where the list can be narrowed to it. */
+function sliceLink(trait, slice) {
+  if (trait === "round") return battlesLink({ round: slice.slice(1) });
+  if (trait === "persona") return battlesLink({ persona: slice[1] });
+  const isFilter = trait === "duration" || trait === "category";
+  return isFilter ? battlesLink({ [trait]: slice }) : "#battles";
+}
+
+function slicesSay(all) {
+  if (!all.length) return "Nothing is known of this trait.";
+  if (all.length === 1)
+    return `All ${counted(all[0].battles, "battle")} are of one kind: ${all[0].slice}.`;
+  const enough = all.filter((one) => one.battles >= ENOUGH).length;
+  if (enough) return `${enough} of ${all.length} slices have a hundred battles or more.`;
+  return "No slice has the hundred battles that a board of its own needs; read these as hints.";
+}
+
+const SLICES_NOTE =
+  "Each panel is a board of its own, on one axis. Pale intervals: fewer than a hundred battles. " +
+  "Open dot: one-sided, no finite gap fits.";
+
+function Slices() {
+  const [wanted, setTrait] = useState("duration");
+  const traits = TRAITS.filter(([key]) => summary.slices[key]?.length);
+  if (!traits.length || !ratedModels().length) return null;
+  const trait = traits.some(([key]) => key === wanted) ? wanted : traits[0][0];
+  const all = summary.slices[trait];
+  const some = all.slice(0, MOST_PANELS);
+  const tools = html`<${Segments} label="Slice by" options=${traits} value=${trait}
+    onChange=${setTrait} />`;
+  const more = all.length > some.length;
+  const cut = more ? ` The first ${some.length} of ${all.length} slices are drawn.` : "";
+  return html`<${Section} id="slices" kicker="Slices" says=${plain(slicesSay(all))} tools=${tools}
+    note=${`${SLICES_NOTE}${cut}`}><${Boards} trait=${trait} boards=${some} /></${Section}>`;
+}
+
+function Boards({ trait, boards }) {
+  const at = ratingScale(ratedModels(), 300);
+  const ticks = at.ticks(3);
+  const axis = html`<span class="panel"><${Axis} at=${at} ticks=${ticks} /></span>`;
+  const head = (board) => html`<a href=${sliceLink(trait, board.slice)}>
+    <b><${Said} text=${clip(board.slice, 40)} /></b> <small class="num">
+    ${counted(board.battles, "battle")}, ${counted(board.videos, "video")}</small></a>`;
+  const cell = (model) => (board) => html`<${BoardCell} board=${board} model=${model} at=${at}
+    ticks=${ticks} />`;
+  const line = ({ model }) => html`<div class="slice-row" key=${model}>
+    <span class="of-name" title=${nameOf(model)}><bdi>${plain(shortOf(model, 16))}</bdi></span>
+    ${boards.map(cell(model))}</div>`;
+  return html`<div class="slices" style=${{ "--panels": boards.length }} tabindex="0" role="region"
+    aria-label="Boards by slice, may scroll sideways">
+    <div class="slice-row slice-head"><span></span>${boards.map(head)}</div>
+    ${ratedModels().map(line)}
+    <div class="slice-row"><span></span>${boards.map(() => axis)}</div></div>`;
+}
+
+function BoardCell({ board, model, at, ticks }) {
+  const row = board.rows.find((one) => one.model === model);
+  const isRated = row && isKnown(row.rating);
+  const open = row?.flags.includes("one-sided") ? "open" : "";
+  const cls = `small ${board.battles < ENOUGH ? "pale" : ""} ${open}`;
+  return html`<span class="panel"><${Plot} height=${26}
+    label=${`${shortOf(model, 44)}, ${board.slice}: ${isRated ? boardSays(row) : "not rated"}`}>
+    <${Grid} at=${at} height=${26} ticks=${ticks} strong=${summary.settings.mean} />
+    <${Interval} at=${at} ...${intervalOf(row)} y=${13} cls=${cls} /></${Plot}></span>`;
+}
+
+function boardSays(row) {
+  const interval = isKnown(row.low) ? `, ${whole(row.low)} to ${whole(row.high)}` : "";
+  return `${whole(row.rating)}${interval}, ${counted(row.battles, "battle")}`;
+}

@@ -1,0 +1,220 @@
+"""`arena view`: a run, or the runs of a folder, as a page of this machine; nothing is written."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route, Router
+
+from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
+from videoautoarena.runs.rundir.reader import one_line, run_file
+from videoautoarena.runs.web.page.document import document, policy
+from videoautoarena.runs.web.server.files import Gone, VideoFiles
+from videoautoarena.runs.web.server.guard import Guard
+from videoautoarena.runs.web.server.serve import announce, aside, listen, port_of, serve
+from videoautoarena.runs.web.server.sessions import Sessions
+from videoautoarena.runs.web.view.current import Current, as_json
+from videoautoarena.runs.web.view.events import Watch
+from videoautoarena.runs.web.view.folder import RunsBelow, holds_a_run
+from videoautoarena.runs.web.view.pictures import Pictures, find_video
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
+
+NICER = 10
+"""A run that is being played goes first."""
+OPEN_RUNS = 8
+"""Of a folder; the data of the one that was opened first are forgotten."""
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+class Shown:
+    """One run and all that is kept of it while it is looked at."""
+
+    def __init__(self, folder: Path, decoders: Decoders) -> None:
+        self.folder = folder
+        self.pictures = Pictures(folder, decoders)
+        self.current = Current(folder, self.pictures.lay_out)
+        self.watch = Watch(self.current)
+        self.files = VideoFiles()
+
+
+class Choice(Protocol):
+    """What there is to look at."""
+
+    async def run(self, name: str | None) -> Shown | None:
+        """Return the run of a name; None where there is no such one."""
+
+    async def runs(self) -> bytes | None:
+        """Return the list of runs as JSON; None where one run alone is shown."""
+
+
+class OneRun:
+    """One run, which needs no name."""
+
+    def __init__(self, folder: Path, decoders: Decoders) -> None:
+        run_file(folder)
+        self._shown = Shown(folder, decoders)
+
+    async def run(self, name: str | None) -> Shown | None:
+        """Return the run, which has no name."""
+        return self._shown if name is None else None
+
+    async def runs(self) -> bytes | None:
+        """Return None: there is nothing to choose."""
+        return None
+
+
+class Runs:
+    """The runs of a folder; each is read when it is opened."""
+
+    def __init__(self, folder: Path, decoders: Decoders) -> None:
+        self._below = RunsBelow(folder)
+        self._decoders = decoders
+        self._shown: dict[str, Shown] = {}
+        if not self._below.look():
+            raise BadInput(f"{folder} holds no run; pass the --out of a run, or a folder of runs")
+
+    async def run(self, name: str | None) -> Shown | None:
+        """Return a run by its name in the list."""
+        if name is None or (folder := self._below.folder_of(name)) is None:
+            return None
+        if name not in self._shown:
+            while len(self._shown) >= OPEN_RUNS:
+                self._shown.pop(next(iter(self._shown)))
+            self._shown[name] = Shown(folder, self._decoders)
+        return self._shown[name]
+
+    async def runs(self) -> bytes | None:
+        """Return the list of runs as they are now, as JSON."""
+        return as_json({"runs": await aside(self._below.look)})
+
+
+class _Endpoints:
+    """Answers what pages ask for; `?run=` names one of several runs."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._page = "".join(document("report", place="served"))
+
+    async def page(self, _request: Request) -> Response:
+        return Response(self._page, media_type="text/html")
+
+    async def runs(self, _request: Request) -> Response:
+        found = await self._choice.runs()
+        return _nothing("list of runs") if found is None else _json(found)
+
+    async def summary(self, request: Request) -> Response:
+        shown = await self._shown(request)
+        if shown is None:
+            return _nothing("run")
+        data = await shown.current.data()
+        live = await shown.watch.live(data)
+        return _json(as_json(data.page.summary | {"live": vars(live)}))
+
+    async def index(self, request: Request) -> Response:
+        shown = await self._shown(request)
+        return _json((await shown.current.data()).index) if shown else _nothing("run")
+
+    async def videos(self, request: Request) -> Response:
+        shown = await self._shown(request)
+        return _json((await shown.current.data()).videos) if shown else _nothing("run")
+
+    async def part(self, request: Request) -> Response:
+        shown, number = await self._shown(request), _number(request, "number")
+        if shown is None or number is None:
+            return _nothing("part")
+        page = (await shown.current.data()).page
+        return _json(as_json(await aside(lambda: page.part(number))))
+
+    async def sprite(self, request: Request) -> Response:
+        shown = await self._shown(request)
+        webp = await shown.pictures.sheet(request.path_params["video"]) if shown else None
+        return _nothing("picture") if webp is None else Response(webp, media_type="image/webp")
+
+    async def video(self, request: Request) -> Response:
+        shown, id_ = await self._shown(request), request.path_params["video"]
+        found = await aside(lambda: find_video(shown.folder, id_)) if shown else None
+        if shown is None or found is None:
+            return _nothing("video")
+        try:
+            return await shown.files.response(found.video, found.folder)
+        except Gone as gone:
+            return _gone(gone)
+
+    async def frame(self, request: Request) -> Response:
+        shown, place = await self._shown(request), _number(request, "place")
+        if shown is None or place is None:
+            return _nothing("frame")
+        try:
+            jpeg = await shown.pictures.frame(request.path_params["video"], place)
+        except (UnusableVideo, FramesChanged) as gone:
+            return _gone(gone)
+        return _nothing("frame") if jpeg is None else Response(jpeg, media_type="image/jpeg")
+
+    async def events(self, request: Request) -> Response:
+        shown = await self._shown(request)
+        if shown is None:
+            return _nothing("run")
+        return StreamingResponse(shown.watch.events(), media_type="text/event-stream")
+
+    async def _shown(self, request: Request) -> Shown | None:
+        return await self._choice.run(request.query_params.get("run"))
+
+
+def view_app(choice: Choice) -> Router:
+    """Return the application that shows one run or several."""
+    of = _Endpoints(choice)
+    routes = [
+        Route("/", of.page),
+        Route("/api/runs", of.runs),
+        Route("/api/summary", of.summary),
+        Route("/api/index", of.index),
+        Route("/api/videos", of.videos),
+        Route("/api/part/{number}", of.part),
+        Route("/api/sprite/{video}", of.sprite),
+        Route("/api/video/{video}", of.video),
+        Route("/api/frame/{video}/{place}", of.frame),
+        Route("/api/events", of.events),
+    ]
+    return Router(routes, redirect_slashes=False)
+
+
+async def view(folder: Path, port: int | None, *, opens: bool = False) -> None:
+    """Show a run, or the runs below a folder, until somebody interrupts.
+
+    Raises:
+        BadInput: no run is there, or the port cannot be used.
+    """
+    with suppress(OSError):
+        os.nice(NICER)
+    async with Decoders(FrameCache(), workers=1) as decoders:
+        is_run = holds_a_run(folder) or not folder.is_dir()
+        choice = OneRun(folder, decoders) if is_run else Runs(folder, decoders)
+        with listen(port) as listener:
+            sessions = Sessions(port_of(listener))
+            guard = Guard(view_app(choice), sessions, policy=policy("report"))
+            link = sessions.link()
+            await serve(guard, listener, lambda: announce({"": link}, opens=opens))
+
+
+def _number(request: Request, name: str) -> int | None:
+    text: str = request.path_params[name]
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
+
+
+def _nothing(what: str) -> Response:
+    return PlainTextResponse(f"there is no such {what}\n", status_code=404)
+
+
+def _gone(why: Exception) -> Response:
+    return PlainTextResponse(f"{one_line(str(why), 200)}\n", status_code=410)

@@ -1,0 +1,162 @@
+"""Weaknesses as judges write them, by hand and by what they mean: known groups of free text."""
+
+from __future__ import annotations
+
+CHOSEN_BY: tuple[tuple[str, ...], ...] = (
+    (
+        "misses the on-screen text",
+        "did not read the caption shown on screen",
+        "fails to read text displayed on the screen",
+        "ignores text overlays",
+        "overlooks on-screen captions",
+        "cannot read small on-screen text",
+        "misreads the text shown on screen",
+        "does not use the text visible on the screen",
+    ),
+    (
+        "gives wrong timestamps",
+        "timestamps are inaccurate",
+        "incorrect timing of events",
+        "imprecise about when events happen",
+        "gets the time of events wrong",
+        "poor temporal localisation of events",
+        "puts events at the wrong time",
+    ),
+    (
+        "confuses the order of events",
+        "gets the sequence of events wrong",
+        "mixes up the order of steps",
+        "describes events out of order",
+        "loses track of the sequence of steps",
+        "wrong chronological order of actions",
+    ),
+    (
+        "miscounts objects",
+        "wrong number of people counted",
+        "counting errors",
+        "fails to count the objects correctly",
+        "counts people incorrectly",
+        "inaccurate object counts",
+    ),
+    (
+        "hallucinates objects that are not in the video",
+        "invents details not present in the video",
+        "mentions objects that do not appear",
+        "fabricates details that are not shown",
+        "describes things that never appear in the video",
+        "makes up details unsupported by the video",
+    ),
+    (
+        "too generic and vague",
+        "gives vague, generic advice",
+        "answer lacks specific details",
+        "lacks specificity",
+        "provides generic answer without specifics",
+        "stays vague and unspecific",
+    ),
+    (
+        "misidentifies colours",
+        "wrong colour of clothing",
+        "gets colors wrong",
+        "confuses the colour of objects",
+        "incorrect colours",
+    ),
+    (
+        "too verbose",
+        "overly long and repetitive answer",
+        "repetitive and verbose",
+        "answer is needlessly verbose",
+        "wordy, repeats itself",
+    ),
+    (
+        "does not follow the requested format",
+        "ignores the format instructions",
+        "fails to follow formatting instructions",
+        "ignores the word limit and format requested",
+        "does not follow instructions on format",
+    ),
+    (
+        "ignores the audio track",
+        "cannot use audio or speech",
+        "does not take speech into account",
+        "misses what is said in the audio",
+    ),
+)
+"""Groups by which the distance was chosen at which texts are told apart."""
+
+HELD_OUT: tuple[tuple[str, ...], ...] = (
+    (
+        "subtitle text is never used",
+        "ignores subtitles",
+        "does not take the subtitles into account",
+        "fails to mention what the subtitles say",
+        "overlooks information in the subtitles",
+    ),
+    (
+        "confuses two people",
+        "mixes up the identities of people",
+        "misidentifies the speaker",
+        "attributes actions to the wrong person",
+        "confuses which person performs the action",
+        "wrong person identified",
+    ),
+    (
+        "misinterprets the main action",
+        "does not understand the action performed",
+        "wrong description of the action",
+        "misses fine-grained actions",
+        "fails to recognise the action",
+        "misrecognises hand actions",
+    ),
+    (
+        "confuses left and right",
+        "wrong spatial relations",
+        "gets left/right wrong",
+        "spatial positions of objects are confused",
+        "errs on spatial layout",
+        "incorrect spatial relationships between objects",
+    ),
+    (
+        "misses brief moments",
+        "overlooks short moments",
+        "does not notice brief scenes",
+        "misses short, fleeting events",
+        "fails to see brief events",
+    ),
+    (
+        "does not explain why events happen",
+        "weak causal reasoning",
+        "fails to explain the reason behind actions",
+        "lacks causal explanation",
+        "no causal reasoning about events",
+    ),
+    (
+        "ignores the end of the video",
+        "misses the final scene",
+        "does not cover the ending",
+        "skips the last part of the video",
+        "overlooks the final part of the video",
+    ),
+    (
+        "misreads numbers on the chart",
+        "reads chart values wrong",
+        "wrong values from the chart",
+        "inaccurate chart readings",
+        "misreads figures in charts and tables",
+    ),
+    (
+        "refuses to answer",
+        "declines to answer the question",
+        "says it cannot answer",
+        "refuses although the answer is visible",
+        "claims that it cannot see the video",
+    ),
+    (
+        "does not adapt to the user",
+        "ignores the needs of the user",
+        "answer is not tailored to the user",
+        "ignores who is asking",
+        "not adapted to the user's situation",
+    ),
+)
+"""Groups by which nothing was chosen."""
