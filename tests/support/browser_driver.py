@@ -17,7 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Error, sync_playwright
+from playwright.sync_api import Browser, CDPSession, ConsoleMessage, Error, sync_playwright
 
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
@@ -44,6 +44,7 @@ class Watched:
         self._context.set_default_timeout(PATIENCE_MS)
         self._context.add_init_script(REPORTS)
         self.page = self._context.new_page()
+        self._protocol: CDPSession | None = None
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.downloads: dict[str, str] = {}
@@ -81,7 +82,8 @@ class Watched:
         if name == "close":
             return self._context.close()
         if name == "protocol":
-            return self._context.new_cdp_session(self.page).send(*args)
+            self._protocol = self._protocol or self._context.new_cdp_session(self.page)
+            return self._protocol.send(*args)
         if name == "cookies":
             return self._context.cookies()
         method: Callable[..., Any] = reduce(getattr, name.split("."), self.page)
