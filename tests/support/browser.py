@@ -110,7 +110,8 @@ class Browser:
         page = self.page(size, theme, **options)
         try:
             yield page
-            assert page.complaints() == []
+            found = page.complaints()
+            assert found == [], found
         finally:
             page.close()
 
