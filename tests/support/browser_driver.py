@@ -60,7 +60,11 @@ class Watched:
         if message.text.startswith("policy: "):
             self.complaints.append(message.text[:300])
         elif message.type in ("error", "warning"):
-            self.complaints.append(f"{message.type}: {message.text[:300]}")
+            where = message.location["url"].partition("?")[0]
+            # A browser asks for that by itself.
+            if where.endswith("/favicon.ico"):
+                return
+            self.complaints.append(f"{message.type}: {message.text[:300]} ({where[-60:]})")
 
     def _request(self, url: str) -> None:
         self.requests.append(url[:300])
