@@ -158,9 +158,10 @@ bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, 
 docs: $(STAMP) ## write again what docs/ repeats: options, rooms, the graph, JSON Schemas
 	$(BIN)/python docs/generate.py
 
-pictures: docs ## draw console and leaderboard for the documents again
-	@rm -rf arena-out/pictures
+pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and pages for the documents again
+	@rm -rf arena-out/pictures arena-out/pictures-labelled
 	$(BIN)/python docs/generate.py pictures arena-out/pictures
+	PYTHONPATH=. $(BIN)/python docs/pages.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
 	rm -rf $(VENV) $(INSPECT) $(BROWSER) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
