@@ -11,7 +11,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-damage bench-overlap docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -130,6 +130,9 @@ bench-freeze: $(STAMP) ## what freezing, verifying and opening 10,000 questions 
 
 bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench costs beside the models
 	$(BIN)/python -m benchmarks.playing
+
+bench-page: $(STAMP) $(BROWSER)/.installed chromium ## what a report of 10,000 battles costs to write and to look at
+	$(BIN)/python -m benchmarks.page
 
 bench-decode: $(STAMP) ## CPU seconds from a video to 128 JPEGs, against decord; VIDEOS=DIR for your own clips, too
 	$(BIN)/python -m benchmarks.decode $(if $(VIDEOS),--videos "$(VIDEOS)")

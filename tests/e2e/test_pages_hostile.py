@@ -12,7 +12,6 @@ from tests.support.reports import Shown, report_of
 from tests.support.traps import NAME, TRAPS, write_hostile
 
 pytestmark = pytest.mark.slow
-SIZES = (WIDE, NARROW)
 PAGES = ("#report", "#battles", "#models", f"#model={quote(NAME)}", "#model=__proto__")
 ADDRESSES = (
     "#battle=<img src=x onerror=window.__ran=30>",
@@ -40,10 +39,9 @@ def is_harmless(page: Page, where: str) -> None:
     assert page.evaluate("() => Object.prototype.polluted ?? null") is None, where
     for selector in LIVE:
         assert page.count(selector) == 0, f"{where}: {selector}"
-    for width, height in SIZES:
-        page.ask("set_viewport_size", {"width": width, "height": height})
-        page.settle()
-        assert page.surplus() <= 0, f"{where} at {width}"
+    for size in (NARROW, WIDE):
+        page.resize(size)
+        assert page.surplus() <= 0, f"{where} at {size[0]}"
 
 
 @pytest.mark.parametrize("fragment", [*PAGES, *ADDRESSES])

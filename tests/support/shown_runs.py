@@ -36,7 +36,6 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.cast import CastEntry
 from videoautoarena.runs.config.run_config import RunConfig
 
-PERSONAS = 3
 FRAMES = (0, 4, 8, 16, 32, 64, 128)
 """Of the models, in turn."""
 FAMILIES = (
@@ -60,6 +59,7 @@ class Shape:
 
     models: int = 7
     videos: int = 9
+    personas: int = 3
     rounds: int = 4
     most: int = 10_000
     """Battles at most; the rest of the slots are open."""
@@ -124,20 +124,23 @@ class Season:
 
     def slots(self) -> list[Slot]:
         """Return the place of every battle, settled or not."""
-        films = (film for film in self.films for _ in range(PERSONAS * self.shape.rounds))
-        return [
-            Slot(
-                id=f"{film.id}-p{number // self.shape.rounds % PERSONAS + 1}"
-                f"-r{number % self.shape.rounds}",
-                generation=0,
-                ordinal=number,
-                video=film.id,
-                persona=number // self.shape.rounds % PERSONAS + 1,
-                round=number % self.shape.rounds,
-                block=0,
-            )
-            for number, film in enumerate(films)
-        ]
+        films = (
+            film for film in self.films for _ in range(self.shape.personas * self.shape.rounds)
+        )
+        return [self._slot(number, film) for number, film in enumerate(films)]
+
+    def _slot(self, number: int, film: Video) -> Slot:
+        lineage, round_ = divmod(number, self.shape.rounds)
+        persona = lineage % self.shape.personas + 1
+        return Slot(
+            id=f"{film.id}-p{persona}-r{round_}",
+            generation=0,
+            ordinal=number,
+            video=film.id,
+            persona=persona,
+            round=round_,
+            block=0,
+        )
 
     def frames(self) -> Iterator[Frames]:
         """Give the frames of every video."""

@@ -55,4 +55,7 @@ function save(name, text, type) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
+/* What an object from the data holds by a key from the data, which may be `constructor`. */
+const own = (object, key) => (Object.hasOwn(object, key) ? object[key] : undefined);
+
 const isNarrow = () => matchMedia("screen and (max-width: 720px)").matches;

@@ -63,7 +63,7 @@ function Question({ battle }) {
     ? plain(battle.question)
     : html`<i class="muted">No question came of it</i>`;
   return html`<h1 class="question" dir="auto">${text}</h1>
-    <p class="persona"><span class="chip">P${battle.persona} ${closeness}</span> ${" "}
+    <p class="persona"><span class="chip">P${battle.persona} ${closeness}</span>${" "}
       <${Said} text=${user} /></p>`;
 }
 
@@ -110,7 +110,7 @@ function Steps({ id }) {
   const button = (by, label, key) => html`<button onClick=${() => stepBattle(id, by)}
     disabled=${!neighbour(id, by)} aria-label=${label}>
     ${by < 0 ? "↑" : "↓"} <kbd>${key}</kbd></button>`;
-  return html`<span class="steps"><span class="num muted">${here.at + 1} of ${" "}
+  return html`<span class="steps"><span class="num muted">${here.at + 1} of${" "}
     ${whole(listState.found.length)}</span>
     ${button(-1, "Previous battle, k", "k")}${button(1, "Next battle, j", "j")}</span>`;
 }
@@ -135,7 +135,7 @@ function AnswerText({ text }) {
 }
 
 function answerFacts(battle, film, name) {
-  const took = battle.took?.[`contestant:${name}`];
+  const took = own(battle.took ?? {}, `contestant:${name}`);
   const frames = counted(seenBy(film, "contestant", name).length, "frame");
   if (!took) return frames;
   return [frames, `${whole(took.out)} tokens`, waited(took.s), money(took.usd)].join(" · ");

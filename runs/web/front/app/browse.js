@@ -7,7 +7,7 @@ function Browse({ query }) {
       <p class="muted loading">Reading the battles …</p></main>`;
   }
   if (index.failed || films.failed) {
-    return html`<main id="main" class="wide"><p class="banner">The battles could not be read: ${" "}
+    return html`<main id="main" class="wide"><p class="banner">The battles could not be read:${" "}
       ${index.failed ?? films.failed}</p></main>`;
   }
   return html`<${Browser} index=${index} films=${films} query=${query} />`;
@@ -31,7 +31,6 @@ function Browser({ index, films, query }) {
   const sorted = useMemo(() => ordered(index, found, order), [found, order]);
   const [isOpen, setOpen] = useState(false);
   keepList(key, sorted, index);
-  useArrival(true, listState.top);
   const set = (name, value) => replaceAddress(asks(query, name, value));
   const active = facets.filter((facet) => query.get(facet.key) !== null);
   const panel = (facet, k) => html`<${Facet} key=${facet.key} facet=${facet} counts=${counts[k]}
@@ -64,7 +63,7 @@ function Finder({ query, order, set, found, index, isOpen, setOpen, active }) {
         value=${query.get("q") ?? ""} onInput=${search} /><kbd aria-hidden="true">/</kbd></label>
     <${Segments} label="Order" options=${ORDERS} value=${order}
       onChange=${(key) => set("sort", key === "played" ? null : key)} />
-    <p class="count" role="status"><b class="num">${whole(found.length)}</b> of ${" "}
+    <p class="count" role="status"><b class="num">${whole(found.length)}</b> of${" "}
       ${counted(index.size, "battle")}</p>
     <button class="only-phone" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
       Filters${active ? ` (${active})` : ""}</button></div>`;
@@ -78,8 +77,8 @@ function askedOf(facet, value) {
 
 function Pills({ facets, query, set }) {
   const pill = (facet) => html`<button class="pill" key=${facet.key}
-    onClick=${() => set(facet.key, null)}><span class="muted">${facet.name}</span> ${" "}
-    <bdi>${plain(clip(askedOf(facet, query.get(facet.key)), 60))}</bdi> ${" "}
+    onClick=${() => set(facet.key, null)}><span class="muted">${facet.name}</span>${" "}
+    <bdi>${plain(clip(askedOf(facet, query.get(facet.key)), 60))}</bdi>${" "}
     <span aria-hidden="true">×</span><span class="hidden">, remove</span></button>`;
   return html`<p class="pills">${facets.map(pill)}
     <button class="quiet" onClick=${() => replaceAddress("#battles")}>Clear all</button></p>`;

@@ -40,16 +40,18 @@ function Arrow({ x, y, path }) {
     <path class="arrow" d=${path} /></svg>`;
 }
 
-/* An interval with its point; arrows where it runs off the axis. */
+/* An interval with its point; arrows where it runs off the axis, and no point that lies there. */
 function Interval({ at, low, high, value, y = 12, cls = "", mark = "dot" }) {
   if (!isKnown(value)) return null;
   const isBarred = isKnown(low) && isKnown(high);
+  const isOnAxis = value >= at.low && value <= at.high;
+  const point = html`<circle class=${mark} cx=${atPercent(at(value))} cy=${y}
+    r=${mark === "ring" ? 3.5 : 4.5} />`;
   return html`<g class=${`interval ${cls}`}>
     ${isBarred && html`<${Across} at=${at} from=${low} to=${high} y=${y} cls="bar" />`}
     ${isBarred && low < at.low && html`<${Arrow} x="0%" y=${y} path="M7 1 L1 5 L7 9" />`}
     ${isBarred && high > at.high && html`<${Arrow} x="100%" y=${y} path="M-7 1 L-1 5 L-7 9" />`}
-    <circle class=${mark} cx=${atPercent(at(value))} cy=${y} r=${mark === "ring" ? 3.5 : 4.5} />
-  </g>`;
+    ${isOnAxis && point}</g>`;
 }
 
 function Grid({ at, height, ticks, strong }) {

@@ -172,7 +172,10 @@ function wantedCode(facet, value) {
   return code < 0 ? -2 : code;
 }
 
-const fits = (facet, battle, code) => facet.columns.some((column) => column[battle] === code);
+/* Written out, since it runs some 100,000 times a filter. */
+function fits({ columns }, battle, code) {
+  return columns[0][battle] === code || (columns.length > 1 && columns[1][battle] === code);
+}
 
 function tally(facets, counts, battle, only) {
   for (let k = 0; k < facets.length; k++) {

@@ -13,7 +13,7 @@ function FaultBox({ side, step, model }) {
   const weaknesses = step[`weaknesses_${side}`];
   const fault = (text) => html`<li><${Said} as="div" text=${text} /></li>`;
   const weakness = (text, place) => html`${place > 0 && "; "}<${Said} text=${text} />`;
-  const behind = html`<p class="behind-it"><span class="muted">Behind it:</span> ${" "}
+  const behind = html`<p class="behind-it"><span class="muted">Behind it:</span>${" "}
     ${weaknesses.map(weakness)}</p>`;
   const none = html`<p class="muted">Nothing was found.</p>`;
   return html`<div class=${`fault-box answer-${side}`}>
@@ -29,7 +29,7 @@ function LedTo({ step, next }) {
       harder than ${grade(step.old)}.</p>`;
   }
   const link = html`<a class="plain" href=${battleLink(next.id)}>q${next.round}</a>`;
-  return html`<p class="led-to">Led to ${link}, graded ${grade(step.new)} after ${" "}
+  return html`<p class="led-to">Led to ${link}, graded ${grade(step.new)} after${" "}
     ${grade(step.old)}.</p>`;
 }
 
@@ -61,7 +61,7 @@ function Took({ battle }) {
     num(money(row.usd)),
   ]);
   const calls = counted(total("calls"), "call");
-  return html`<details class="took"><summary>What this battle took: ${calls}, ${" "}
+  return html`<details class="took"><summary>What this battle took: ${calls},${" "}
     ${whole(tokens)} tokens, ${waited(total("s"))}, cost ${money(total("usd"))}</summary>
     <${Table} label="Calls of this battle" cls="tight" columns=${TOOK_COLUMNS} rows=${cells} />
     </details>`;

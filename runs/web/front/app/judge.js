@@ -5,7 +5,7 @@ const AXES = {
   points: {
     at: scale(-500, 1500),
     ticks: [-500, 0, 500, 1000, 1500],
-    format: (x) => (x % 1000 === 0 ? signed(x) : ""),
+    format: (x) => (x % 1000 === 0 ? (x ? signed(x) : "0") : ""),
   },
 };
 const SHARE_AXIS = AXES.share;
@@ -29,7 +29,8 @@ function Judge() {
 }
 
 function NotMeasured({ findings }) {
-  const line = (one) => html`<li key=${one.key}><b>${one.name}.</b> ${plain(one.sentence)}</li>`;
+  const line = (one) =>
+    html`<li key=${one.key}><b>${plain(one.name)}.</b> ${plain(one.sentence)}</li>`;
   return html`<h3>Not measured</h3><ul class="unknown">${findings.map(line)}</ul>`;
 }
 
@@ -76,7 +77,7 @@ function Check({ finding, axis }) {
   const bang = html`<span class="bang" aria-hidden="true">!</span>`;
   const mark = html`<${Upright} at=${at} x=${finding.fair} from="3" to="27" cls="fair" />`;
   return html`<div class=${`check-row ${finding.alarm ? "alarm" : ""}`} role="row">
-    <span role="cell" class="of-name">${finding.alarm && bang}<b>${finding.name}</b>
+    <span role="cell" class="of-name">${finding.alarm && bang}<b>${plain(finding.name)}</b>
       <small class="num">n ${whole(finding.n)}</small></span>
     <span role="cell" class="of-words">${plain(finding.sentence)}</span>
     <span role="cell" class="of-value num"><b>${figureOf(finding)}</b>

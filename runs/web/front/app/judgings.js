@@ -18,7 +18,7 @@ function Judging({ judging, battle }) {
   const reason = judging.reason || "It gave no reasons.";
   const bare = html`<p class="muted"><${Said} text=${reason} /></p>`;
   return html`<div class="judging">
-    <p class="judging-head"><b><bdi>${plain(shortOf(judging.judge, 30))}</bdi></b> read ${" "}
+    <p class="judging-head"><b><bdi>${plain(shortOf(judging.judge, 30))}</bdi></b> read${" "}
       <${Side} side=${first} /> <bdi>${plain(shortOf(battle[`model_${first}`], 30))}</bdi> first
       <span class="judging-verdict"><${Ahead} verdict=${judging.verdict} battle=${battle} />
       </span></p>
@@ -35,7 +35,7 @@ function SwapNote({ battle }) {
 
 function Ahead({ verdict, battle }) {
   if (!isWin(verdict)) return html`<${Chip} verdict=${verdict} />`;
-  return html`for <${Side} side=${verdict} /> ${" "}
+  return html`for <${Side} side=${verdict} />${" "}
     <bdi>${plain(shortOf(battle[`model_${verdict}`], 30))}</bdi>`;
 }
 

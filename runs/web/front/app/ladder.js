@@ -44,7 +44,7 @@ function Ladder() {
 
 function StyleSwitch({ on, set }) {
   return html`<label class="check"><input type="checkbox" checked=${on}
-    onChange=${(event) => set(event.target.checked)} /> <span>style taken out ${" "}
+    onChange=${(event) => set(event.target.checked)} /> <span>style taken out${" "}
     <svg width="10" height="10" aria-hidden="true"><circle class="ring" cx="5" cy="5" r="3.5" />
     </svg></span></label>`;
 }
@@ -112,7 +112,7 @@ function LadderNote({ rows }) {
 function Unrated() {
   const rows = summary.models.filter((row) => !isKnown(row.rating));
   if (!rows.length) return null;
-  return html`<p class="note">Not rated, for want of a decided battle: ${" "}
+  return html`<p class="note">Not rated, for want of a decided battle:${" "}
     <${Listed} models=${rows.map((row) => row.model)} />.</p>`;
 }
 

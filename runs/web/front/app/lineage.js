@@ -23,7 +23,7 @@ function LineageStep({ battle, isNow, before }) {
       <span class="step-top"><b>q${battle.round}</b> <span class="muted">${origin}</span>
         ${isKnown(battle.difficulty) && html`<${Grade} grade=${battle.difficulty} />`}</span>
       <span class="step-question"><${Said} text=${question} /></span>
-      <span class="step-who"><${Outcome} verdict=${battle.verdict} a=${battle.model_a}
+      <span class="step-who"><${Outcome} verdict=${battle.verdict} most=${24} a=${battle.model_a}
         b=${battle.model_b} /> <${Chip} verdict=${battle.verdict} /></span></a></li>`;
 }
 
@@ -39,9 +39,9 @@ function CameFrom({ battle, before }) {
 }
 
 function Refused({ step }) {
-  return html`<p class="refused"><span class="cross" aria-hidden="true">×</span> refused, ${" "}
-    <span class="num">${fixed(step.new?.overall)}</span> after ${" "}
-    <span class="num">${fixed(step.old?.overall)}</span>: ${" "}
+  return html`<p class="refused"><span class="cross" aria-hidden="true">×</span> refused,${" "}
+    <span class="num">${fixed(step.new?.overall)}</span> after${" "}
+    <span class="num">${fixed(step.old?.overall)}</span>:${" "}
     <s><${Said} text=${clip(step.question ?? "", 70)} /></s></p>`;
 }
 

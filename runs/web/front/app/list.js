@@ -64,6 +64,7 @@ function List({ index, films, found }) {
     setCursor(next);
     if (box.current) reveal(box.current, next, height);
   });
+  useArrival(true, listState.top);
   useLayoutEffect(() => {
     setCursor(listState.cursor);
     if (listState.cursor > 0 && box.current) reveal(box.current, listState.cursor, height);
@@ -105,8 +106,8 @@ function BattleLine({ index, films, battle, href, onClick }) {
   const isFlip = index.seats[battle] === 2 && verdict !== "split";
   return html`<a href=${href} onClick=${onClick}>
     <${Thumb} video=${video} film=${film} place=${standInOf(film)} />
-    <span class="row-main"><span class="row-who"><${Outcome} verdict=${verdict}
-        a=${index.models[index.a[battle]]} b=${index.models[index.b[battle]]} /> ${" "}
+    <span class="row-main"><span class="row-who"><${Outcome} verdict=${verdict} most=${28}
+        a=${index.models[index.a[battle]]} b=${index.models[index.b[battle]]} />${" "}
       <${Chip} verdict=${verdict} />
       ${isFlip && html` <span class="chip chip-split">orders disagree</span>`}</span>
       <span class="row-question">${asked}</span></span>
@@ -116,7 +117,7 @@ function BattleLine({ index, films, battle, href, onClick }) {
 
 function BattleMeta({ index, battle }) {
   const grade = index.difficulty[battle];
-  return html`<span class="row-meta"><b class="num">q${index.round[battle]}</b> · ${" "}
+  return html`<span class="row-meta"><b class="num">q${index.round[battle]}</b> ·${" "}
     P${index.persona[battle]}${isKnown(grade) && html` <${Grade} grade=${grade} />`}</span>`;
 }
 

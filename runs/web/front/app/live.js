@@ -72,7 +72,7 @@ function ProgressStrip() {
   const spent = isKnown(live.spent_usd) && live.spent_usd > 0 ? `, ${money(live.spent_usd)}` : "";
   return html`<div class=${`strip-live ${live.running ? "running" : ""}`} role="status">
     <i style=${{ width: `${100 * share}%` }}></i>
-    <p><b class="num">${whole(live.settled)}</b> of ${counted(live.slots, "battle")} · ${" "}
+    <p><b class="num">${whole(live.settled)}</b> of ${counted(live.slots, "battle")} ·${" "}
       ${leftOf(live)}${spent}${data.error && html` · <em class="loud">${data.error}</em>`}</p>
   </div>`;
 }

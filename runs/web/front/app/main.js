@@ -30,7 +30,7 @@ function Foot({ help }) {
   const how = source.isServed
     ? html`<code>arena view</code> and served on this machine alone`
     : html`<code>arena report</code> as one file that asks nobody for anything`;
-  return html`<footer class="foot">Made by ${how}. ${" "}
+  return html`<footer class="foot">Made by ${how}.${" "}
     <button class="quiet" onClick=${help}>Keys</button></footer>`;
 }
 
@@ -137,18 +137,15 @@ function Broken({ error }) {
     <p class="banner">${plain(String(error?.message ?? error))}</p>${runName && runs}</main>`;
 }
 
+/* Draws the run, or the runs to choose from where the address names none. */
 async function start() {
   theme.start();
   const place = document.getElementById("app");
   try {
-    const runs = await source.runs();
-    if (runs) {
-      render(html`<${Runs} runs=${runs} />`, place);
-      return;
-    }
     summary = await source.summary();
   } catch (error) {
-    render(html`<${Broken} error=${error} />`, place);
+    const runs = await source.runs().catch(() => null);
+    render(runs ? html`<${Runs} runs=${runs} />` : html`<${Broken} error=${error} />`, place);
     return;
   }
   startHistory();

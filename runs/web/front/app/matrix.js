@@ -64,11 +64,11 @@ function MatrixTable({ spot, order, cells, way, on, off }) {
 }
 
 const MatrixHead = ({ model, place }) => html`<th scope="col" role="columnheader"
-  title=${nameOf(model)}><span class="no num">${place + 1}</span> ${" "}
+  title=${nameOf(model)}><span class="no num">${place + 1}</span>${" "}
   <span class="name">${plain(shortOf(model, 20))}</span></th>`;
 
 const MatrixName = ({ model, place }) => html`<th scope="row" role="rowheader"
-  title=${nameOf(model)}><span class="no num">${place + 1}</span> ${" "}
+  title=${nameOf(model)}><span class="no num">${place + 1}</span>${" "}
   <bdi>${plain(shortOf(model, 18))}</bdi></th>`;
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -132,7 +132,7 @@ function Cell({ cell, way, most, isStop, on }) {
   const where = battlesLink({ model: cell.model, rival: cell.rival });
   return html`<td role="gridcell" class=${`cell ${lean} ${thin} ${cell.isOdd ? "odd" : ""}`}
     style=${{ "--strength": strength }}><a href=${where} tabindex=${stop} onMouseEnter=${on}
-    onFocus=${on}><span class="hidden">${shortOf(cell.model, 44)} against ${" "}
+    onFocus=${on}><span class="hidden">${shortOf(cell.model, 44)} against${" "}
     ${shortOf(cell.rival, 44)}: </span><b class="num">${text}</b>
     ${way !== "battles" && html`<small class="num">n ${cell.n}</small>`}</a></td>`;
 }

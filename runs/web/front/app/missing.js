@@ -55,7 +55,7 @@ function BattlesLeftOut({ status }) {
 
 const FILE_COLUMNS = [
   ["File", ""],
-  ["Why it was not used", ""],
+  ["Why it was not used", "broad"],
 ];
 
 function FilesLeftOut({ files }) {

@@ -6,10 +6,10 @@ function ModelPage({ name }) {
   useArrival(index !== null && films !== null);
   if (!row) {
     return html`<main id="main" class="wide"><h1 class="page">No such model</h1>
-      <p>There is none with the name <code><${Said} text=${clip(name, 200)} /></code>. ${" "}
+      <p>There is none with the name <code><${Said} text=${clip(name, 200)} /></code>.${" "}
       <a class="plain" href="#models">All models</a></p></main>`;
   }
-  const profile = summary.profiles[name] ?? emptyProfile(name);
+  const profile = own(summary.profiles, name) ?? emptyProfile(name);
   const looks = index && films && !index.failed && !films.failed ? { index, films } : null;
   return html`<main id="main" class="wide profile"><${ModelHead} row=${row} profile=${profile} />
     <div class="panels two wide-left"><${WhatGoesWrong} profile=${profile} looks=${looks} />

@@ -9,7 +9,7 @@ function Models() {
 }
 
 function ModelCard({ row, at }) {
-  const profile = summary.profiles[row.model];
+  const profile = own(summary.profiles, row.model);
   const battles = counted(row.battles, "battle");
   const won = isKnown(row.rating) ? `${percent(row.win_rate)} won of ${battles}. ` : `${battles}. `;
   return html`<li><a class="card" href=${modelLink(row.model)} title=${nameOf(row.model)}>

@@ -1,7 +1,7 @@
 /* The run that is shown, and how its models and outcomes are named. */
 let summary = null;
 
-const nameOf = (model) => summary.words.short[model] ?? model ?? "nobody";
+const nameOf = (model) => own(summary.words.short, model) ?? model ?? "nobody";
 const shortOf = (model, most) => brief(nameOf(model), most);
 const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
 const rowOf = (model) => summary.models.find((row) => row.model === model);
@@ -21,9 +21,9 @@ const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
 const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
 
 /* A name is kept on one line where it is short, since names have hyphens that would break. */
-function Model({ name, link = true }) {
+function Model({ name, link = true, most = LONGEST_NAME }) {
   const full = nameOf(name);
-  const shown = brief(full, LONGEST_NAME);
+  const shown = brief(full, most);
   const attributes = {
     class: `model ${shown.length <= LONGEST_WHOLE_LINE ? "one-line" : ""}`,
     title: shown === full ? null : full,
@@ -46,9 +46,9 @@ function Listed({ models }) {
 }
 
 /* Who met whom and who won; coloured only where A and B stand beside it. */
-function Outcome({ verdict, a, b, isColoured = false }) {
-  const one = html`<${Model} name=${a} link=${false} />`;
-  const other = html`<${Model} name=${b} link=${false} />`;
+function Outcome({ verdict, a, b, isColoured = false, most = LONGEST_NAME }) {
+  const one = html`<${Model} name=${a} link=${false} most=${most} />`;
+  const other = html`<${Model} name=${b} link=${false} most=${most} />`;
   const word = (text) => html` <span class="muted">${text}</span> `;
   const winner = (name, side) =>
     html`<strong class=${isColoured ? `won-${side}` : ""}>${name}</strong>`;

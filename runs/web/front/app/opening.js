@@ -18,17 +18,18 @@ const Count = ({ n, one, many }) =>
 function Behind() {
   const { settings, rounds, fragility } = summary;
   const judges = Object.keys(summary.judges);
+  const videos = videosOf(settings);
   const judged = html`, judged by <${Judges} names=${judges} />`;
   const isFragile = fragility?.rival && isKnown(fragility.removed);
   return html`<p class="behind">
-    <${Count} n=${settings.totals.decided} one="decided battle" />, ${" "}
-    <${Count} n=${videosOf(settings)} one="video" />, ${" "}
-    <${Count} n=${ratedModels().length} one="rated model" />, ${" "}
+    <${Count} n=${settings.totals.decided} one="decided battle" />,${" "}
+    ${isKnown(videos) && html`<${Count} n=${videos} one="video" />, `}
+    <${Count} n=${ratedModels().length} one="rated model" />,${" "}
     <${Count} n=${rounds.length} one="round" /> of questions${judges.length > 0 && judged}.
     ${isFragile && html`<${Fragile} removed=${fragility.removed} />`}</p>`;
 }
 
-const Fragile = ({ removed }) => html` First place would change hands if ${" "}
+const Fragile = ({ removed }) => html` First place would change hands if${" "}
   <${Count} n=${removed} one="battle" /> ${removed === 1 ? "was" : "were"} left out.`;
 
 function Judges({ names }) {

@@ -112,6 +112,6 @@ function QuestionRanking({ ranking }) {
 
 function PlaceShare({ share }) {
   if (!share || !isKnown(share.value)) return "–";
-  return html`<span class="num">${percent(share.value)} <small>${percent(share.low)} to ${" "}
+  return html`<span class="num">${percent(share.value)} <small>${percent(share.low)} to${" "}
     ${percent(share.high)}</small></span>`;
 }

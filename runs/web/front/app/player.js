@@ -68,7 +68,7 @@ function FrameDialog({ places, times, duration, place, name, frameUrl, move, clo
   return html`<dialog ref=${box} class="frame-dialog" aria-label=${`Frame at ${time}`}
     onClose=${close} onClick=${outside} onKeyDown=${press}>
     <img src=${frameUrl(place)} alt=${`frame at ${time}`} />
-    <p><b class="num">${time}</b> ${" "}
+    <p><b class="num">${time}</b>${" "}
       <span class="muted">${of} <bdi>${plain(brief(name, 44))}</bdi> was sent</span>
       <span class="steps">${button(-1, "←", "Frame before")}${button(1, "→", "Next frame")}
       <button onClick=${() => box.current.close()}>Close</button></span></p></dialog>`;

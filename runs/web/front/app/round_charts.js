@@ -62,13 +62,13 @@ function MeanLine({ rounds, x, y }) {
 
 const MOST_LINES = 9;
 
-const isIn = (model) => (round) => round.points[model];
+const isIn = (model) => (round) => own(round.points, model);
 
 /* Share of points by round, a line a model; its name stands at the line's end. */
 function Points({ rounds }) {
   const [on, setOn] = useState(null);
   const y = (share) => 14 + (CHART_HEIGHT - 40) * (1 - share);
-  const x = inRounds(rounds, 13, 55);
+  const x = inRounds(rounds, 13, 44);
   const rated = ratedModels().map((row) => row.model);
   const models = rated.filter((model) => rounds.some(isIn(model))).slice(0, MOST_LINES);
   const lasts = models.map((model) => rounds.findLast(isIn(model)).points[model].share);
@@ -76,9 +76,9 @@ function Points({ rounds }) {
   const line = (model, k) => html`<${PointsLine} key=${model} rounds=${rounds} x=${x} y=${y}
     model=${model} label=${{ from: y(lasts[k]), to: places[k], share: lasts[k] }}
     cls=${lineClass(model, k, on)} on=${setOn} />`;
-  const level = (share) => html`<${Level} y=${y(share)} to="70%">${percent(share)}</>`;
+  const level = (share) => html`<${Level} y=${y(share)} to="59%">${percent(share)}</>`;
   const left = rated.length - models.length;
-  const more = html`<text class="tick" x="74%" y=${CHART_HEIGHT - 6}>and ${left} more</text>`;
+  const more = html`<text class="tick" x="63%" y=${CHART_HEIGHT - 6}>and ${left} more</text>`;
   return html`<${Plot} height=${CHART_HEIGHT} cls="points" label=${pointsLabel(models.length)}>
     ${[0, 0.5, 1].map(level)}<${RoundNames} rounds=${rounds} x=${x} />
     ${models.map(line)}${left > 0 && more}</${Plot}>`;
@@ -94,18 +94,18 @@ function lineClass(model, place, on) {
 }
 
 function PointsLine({ rounds, x, y, model, label, cls, on }) {
-  const at = (place) => rounds[place]?.points[model];
+  const at = (place) => rounds[place] && own(rounds[place].points, model);
   const line = (place) => html`<line x1=${atPercent(x(place))} y1=${y(at(place).share)}
     x2=${atPercent(x(place + 1))} y2=${y(at(place + 1).share)} />`;
   const dot = (place) => html`<circle cx=${atPercent(x(place))} cy=${y(at(place).share)} r="2.6">
-    <title>${nameOf(model)}, q${rounds[place].round}: ${percent(at(place).share)} of ${" "}
+    <title>${nameOf(model)}, q${rounds[place].round}: ${percent(at(place).share)} of${" "}
     ${at(place).n}</title></circle>`;
   const places = rounds.map((_, place) => place);
   return html`<g class=${cls} onMouseEnter=${() => on(model)} onMouseLeave=${() => on(null)}>
     ${places.map((place) => at(place) && at(place + 1) && line(place))}
     ${places.map((place) => at(place) && dot(place))}
-    <line class="leader" x1="70.5%" x2="73%" y1=${label.from} y2=${label.to} />
-    <text x="74%" y=${label.to + 4}>${plain(shortOf(model, 13))} ${" "}
+    <line class="leader" x1="59.5%" x2="62%" y1=${label.from} y2=${label.to} />
+    <text x="63%" y=${label.to + 4}><tspan class="name">${plain(shortOf(model, 13))}</tspan>${" "}
       <tspan class="share">${percent(label.share)}</tspan></text></g>`;
 }
 
@@ -120,7 +120,7 @@ function RoundThemes({ rounds }) {
   const common = [...total].sort((one, other) => other[1] - one[1]).slice(0, MOST_THEMES);
   if (!common.length) return html`<p class="muted">None were written down.</p>`;
   const looked = rounds.filter((one) => one.looked_at);
-  const counts = looked.flatMap((one) => common.map(([theme]) => one.themes[theme] ?? 0));
+  const counts = looked.flatMap((one) => common.map(([theme]) => own(one.themes, theme) ?? 0));
   const most = Math.max(...counts, 1);
   const name = (one) => html`<th scope="col" class="num">q${one.round - 1}</th>`;
   const line = ([theme, n]) => html`<${ThemeLine} key=${theme} theme=${theme} n=${n} most=${most}
@@ -132,7 +132,7 @@ function RoundThemes({ rounds }) {
 }
 
 function ThemeLine({ theme, n, most, rounds }) {
-  const cell = (one) => html`<${ThemeCell} n=${one.themes[theme] ?? 0} most=${most} />`;
+  const cell = (one) => html`<${ThemeCell} n=${own(one.themes, theme) ?? 0} most=${most} />`;
   return html`<tr><th scope="row"><${Said} text=${clip(theme, 90)} /></th>${rounds.map(cell)}
     <td class="right num">${n}</td></tr>`;
 }

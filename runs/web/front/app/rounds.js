@@ -46,10 +46,10 @@ function RoundCharts({ rounds }) {
 const ROUND_COLUMNS = [
   ["Round", ""],
   ["Battles", "right"],
-  ["Question came", "wide"],
+  ["Question came", "broad"],
   ["Refused at the gate", "right of-gate"],
   ["Mean difficulty", "right of-difficulty"],
-  ["Verdicts", "wide"],
+  ["Verdicts", "broad"],
 ];
 
 function RoundTable({ rounds }) {

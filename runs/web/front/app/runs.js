@@ -27,6 +27,6 @@ function RunProgress({ run }) {
   const share = run.slots ? run.settled / run.slots : 0;
   return html`<span class="share-bar" aria-hidden="true">
       <i style=${{ width: `${100 * share}%` }}></i></span>
-    <span class="muted"><span class="num">${whole(run.settled)}</span> of ${" "}
+    <span class="muted"><span class="num">${whole(run.settled)}</span> of${" "}
       ${counted(run.slots, "battle")} between ${counted(run.models.length, "model")}</span>`;
 }

@@ -7,7 +7,7 @@ const READERS = ["a", "b", "judge"];
    and a contestant with a role's name, stand with both. */
 function seenBy(film, role, name) {
   const alone = role === "contestant" ? name : role;
-  return film.seen[`${role} ${name}`] ?? film.seen[alone] ?? [];
+  return own(film.seen, `${role} ${name}`) ?? own(film.seen, alone) ?? [];
 }
 
 /* Of every reader: its side, its name, the places of its frames among the video's. */
@@ -82,7 +82,7 @@ function Lane({ lane, times, at, isOn, hot, pick, open }) {
     plot=${plot} />`;
   const sign = lane.key === "judge" ? "j" : lane.key;
   return html`<div class=${`lane lane-${sign} ${isOn ? "on" : ""}`}>
-    <button class="lane-name" aria-pressed=${isOn} onClick=${pick}><${Side} side=${sign} /> ${" "}
+    <button class="lane-name" aria-pressed=${isOn} onClick=${pick}><${Side} side=${sign} />${" "}
       <bdi>${plain(brief(lane.name, 24))}</bdi></button>
     ${open && lane.places.length ? ticks : html`<span class="lane-plot">${plot}</span>`}
     <span class="lane-count num">${lane.places.length}<span class="hidden"> frames</span></span>
@@ -127,7 +127,7 @@ function SheetNote({ places, film, drawn }) {
   const every = `, one every ${known(gap, (x) => fixed(x, x < 1 ? 2 : 1))} s of `;
   const pictured = drawn === 0 ? "None is pictured here." : `${drawn} of them are pictured here.`;
   return html`${counted(places.length, "frame")}
-    ${gap !== null && every + clock(duration, duration)}; exact times. ${" "}
+    ${gap !== null && every + clock(duration, duration)}; exact times.${" "}
     ${drawn < places.length && pictured}`;
 }
 

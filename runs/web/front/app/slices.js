@@ -20,8 +20,7 @@ function sliceLink(trait, slice) {
 
 function slicesSay(all) {
   if (!all.length) return "Nothing is known of this trait.";
-  if (all.length === 1)
-    return `All ${counted(all[0].battles, "battle")} are of one kind: ${all[0].slice}.`;
+  if (all.length === 1) return `Everything here is of one kind: ${all[0].slice}.`;
   const enough = all.filter((one) => one.battles >= ENOUGH).length;
   if (enough) return `${enough} of ${all.length} slices have a hundred battles or more.`;
   return "No slice has the hundred battles that a board of its own needs; read these as hints.";

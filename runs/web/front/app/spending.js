@@ -2,7 +2,7 @@
 const ROLE_COLUMNS = [
   ["Role", ""],
   ["Calls", "right"],
-  ["Tokens read and written", "wide"],
+  ["Tokens read and written", "broad"],
   ["Median, 90th wait", "right"],
   ["Cost", "right"],
 ];

@@ -43,7 +43,7 @@ function ThemeRow({ row, looks }) {
     `${withInterval({ ...row, value: row.share })} of its answers, ` +
     `${percent(row.others_share)} of others’`;
   return html`<div class=${`theme-row ${row.mark ?? ""}`} role="row">
-    <span role="cell" class="of-theme"><b><${Said} text=${clip(row.theme, 160)} /></b> ${" "}
+    <span role="cell" class="of-theme"><b><${Said} text=${clip(row.theme, 160)} /></b>${" "}
       ${row.mark && html`<span class=${`chip chip-${row.mark}`}>${word}</span>`}
       <${ThemeExamples} row=${row} looks=${looks} /></span>
     <span role="cell" class="of-plot"><${ThemePlot} row=${row} label=${said} /></span>
