@@ -75,6 +75,7 @@ def _parsed(reply: bytes) -> Answer:
     status, *lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(": ") for line in lines)
     headers = {name.lower(): value for name, _, value in pairs}
+    assert len(headers) == len(lines), "a header was sent twice"
     if headers.get("transfer-encoding") == "chunked":
         body = _unchunked(body)
     return Answer(int(status.split()[1]), headers, body)

@@ -59,7 +59,9 @@ class Guard:
         self._sessions = sessions
         self._posts = posts
         self._hosts = tuple(f"{name}:{sessions.port}" for name in ("127.0.0.1", "localhost"))
-        self._headers = tuple(_raw(pair) for pair in (*ALWAYS, ("Content-Security-Policy", policy)))
+        # A page cannot say this of itself.
+        whole = f"{policy}; frame-ancestors 'none'"
+        self._headers = tuple(_raw(pair) for pair in (*ALWAYS, ("Content-Security-Policy", whole)))
         self._reading: set[asyncio.Task[Any]] = set()
         self._writing: set[asyncio.Task[Any]] = set()
 

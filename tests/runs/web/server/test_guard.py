@@ -257,7 +257,7 @@ def test_every_answer_carries_the_headers_and_a_page_cannot_change_them(guarded:
         guarded.ask("/api/wrong"),
         guarded.ask("/", "PUT"),
     ):
-        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["content-security-policy"] == f"{POLICY}; frame-ancestors 'none'"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["cache-control"] == "no-store"

@@ -22,6 +22,7 @@ from videoautoarena.runs.rundir.opener import FOLDER_FILE
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.web.page.data import CHUNK
 from videoautoarena.runs.web.page.document import document, policy
+from videoautoarena.runs.web.view import pictures
 from videoautoarena.runs.web.view.app import OneRun, Runs, view_app
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -48,8 +49,12 @@ def cache(place: Path) -> FrameCache:
 
 @pytest.fixture(scope="module")
 def shown(out: Path, cache: FrameCache) -> Iterator[Site]:
-    # The workers of one test find what those of another have decoded.
-    with site(view_app(OneRun(out, Decoders(cache, workers=1))), policy=policy("report")) as opened:
+    with (
+        # So few that a model's own frames are not among them by chance.
+        pytest.MonkeyPatch.context() as changed,
+        site(view_app(OneRun(out, Decoders(cache, workers=1))), policy=policy("report")) as opened,
+    ):
+        changed.setattr(pictures, "THUMBS", 2)
         yield opened
 
 
