@@ -112,7 +112,7 @@ def test_arrows_reach_every_cell_of_the_table_and_enter_lists_its_battles(
             # No model meets itself, so the way down leaps over the diagonal.
             for key in (["ArrowLeft"] if row == count - 1 else []) + ["ArrowDown"]:
                 go(key)
-        for key in ["ArrowLeft"] * count:
+        for key in (*["ArrowLeft"] * count, *["ArrowRight"] * count):
             go(key)
         assert len(visited) == count * (count - 1)
         page.evaluate(CELL, [3, 5])

@@ -62,7 +62,7 @@ def visit(page: Page, file: Path) -> Times:
     facet = ".facet-row[title=q1]"
     narrowed = page.evaluate(ACT, [facet, "", ".count b", all_])
     some = page.text(".count b")
-    found = page.evaluate(ACT, ["", "#battles?q=rope+harbour", ".count b", some])
+    found = page.evaluate(ACT, ["", "#battles?q=rope+umbrella", ".count b", some])
     opened = page.evaluate(ACT, [".battle-row a", "", ".answers .answer", ""])
     return Times(
         first, ready, parsed, listed, narrowed, found, opened, page.evaluate(HEAP), rows
