@@ -267,17 +267,22 @@ def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:
         return pairs_in(run, method)
 
 
-def board_in(run: Run, method: Method = USUAL) -> Leaderboard:
-    """Return the leaderboard of an open run, without its audit."""
-    return _of_run(build(run.battles, run.manifest["models"], **_given(run, method)), run)
+def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Leaderboard:
+    """Return the leaderboard of an open run, without its audit.
+
+    Without `behaviour` rows leave out what takes a look at every answer: refusals, tokens.
+    """
+    given = _given(run, method, behaviour=behaviour)
+    return _of_run(build(run.battles, run.manifest["models"], **given), run)
 
 
-def slices_in(run: Run, by: By, method: Method = USUAL) -> Slices:
-    """Return the leaderboards of the slices of an open run, without its audit."""
+def slices_in(run: Run, by: By, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
+    """Return the leaderboards of the slices of an open run, as `board_in`."""
     from videoautoarena.runs.leaderboard.slices import build_slices
 
     both, models = run.manifest.get("swap") == "all", run.manifest["models"]
-    found = build_slices(run.battles, models, by=by, seats_count=both, **_given(run, method))
+    given = _given(run, method, behaviour=behaviour)
+    found = build_slices(run.battles, models, by=by, seats_count=both, **given)
     parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
     return replace(found, parts=parts)
 
@@ -286,7 +291,8 @@ def pairs_in(run: Run, method: Method = USUAL) -> Pairs:
     """Return the record of every pair of models in an open run."""
     from videoautoarena.runs.leaderboard.head_to_head import build_pairs
 
-    return build_pairs(run.battles, run.manifest["models"], **_given(run, method))
+    given = _given(run, method, behaviour=False)
+    return build_pairs(run.battles, run.manifest["models"], **given)
 
 
 def profiles_of(folder: Path, embeddings: str | None = None) -> Profiles:
@@ -330,12 +336,12 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
     return replace(board, models=tuple(rows), settings=replace(board.settings, until=until))
 
 
-def _given(run: Run, method: Method) -> dict[str, Any]:
+def _given(run: Run, method: Method, *, behaviour: bool = True) -> dict[str, Any]:
     """Return how a run's battles are rated, and what is known of them beside."""
     return {
         "method": method,
         "stand_ins": rates_stand_ins(run.manifest),
         "warnings": warnings_of(run),
-        "asked": asked_contestants(run.store),
+        "asked": asked_contestants(run.store) if behaviour else None,
         "weights": weigh_battles(run.battles, run.store.slots()) if method.reweight else None,
     }

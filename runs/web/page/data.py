@@ -135,7 +135,7 @@ def _letters(battle: Battle, *, seats_count: bool) -> str:
 def _figures(run: Run) -> Json:
     """Return what a report shows that is made of battles and labels."""
     board = board_in(run, replace(USUAL, pairs=True, fragility=True)).to_json()
-    styled = board_in(run, replace(USUAL, style=True, seats=True)).to_json()
+    styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False).to_json()
     style = {row["model"]: row for row in styled["models"]}
     looks = read_looks(run.battles)
     profiles = build_profiles(looks, {row["model"]: row["rating"] for row in board["models"]})
@@ -229,5 +229,5 @@ def _slices(run: Run, trait: By) -> list[Json]:
             "both_bad": part["both_bad_share"],
             "rows": [{key: row[key] for key in _SLICE_ROW} for row in part["models"]],
         }
-        for part in slices_in(run, trait).to_json()["slices"]
+        for part in slices_in(run, trait, behaviour=False).to_json()["slices"]
     ]
