@@ -11,7 +11,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-decode bench-damage bench-overlap docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -131,6 +131,9 @@ bench-freeze: $(STAMP) ## what freezing, verifying and opening 10,000 questions 
 bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench costs beside the models
 	$(BIN)/python -m benchmarks.playing
 
+bench-page: $(STAMP) $(BROWSER)/.installed chromium ## what a report of 10,000 battles costs to write and to look at
+	$(BIN)/python -m benchmarks.page
+
 bench-decode: $(STAMP) ## CPU seconds from a video to 128 JPEGs, against decord; VIDEOS=DIR for your own clips, too
 	$(BIN)/python -m benchmarks.decode $(if $(VIDEOS),--videos "$(VIDEOS)")
 
@@ -155,9 +158,10 @@ bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, 
 docs: $(STAMP) ## write again what docs/ repeats: options, rooms, the graph, JSON Schemas
 	$(BIN)/python docs/generate.py
 
-pictures: docs ## draw console and leaderboard for the documents again
-	@rm -rf arena-out/pictures
+pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and pages for the documents again
+	@rm -rf arena-out/pictures arena-out/pictures-labelled
 	$(BIN)/python docs/generate.py pictures arena-out/pictures
+	PYTHONPATH=. $(BIN)/python docs/pages.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
 	rm -rf $(VENV) $(INSPECT) $(BROWSER) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

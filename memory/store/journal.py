@@ -48,11 +48,12 @@ _SENT = (
     "WHERE frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3, 4"
 )
 _TAKEN = (
-    "SELECT place, scope, role, generation, json_extract(body, '$.alias'), "
-    "json_extract(body, '$.reply') IS NOT NULL, json_extract(body, '$.latency_s'), "
+    "SELECT place, scope, role, generation, model, json_extract(body, '$.alias'), "
+    "json_extract(body, '$.reply') IS NOT NULL, json_extract(body, '$.frames'), "
+    "json_extract(body, '$.text_chars'), json_extract(body, '$.latency_s'), "
     "json_extract(body, '$.cost_usd'), json_extract(body, '$.usage.input_tokens'), "
-    "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.attempts') "
-    "FROM calls WHERE place > ? ORDER BY place LIMIT ?"
+    "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.cached_tokens'), "
+    "json_extract(body, '$.attempts') FROM calls WHERE place > ? ORDER BY place LIMIT ?"
 )
 _HAS_ANSWERED = (
     "SELECT 1 FROM calls WHERE json_extract(body, '$.endpoint') = ? "
@@ -123,12 +124,16 @@ class Taken(NamedTuple):
     scope: str
     role: Role
     generation: int
+    model: str
     alias: str
     is_answered: bool
+    frames: int
+    text_chars: int
     latency_s: float
     cost_usd: float | None
     input_tokens: int | None
     output_tokens: int | None
+    cached_tokens: int | None
     attempts: tuple[Attempt, ...]
     """The tries before the last one."""
 
@@ -219,13 +224,6 @@ class Journal:
         found = self._reader.rows(f"SELECT {_COLUMNS} FROM calls {which}", *values)
         return [_call(row) for row in found]
 
-    def each_call(self) -> Iterator[CallRow]:
-        """Give the same calls, a few in memory at a time."""
-        place, rows = self.after(0, most=_AT_ONCE)
-        while rows:
-            yield from rows
-            place, rows = self.after(place, most=_AT_ONCE)
-
     def spent(self, *, besides: str = "") -> Spent:
         """Return what all calls came to, but those to models of a pattern such as "offline:*"."""
         row = self._reader.row(_SPENT, besides)
@@ -289,11 +287,19 @@ def _intent(row: tuple[Any, ...]) -> Intent:
 
 
 def _taken(row: tuple[Any, ...]) -> Taken:
-    _, scope, role, generation, alias, is_answered, latency_s, *figures, tries = row
-    usd, tokens_in, tokens_out = figures
-    attempts = _ATTEMPTS.validate_json(tries) if tries else ()
-    last = (bool(is_answered), latency_s or 0.0, usd, tokens_in, tokens_out)
-    return Taken(scope, role, generation, alias, *last, attempts)
+    _, *whose, is_answered, frames, chars, latency_s, usd, read, wrote, cached, tries = row
+    scope, role, generation, model, alias = whose
+    return Taken(
+        *(scope, role, generation, model, alias, bool(is_answered)),
+        frames=frames or 0,
+        text_chars=chars or 0,
+        latency_s=latency_s or 0.0,
+        cost_usd=usd,
+        input_tokens=read,
+        output_tokens=wrote,
+        cached_tokens=cached,
+        attempts=_ATTEMPTS.validate_json(tries) if tries else (),
+    )
 
 
 def _call(row: tuple[str, ...]) -> CallRow:

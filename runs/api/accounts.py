@@ -1,4 +1,4 @@
-"""What a run says of its settings and of what its calls took, to work with and to look at."""
+"""What a run says of its settings, its calls and the people who labelled it, to work with."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Board, Json, Markup, Result, cell
+from videoautoarena.runs.api.results import Board, Json, Markup, Result, cell, drawn
 from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.audit.labels_text import LabelReport
     from videoautoarena.runs.rundir.setup import Setup as KnownSetup
     from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took
 
@@ -83,6 +84,38 @@ class Costs(Board):
         cells = [[cell(value) for value in row] for row in rows]
         numbers = frozenset(range(2, len(_COLUMNS)))
         return mark_up(Sheet(_COLUMNS, numbers, cells, [], "Calls", "calls"), form)
+
+
+class Labels(Result):
+    """What people who labelled a run say of its battles, and of its judges.
+
+    A row is what one `labeller` did: `labels`, `ties`, `skipped`, `superseded`, and how often the
+    judge `agreed`.
+    """
+
+    _found: LabelReport
+
+    @property
+    def record(self) -> LabelReport:
+        """The whole as a frozen record: votes, findings, and questions by source."""
+        return self._found
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a labeller, most labels first."""
+        return list(self.to_json()["labellers"])
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.audit.labels_text import render_labels
+
+        return drawn(render_labels(self._found))
+
+    def _repr_html_(self) -> str:
+        names = ("labeller", "labels", "ties", "skipped", "superseded")
+        rows = [[cell(row[name]) for name in names] for row in self.rows]
+        numbers = frozenset(range(1, len(names)))
+        said = [found.sentence for found in self._found.findings]
+        return html(Sheet(names, numbers, rows, said, "Labels"))
 
 
 def _cells(row: Spending) -> list[str | int | float | None]:

@@ -22,7 +22,7 @@ from typing import (
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.runs.api.accounts import Costs, Setup
+from videoautoarena.runs.api.accounts import Costs, Labels, Setup
 from videoautoarena.runs.api.rating_options import RatingOptions, read_options
 from videoautoarena.runs.api.results import (
     Audit,
@@ -237,6 +237,13 @@ class Run:
         from videoautoarena.runs.console.status import status_of
 
         return Status(status_of(self.folder))
+
+    def labels(self) -> Labels:
+        """Return what people say of the run, as `arena labels show` prints it."""
+        from videoautoarena.runs.audit.labels_text import show_labels
+
+        with self._opened() as run:
+            return Labels(show_labels(run))
 
     def setup(self) -> Setup:
         """Return what the run was set up to do, as `arena export --what setup` prints it."""

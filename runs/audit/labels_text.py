@@ -199,10 +199,16 @@ def _ranking(ranking: dict[str, Any]) -> list[RenderableType]:
     if not ranking["sources"]:
         return [Text(""), head]
     most = len(ranking["sources"][0]["places"])
-    table = plain_grid("questions of", "ranked", *PLACES[:most], gap=2)
+    table = plain_grid("questions of", "n", *(f"{place} %" for place in PLACES[:most]), gap=2)
     for row in ranking["sources"]:
-        table.add_row(Text(_brief(row["source"])), str(row["n"]), *map(percent, row["places"]))
+        table.add_row(Text(_brief(row["source"])), str(row["n"]), *map(_place, row["places"]))
     return [Text(""), head, table]
+
+
+def _place(share: dict[str, Any]) -> str:
+    """Return a share as short as four of them fit in a line: `40 (21-62)`."""
+    value, low, high = (100 * share[name] for name in ("value", "low", "high"))
+    return f"{value:.0f} ({low:.0f}-{high:.0f})"
 
 
 def _brief(name: str) -> str:

@@ -16,7 +16,7 @@ from videoautoarena.runs.rating.finding import share_json
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
-PLACES = ("first", "second", "third", "fourth")
+PLACES = ("1st", "2nd", "3rd", "4th")
 
 
 @dataclass(frozen=True)

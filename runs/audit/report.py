@@ -16,7 +16,6 @@ from rich.text import Text
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_seats
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
-from videoautoarena.runs.audit.checks import with_checks
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
 from videoautoarena.runs.rating.finding import Finding, fields_json, is_usual, raise_alarms
@@ -101,13 +100,16 @@ def audit(folder: Path) -> AuditReport:
 
 def audit_in(run: Run) -> AuditReport:
     """Return what an open run says of its judges."""
+    # What stands under a leaderboard is found without it.
+    from videoautoarena.runs.audit.checks import with_checks
+
     given = read_input(run)
     return AuditReport(
         {judge: given.model_of(judge) for judge in given.judges},
         count_verdicts(Counter(battle.verdict for battle in given.battles)),
         rates_stand_ins(run.manifest),
         warnings_of(run),
-        find_all(given),
+        with_checks(find_all(given)),
     )
 
 
@@ -149,8 +151,7 @@ def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:
 
 def find_all(given: AuditInput) -> list[Finding]:
     """Return the findings of every section, with the alarms that they raise together."""
-    every = raise_alarms(found for section in SECTIONS for found in section(given))
-    return with_checks(every)
+    return raise_alarms(found for section in SECTIONS for found in section(given))
 
 
 TITLES = {

@@ -116,17 +116,18 @@ _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "pn
 @click.option(
     "--only", metavar="NAMES", help=f"Draw only these, separated by commas: {', '.join(NAMES)}."
 )
+@options.flag("--bare", "Draw neither title nor notes, for papers that have captions.")
 @options.flag("--force", "Overwrite existing pictures.")
 @options.AS_JSON
 def pictures_command(
-    out: Path, to: Path, form: str, only: str | None, force: bool, as_json: bool
+    out: Path, to: Path, form: str, only: str | None, bare: bool, force: bool, as_json: bool
 ) -> None:
     """Draw figures of the run in OUT: ratings, pairs, video duration, style and the judge."""
     chosen = _chosen(only)
     from videoautoarena.runs.figures.album import draw_run
 
     forms = cast("Sequence[Form]", _FORMS[form])
-    album = draw_run(out, to, forms=forms, only=chosen, force=force)
+    album = draw_run(out, to, forms=forms, only=chosen, force=force, bare=bare)
     options.print_report(album.as_json(), album.as_lines(), as_json=as_json)
 
 

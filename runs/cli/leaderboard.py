@@ -28,15 +28,16 @@ picture_options = options.together(
         metavar="FILE",
         help="Also draw the leaderboard into FILE (.svg, .png or .pdf).",
     ),
+    options.flag("--bare", "Draw neither title nor notes into the picture."),
     options.flag("--force", "Overwrite an existing picture."),
 )
 
 
-def check_picture(file: Path | None, *, force: bool) -> None:
+def check_picture(file: Path | None, *, bare: bool, force: bool) -> None:
     """Raise BadInput for a file of another ending or that is there, before anything is rated."""
     if file is None:
-        if force:
-            raise click.UsageError("--force needs --picture FILE")
+        if force or bare:
+            raise click.UsageError(f"--{'force' if force else 'bare'} needs --picture FILE")
         return
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.text.files import refuse_existing
@@ -46,7 +47,7 @@ def check_picture(file: Path | None, *, force: bool) -> None:
     refuse_existing(file, force=force)
 
 
-def draw_picture(board: Leaderboard | Slices, file: Path | None) -> None:
+def draw_picture(board: Leaderboard | Slices, file: Path | None, *, bare: bool) -> None:
     """Draw a leaderboard, or those of slices, into a file and say so; nothing for None."""
     if file is None:
         return
@@ -55,7 +56,7 @@ def draw_picture(board: Leaderboard | Slices, file: Path | None) -> None:
     from videoautoarena.runs.text.files import write_whole
 
     picture = picture_of(board)
-    write_whole(file, render(picture, cast("Form", file.suffix.lower()[1:])))
+    write_whole(file, render(picture, cast("Form", file.suffix.lower()[1:]), bare=bare))
     say(f"{picture.shows} drawn into {safe(str(file))}")
 
 
@@ -174,6 +175,7 @@ def leaderboard_command(
     labels: bool,
     assume_random: bool,
     picture: Path | None,
+    bare: bool,
     force: bool,
     **method: Any,
 ) -> None:
@@ -185,7 +187,7 @@ def leaderboard_command(
         raise click.UsageError("--assume-random goes with --labels; give both")
     if labels and by is not None:
         raise click.UsageError("--labels rates the whole run; leave out --by")
-    check_picture(picture, force=force)
+    check_picture(picture, bare=bare, force=force)
     method["without"] = tuple(dict.fromkeys(method["without"]))
     how = read_method(method)
     if labels:
@@ -195,7 +197,7 @@ def leaderboard_command(
     else:
         board = rate_run(out, by=by, method=how)
     print_board(board, chosen, details=details, notes=notes)
-    draw_picture(board, picture)
+    draw_picture(board, picture, bare=bare)
 
 
 def show_leaderboard(folder: Path) -> None:
@@ -226,6 +228,7 @@ def rate_command(
     notes: bool,
     as_json: bool,
     picture: Path | None,
+    bare: bool,
     force: bool,
     **method: Any,
 ) -> None:
@@ -233,7 +236,7 @@ def rate_command(
     from videoautoarena.runs.rating.rate import rate_file
 
     chosen = options.chosen_form(form, as_json=as_json)
-    check_picture(picture, force=force)
+    check_picture(picture, bare=bare, force=force)
     board = rate_file(file, read_method(method))
     print_board(board, chosen, notes=notes)
-    draw_picture(board, picture)
+    draw_picture(board, picture, bare=bare)

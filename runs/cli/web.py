@@ -63,14 +63,14 @@ Examples:
 
 The exit code is 0 when Ctrl-C ends it.""",
 )
-@click.argument("out", type=options.PATH, metavar="OUT|FOLDER")
+@options.OUT
 @options.PORT
 @options.OPEN
 def view_command(out: Path, *, port: int | None, opens: bool) -> None:
     """Show the run in OUT as a page in a browser, also while it is played.
 
-    Of a FOLDER, the runs in it and up to three folders below it are listed. The page is served on
-    this machine alone, and the link opens it once; nothing is written. Ctrl-C ends it.
+    Where OUT is a folder of runs, they are listed, up to three folders deep. The page is served on
+    this machine alone, and the link opens it once. Nothing is written. Ctrl-C ends it.
     """
     from videoautoarena.runs.web.server.serve import refuse_without_web
 
@@ -115,9 +115,9 @@ def annotate_command(
 ) -> None:
     """Let people label battles of the run in OUT in a browser, without knowing whose they are.
 
-    The battles are a random sample, recorded in the run; labels of earlier draws are completed
-    first. Each vote is in the run before the next battle is shown. The page is served on this
-    machine alone, and each link opens it once. Ctrl-C ends it; the same command goes on later.
+    The battles are a random sample that is recorded in the run, those of earlier draws first. Each
+    vote is in the run before the next battle is shown. The page is served on this machine alone,
+    and each link opens it once. Ctrl-C ends it; the same command goes on later.
     """
     from videoautoarena.runs.web.server.serve import refuse_without_web
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from videoautoarena.memory.records.records import CallRow, Intent, Lost
+from videoautoarena.memory.records.records import Intent, Lost
+from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.rundir.spending import TRIAL, role_of
 from videoautoarena.runs.text.terminal import safe
@@ -66,19 +67,18 @@ class CacheCount:
         self._seen: set[Group] = set()
         self._could = self._read = self._reported = self._unknown = 0
 
-    def add(self, row: CallRow) -> None:
+    def add(self, call: Taken) -> None:
         """Count one more call."""
-        if row.model.startswith("offline:") or not row.frames or row.reply is None:
+        if call.model.startswith("offline:") or not call.frames or not call.is_answered:
             return
-        usage = row.usage
-        if usage.input_tokens is None or usage.cached_tokens is None:
+        if call.input_tokens is None or call.cached_tokens is None:
             self._unknown += 1
             return
-        group = (row.model, row.nonce.scope.partition("-")[0], row.frames)
+        group = (call.model, call.scope.partition("-")[0], call.frames)
         if group in self._seen:
-            self._could += max(usage.input_tokens - row.text_chars // CHARACTERS, 0)
+            self._could += max(call.input_tokens - call.text_chars // CHARACTERS, 0)
         self._seen.add(group)
-        self._read += usage.cached_tokens
+        self._read += call.cached_tokens
         self._reported += 1
 
     def total(self) -> CacheShare:
@@ -104,16 +104,19 @@ class Calls:
     unknown_cost: int = 0
     """Calls of unknown cost; never taken as free."""
 
-    def add(self, row: CallRow) -> None:
+    def add(self, call: Taken) -> None:
         """Count one more call."""
         self.calls += 1
-        self.failures += row.reply is None
-        self.untold_tokens += row.usage.total is None
-        self.unknown_cost += row.cost_usd is None
-        for attempt in row.tries:
+        self.failures += not call.is_answered
+        self.untold_tokens += call.input_tokens is None or call.output_tokens is None
+        self.unknown_cost += call.cost_usd is None
+        for attempt in call.attempts:
             self.input_tokens += attempt.usage.input_tokens or 0
             self.output_tokens += attempt.usage.output_tokens or 0
             self.cost_usd += attempt.cost_usd or 0.0
+        self.input_tokens += call.input_tokens or 0
+        self.output_tokens += call.output_tokens or 0
+        self.cost_usd += call.cost_usd or 0.0
 
     def as_line(self, name: str) -> str:
         """Return it as a line for a person."""
@@ -134,13 +137,13 @@ class Costs:
     by_model: dict[str, Calls] = field(default_factory=dict)
     cache: CacheCount = field(default_factory=CacheCount)
 
-    def add(self, row: CallRow) -> None:
+    def add(self, call: Taken) -> None:
         """Count one more call; they come in the order in which they were recorded."""
-        role = role_of(row.nonce.scope, row.nonce.role)
-        self.total.add(row)
-        self.by_role.setdefault(role, Calls()).add(row)
-        self.by_model.setdefault(row.alias, Calls()).add(row)
-        self.cache.add(row)
+        role = role_of(call.scope, call.role)
+        self.total.add(call)
+        self.by_role.setdefault(role, Calls()).add(call)
+        self.by_model.setdefault(call.alias, Calls()).add(call)
+        self.cache.add(call)
 
     @property
     def trials(self) -> Calls:

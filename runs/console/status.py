@@ -236,8 +236,8 @@ def status_of(folder: Path) -> Status:
         store, journal, costs = run.store, run.store.journal, Costs()
         tally = Tally.of(store)
         endings = Endings.of(store, tally)
-        for row in journal.each_call():
-            costs.add(row)
+        for call in journal.each_taken():
+            costs.add(call)
         process = holder(reader.lock_file(folder))
         return Status(
             folder=folder,

@@ -13,7 +13,7 @@ from videoautoarena.runs.figures.canvas import Form, Picture, render
 from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import LEAST, find_echoes, judge, measure_courses
 from videoautoarena.runs.figures.ranking import ladder, style, style_terms
-from videoautoarena.runs.figures.slices import lines
+from videoautoarena.runs.figures.slices import panels
 from videoautoarena.runs.leaderboard.board import board_of, slices_of
 from videoautoarena.runs.leaderboard.slices import Slices
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -62,7 +62,13 @@ class Album:
 
 
 def draw_run(
-    folder: Path, to: Path, *, forms: Sequence[Form], only: Sequence[str], force: bool
+    folder: Path,
+    to: Path,
+    *,
+    forms: Sequence[Form],
+    only: Sequence[str],
+    force: bool,
+    bare: bool = False,
 ) -> Album:
     """Draw the run in `folder` into files in the folder `to`, each whole or not at all.
 
@@ -72,6 +78,7 @@ def draw_run(
         forms: of each picture.
         only: names of PICTURES; none gives all.
         force: replace files that are there.
+        bare: draw neither title nor notes.
 
     Raises:
         BadInput: no run, one without a decided battle, a file that is there, or a folder that
@@ -88,7 +95,7 @@ def draw_run(
             raise BadInput(f"{folder}: {_NOTHING}")
     made = {name: PICTURES[name](folder) for name in chosen}
     drawn = {name: one for name, one in made.items() if isinstance(one, Picture)}
-    contents = {key: render(drawn[key[0]], key[1]) for key in files if key[0] in drawn}
+    contents = {key: render(drawn[key[0]], key[1], bare=bare) for key in files if key[0] in drawn}
     make_folder(to)
     for key, content in contents.items():
         write_whole(files[key], content)
@@ -107,7 +114,7 @@ def picture_of(found: Leaderboard | Slices) -> Picture:
     """
     if not is_rated(found):
         raise BadInput(_NOTHING)
-    return ladder(found) if isinstance(found, Leaderboard) else lines(found)
+    return ladder(found) if isinstance(found, Leaderboard) else panels(found)
 
 
 def is_rated(found: Leaderboard | Slices) -> bool:
@@ -130,7 +137,7 @@ def _duration(folder: Path) -> Picture | LeftOut:
     sliced = slices_of(folder, "duration")
     if not is_rated(sliced):
         return LeftOut("duration", "no battle was decided")
-    return lines(sliced)
+    return panels(sliced)
 
 
 def _style(folder: Path) -> Picture | LeftOut:

@@ -21,10 +21,10 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from videoautoarena.runs.leaderboard.text import totals_text
+from videoautoarena.runs.leaderboard.extras import is_needed
 from videoautoarena.runs.rating.finding import Finding, alarms
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Settings
-from videoautoarena.runs.rundir.reader import STAND_INS
+from videoautoarena.runs.rating.leaderboard import Settings
+from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.terminal import safe
 
 Form = Literal["svg", "png", "pdf"]
@@ -91,16 +91,20 @@ class Picture:
     """Of its file, without the ending."""
     shows: str
     """What is to be seen, in a few words."""
-    draw: Callable[[], Figure]
+    draw: Callable[[bool], Figure]
+    """Takes whether it is to be bare."""
 
 
-def render(picture: Picture, form: Form) -> bytes:
-    """Return a picture as a file; the same picture gives the same bytes."""
+def render(picture: Picture, form: Form, *, bare: bool = False) -> bytes:
+    """Return a picture as a file; the same picture gives the same bytes.
+
+    A bare one has neither title nor notes: a paper says them beside it.
+    """
     with _style(_FONTS if form == "svg" else [*_FONTS, *_LENDERS]), warnings.catch_warnings():
         # A character that no font here has is shown as a box.
         warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
         stream = io.BytesIO()
-        figure = picture.draw()
+        figure = picture.draw(bare)
         dpi = min(_DPI, _MOST_DOTS / max(figure.get_size_inches()))
         figure.savefig(stream, format=form, dpi=dpi, metadata=_METADATA[form])
     return stream.getvalue()
@@ -130,22 +134,41 @@ class Line(NamedTuple):
     weight: str
 
 
+class Notes(NamedTuple):
+    """What is said under a figure, in the order in which room is given to it."""
+
+    needed: Sequence[str]
+    """What a reader must know, and what marks mean; cut where there is no room."""
+    further: Sequence[str]
+    """Left out, and counted, where there is none."""
+
+
 class Sheet:
-    """A figure with a title above and notes below; what is between is the body."""
+    """A figure with a title above and notes below; what is between is the body.
+
+    A bare one has neither; of what is above, only the banner stays.
+    """
 
     def __init__(
-        self, width: float, body: float, *, title: str, banner: str = "", notes: Sequence[str] = ()
+        self,
+        width: float,
+        body: float,
+        *,
+        bare: bool,
+        head: tuple[str, str],
+        notes: Notes,
     ) -> None:
         self.width, self.body = width, body
-        head = [
-            *_set(title, width, LARGE, INK, "bold"),
-            *_set(banner, width, USUAL, ORANGE, "bold"),
+        title, banner = head
+        above = [
+            *_set([] if bare else title.split(), width, LARGE, INK, "bold"),
+            *_set(banner.split(), width, USUAL, ORANGE, "bold"),
         ]
-        foot = [line for note in notes for line in _set(note, width, SMALL, GREY, "normal")]
-        self.top = PAD + sum(inches(line.size) for line in head) + PAD
+        foot = [] if bare else _set(_said(notes, width), width, SMALL, GREY, "normal")
+        self.top = PAD + sum(inches(line.size) for line in above) + PAD * bool(above)
         self.height = self.top + body + sum(inches(line.size) for line in foot) + PAD
         self.figure = Figure(figsize=(width, self.height))
-        self._write(head, top=PAD)
+        self._write(above, top=PAD)
         self._write(foot, top=self.top + body)
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
@@ -212,10 +235,10 @@ def _columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def _wrapped(text: str, width: float, size: float, weight: str) -> list[str]:
+def _wrapped(words: Sequence[str], width: float, size: float, weight: str) -> list[str]:
     """Lines that fit a sheet of this width."""
     lines, room = list[str](), width - 2 * PAD
-    for word in (shown(word) for word in safe(text).split()):
+    for word in words:
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and _width(longer, size, weight) <= room:
             lines[-1] = longer
@@ -224,8 +247,35 @@ def _wrapped(text: str, width: float, size: float, weight: str) -> list[str]:
     return lines
 
 
-def _set(text: str, width: float, size: float, colour: str, weight: str) -> list[Line]:
-    return [Line(line, size, colour, weight) for line in _wrapped(text, width, size, weight)]
+def _set(words: Sequence[str], width: float, size: float, colour: str, weight: str) -> list[Line]:
+    kept = [shown(word) for word in words]
+    return [Line(line, size, colour, weight) for line in _wrapped(kept, width, size, weight)]
+
+
+MOST_LINES, _CUT = 3, 6
+"""Lines of notes under a figure, and words that a note which is cut keeps at least."""
+
+
+def _said(notes: Notes, width: float) -> list[str]:
+    """Return the words of as many notes as fit three lines, and how many more there are."""
+    words, left = list[str](), len(notes.needed) + len(notes.further)
+    for place, note in enumerate((*notes.needed, *notes.further)):
+        whole = [*words, *safe(note).split()]
+        if _fits([*whole, *_more(left - 1)], width):
+            words, left = whole, left - 1
+        elif place < len(notes.needed):
+            cut = [[*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1)]
+            words = next((some for some in cut if _fits([*some, *_more(left)], width)), words)
+    return [*words, *_more(left)]
+
+
+def _fits(words: Sequence[str], width: float) -> bool:
+    lines = _wrapped([shown(word) for word in words], width, SMALL, "normal")
+    return len(lines) <= MOST_LINES
+
+
+def _more(left: int) -> list[str]:
+    return f"{counted(left, 'more note')}: arena leaderboard --notes.".split() if left else []
 
 
 def banner_of(settings: Settings) -> str:
@@ -233,17 +283,22 @@ def banner_of(settings: Settings) -> str:
     return STAND_INS if settings.stand_ins else ""
 
 
-def notes_of(board: Leaderboard) -> list[str]:
-    """Return what must be read with a picture of a board: alarms, warnings and counts."""
-    settings = board.settings
-    return [*alarms_of(board.audit), *warnings_of(settings.warnings), totals_text(settings)]
+def notes_of(
+    legend: Sequence[str],
+    warnings: Iterable[str],
+    *,
+    audit: Iterable[Finding] | None,
+    further: Iterable[str] = (),
+) -> Notes:
+    """Return what is read with a picture: cautions, what its marks mean, and what else there is.
 
-
-def alarms_of(found: Iterable[Finding] | None) -> list[str]:
-    """Return what an audit of the judging found that must be known."""
-    return [f"Audit alarm: {sentence}" for sentence in alarms(found or ())]
-
-
-def warnings_of(warnings: Iterable[str]) -> list[str]:
-    """Return warnings as notes, without the one that is the banner."""
-    return [f"Note: {warning}." for warning in warnings if warning != STAND_INS]
+    Cautions are the first alarm of the audit, and those of the `warnings` without which a table
+    would mislead. That a run rates stand-ins is the banner's.
+    """
+    said = [f"Audit alarm: {sentence}" for sentence in alarms(audit or ())]
+    given = [warning for warning in warnings if warning != STAND_INS]
+    needed, other = (
+        [f"Note: {warning}." for warning in given if is_needed(warning) == wanted]
+        for wanted in (True, False)
+    )
+    return Notes([*said[:1], *needed, *legend], [*further, *said[1:], *other])

@@ -21,9 +21,8 @@ from videoautoarena.runs.figures.canvas import (
     SMALL,
     Picture,
     Sheet,
-    alarms_of,
     banner_of,
-    warnings_of,
+    notes_of,
 )
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -35,6 +34,10 @@ LEAST = 20
 _A_POINT, _MOST_POINTS = 15, 5
 _BODY, _LEFT, _RIGHT, _AXIS, _KEY = 1.6, 0.42, 0.22, 0.36, 0.14
 SWAPPED, REPEATED, LABELLED = "seats swapped", "asked again", "people’s labels"
+_LEGEND = (
+    "Share of battles with the same verdict (a, b or tie), with 95 % intervals; equally many "
+    "battles per point."
+)
 _LOOKS = {SWAPPED: (BLUE, "o"), REPEATED: (ORANGE, "s"), LABELLED: (GREEN, "^")}
 
 
@@ -59,7 +62,9 @@ class Course(NamedTuple):
 
 def judge(board: Leaderboard, courses: Sequence[Course]) -> Picture:
     """Return the picture of `measure_courses`; there is at least one."""
-    return Picture("judge", "how often the judge agrees", lambda: _draw(board, courses))
+    return Picture(
+        "judge", "how often the judge agrees", lambda bare: _draw(board, courses, bare=bare)
+    )
 
 
 def find_echoes(
@@ -117,19 +122,14 @@ def _course(kind: str, echoes: Sequence[Echo], ratings: Mapping[str, float]) -> 
     )
 
 
-def _draw(board: Leaderboard, courses: Sequence[Course]) -> Figure:
+def _draw(board: Leaderboard, courses: Sequence[Course], *, bare: bool) -> Figure:
     settings = board.settings
     sheet = Sheet(
         COLUMN,
         _BODY + _AXIS + 0.05,
-        title="How often the judge agrees",
-        banner=banner_of(settings),
-        notes=[
-            "Share of battles with the same verdict (a, b or tie), with 95 % "
-            "intervals; equally many battles per point.",
-            *alarms_of(board.audit),
-            *warnings_of(settings.warnings),
-        ],
+        bare=bare,
+        head=("How often the judge agrees", banner_of(settings)),
+        notes=notes_of([_LEGEND], settings.warnings, audit=board.audit),
     )
     high = _BODY - _KEY * len(courses)
     axes = sheet.axes(PAD + _LEFT, _KEY * len(courses), COLUMN - _LEFT - PAD - _RIGHT, high)

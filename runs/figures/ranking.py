@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -16,6 +17,7 @@ from videoautoarena.runs.figures.canvas import (
     PAD,
     PALE,
     SMALL,
+    Notes,
     Picture,
     Sheet,
     banner_of,
@@ -24,7 +26,7 @@ from videoautoarena.runs.figures.canvas import (
     widest,
 )
 from videoautoarena.runs.leaderboard.extras import extra_lines
-from videoautoarena.runs.leaderboard.text import interval_text
+from videoautoarena.runs.leaderboard.text import interval_text, totals_text
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Term, Terms
 
@@ -49,36 +51,47 @@ class Line(NamedTuple):
 
 def ladder(board: Leaderboard) -> Picture:
     """Return the ladder of a leaderboard."""
-    return Picture("ladder", "ratings with intervals", lambda: _draw(board))
+    return Picture("ladder", "ratings with intervals", lambda bare: _draw(board, bare=bare))
 
 
-def _draw(board: Leaderboard) -> Figure:
+def _draw(board: Leaderboard, *, bare: bool) -> Figure:
     lines, settings = list(_lines(board)), board.settings
     figures = [_figures(line.row) for line in lines if line.row is not None]
     names = [line.text for line in lines if line.row is not None]
     left = max(widest(names) + _GAP, _LEAST) + PAD
-    right = widest(figures) + _GAP + PAD
+    ratings = widest([rating for rating, _ in figures])
+    right = ratings + widest([reach for _, reach in figures]) + 2 * _GAP + PAD
     rated = [row for row in board.models if row.rating is not None]
     hollow = any(ONE_SIDED in row.flags for row in rated)
     legend = [_LEVEL] * any(row.low is not None for row in rated) + [_HOLLOW] * hollow
     sheet = Sheet(
         COLUMN,
         _ROW * len(lines) + _AXIS,
-        title="Ratings on the scale of people" if settings.labels else "Ratings",
-        banner=banner_of(settings),
-        notes=[" ".join(legend), *extra_lines(board), *notes_of(board)],
+        bare=bare,
+        head=(
+            "Ratings on the scale of people" if settings.labels else "Ratings",
+            banner_of(settings),
+        ),
+        notes=_notes(board, legend, extra_lines(board)),
     )
     height = max(_ROW * len(lines), _ROW)
     axes = sheet.axes(left, 0, COLUMN - left - right, height)
     _scale(axes, rated, lines=len(lines))
     for k, line in enumerate(lines):
-        _step(axes, k, line)
+        _step(axes, k, line, wide=ratings)
     anchor = settings.anchor
     scale = f" ({shown(anchor.model)} = {anchor.rating:g})" if anchor else ""
     axes.set_xlabel(f"rating{scale}")
     if not rated:
         axes.set_axis_off()
     return sheet.figure
+
+
+def _notes(board: Leaderboard, legend: Sequence[str], extras: Iterable[str] = ()) -> Notes:
+    settings = board.settings
+    extra = " ".join(extras)
+    further = [totals_text(settings), *[extra] * bool(extra)]
+    return notes_of(legend, settings.warnings, audit=board.audit, further=further)
 
 
 def _lines(board: Leaderboard) -> Iterator[Line]:
@@ -115,7 +128,8 @@ def _ends(rated: Sequence[Row]) -> tuple[float, float]:
     return low - reserve, high + reserve
 
 
-def _step(axes: Axes, k: int, line: Line) -> None:
+def _step(axes: Axes, k: int, line: Line, *, wide: float) -> None:
+    """Draw a line of the ladder; ratings stand in a column so many inches wide."""
     row = line.row
     if row is None:
         at = (PAD / COLUMN, k)
@@ -123,18 +137,22 @@ def _step(axes: Axes, k: int, line: Line) -> None:
                       color=GREY, fontsize=SMALL, annotation_clip=False)  # fmt: skip
         return
     is_rated = row.rating is not None
-    _beside(axes, k, line.text, at=0, colour=INK if is_rated else GREY)
-    _beside(axes, k, _figures(row), at=1, colour=INK if is_rated else GREY)
+    colour, (rating, reach) = INK if is_rated else GREY, _figures(row)
+    _beside(axes, (0, k), line.text, right=-_GAP / 2, colour=colour)
+    _beside(axes, (1, k), rating, right=_GAP / 2 + wide, colour=colour)
+    if reach:
+        _beside(axes, (1, k), reach, left=1.25 * _GAP + wide, colour=colour)
     if not is_rated:
         return
     if row.low is not None and row.high is not None:
-        _interval(axes, k, row.low, row.high)
+        draw_interval(axes, k, row.low, row.high)
     face = "white" if ONE_SIDED in row.flags else BLUE
     axes.plot([row.rating or 0.0], [k], "o", markersize=3.4, markeredgecolor=BLUE,
               markerfacecolor=face, markeredgewidth=0.9)  # fmt: skip
 
 
-def _interval(axes: Axes, k: int, low: float, high: float) -> None:
+def draw_interval(axes: Axes, k: int, low: float, high: float) -> None:
+    """Draw an interval on line `k`, with an arrow where it goes on beyond the scale."""
     first, last = axes.get_xlim()
     first, last = first + _INSIDE * (last - first), last - _INSIDE * (last - first)
     axes.plot([max(low, first), min(high, last)], [k, k], color=BLUE, linewidth=1.2,
@@ -144,27 +162,35 @@ def _interval(axes: Axes, k: int, low: float, high: float) -> None:
             axes.plot([end], [k], arrow, color=BLUE, markersize=3.0, clip_on=False)
 
 
-def _beside(axes: Axes, k: int, text: str, *, at: int, colour: str) -> None:
-    """Text to the left (0) or to the right (1) of a line."""
-    side = 72 * _GAP / 2
+def _beside(
+    axes: Axes,
+    at: tuple[float, int],
+    text: str,
+    *,
+    colour: str,
+    left: float | None = None,
+    right: float = 0.0,
+) -> None:
+    """Write a text that begins so many inches from an end of a line, or ends there."""
     axes.annotate(
         text,
-        (at, k),
+        at,
         xycoords=("axes fraction", "data"),
-        xytext=(side if at else -side, 0),
+        xytext=(72 * (right if left is None else left), 0),
         textcoords="offset points",
-        ha="left" if at else "right",
+        ha="right" if left is None else "left",
         va="center",
         color=colour,
         annotation_clip=False,
     )
 
 
-def _figures(row: Row | None) -> str:
+def _figures(row: Row | None) -> tuple[str, str]:
+    """Return a rating and its interval."""
     if row is None or row.rating is None:
-        return "unrated"
+        return "unrated", ""
     interval = "±?" if row.low is None else interval_text(row)
-    return f"{row.rating:.0f} {interval}".replace("-", "−")
+    return f"{row.rating:.0f}".replace("-", "−"), interval.replace("-", "−")
 
 
 _TERM_ROW = 0.185
@@ -183,7 +209,7 @@ def style(board: Leaderboard) -> Picture:
     Args:
         board: a leaderboard that was rated with style, or with style and seats.
     """
-    return Picture("style", "effect of answer style", lambda: _draw_terms(board))
+    return Picture("style", "effect of answer style", lambda bare: _draw_terms(board, bare=bare))
 
 
 def style_terms(board: Leaderboard) -> list[Coefficient]:
@@ -196,16 +222,16 @@ def style_terms(board: Leaderboard) -> list[Coefficient]:
     return [Coefficient(shown(name), term) for name, term in worth if term is not None]
 
 
-def _draw_terms(board: Leaderboard) -> Figure:
+def _draw_terms(board: Leaderboard, *, bare: bool) -> Figure:
     terms = style_terms(board)
     left = max(widest([one.name for one in terms]) + _GAP, _LEAST) + PAD
     right = widest([_term_figures(one.term) for one in terms]) + _GAP + PAD
     sheet = Sheet(
         COLUMN,
         _TERM_ROW * len(terms) + _AXIS,
-        title="Effect of answer style",
-        banner=banner_of(board.settings),
-        notes=[*map(_unit, (board.settings.terms or ())[:1]), *notes_of(board)],
+        bare=bare,
+        head=("Effect of answer style", banner_of(board.settings)),
+        notes=_notes(board, [*chain(*map(_meaning, (board.settings.terms or ())[:1]))]),
     )
     axes = sheet.axes(left, 0, COLUMN - left - right, _TERM_ROW * len(terms))
     axes.set_ylim(len(terms) - 0.5, -0.5)
@@ -231,11 +257,12 @@ def _draw_terms(board: Leaderboard) -> Figure:
     return sheet.figure
 
 
-def _unit(found: Terms) -> str:
-    unit = "Rating points per standard deviation, all else equal; lines are 95 % intervals."
-    same = [shown(name) for name, term in (found.style or {}).items() if term is None]
-    seat = " Read first: the effect of position." if found.seat is not None else ""
-    return f"{unit}{seat}" + (f" Never differs: {', '.join(same)}." if same else "")
+def _meaning(found: Terms) -> Iterator[str]:
+    yield "Points per standard deviation, all else equal; lines: 95 % intervals."
+    if same := [shown(name) for name, term in (found.style or {}).items() if term is None]:
+        yield f"Never differs: {', '.join(same)}."
+    if found.seat is not None:
+        yield "Read first: the effect of position."
 
 
 def _term_figures(term: Term) -> str:

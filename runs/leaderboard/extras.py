@@ -94,13 +94,18 @@ def closing_line(warnings: Sequence[str], *, lines: int, alarms: int = 0) -> lis
         lines: how many lines are left out, the chosen ones among them.
         alarms: how many of those are alarms.
     """
-    chosen = [safe(one) for one in warnings if any(word in one for word in _ALWAYS)]
+    chosen = [safe(one) for one in warnings if is_needed(one)]
     parts = [f"note: {'; '.join(chosen)}"] if chosen else []
     notes = lines - len(chosen) - alarms
     rest = [_several(alarms, "more alarm"), _several(notes, "more note")]
     if shown := " and ".join(one for one in rest if one):
         parts.append(f"{shown}: --notes")
     return [f"{'. '.join(parts)}."] if parts else []
+
+
+def is_needed(warning: str) -> bool:
+    """Return whether a table or a figure would mislead without a warning."""
+    return any(word in warning for word in _ALWAYS)
 
 
 _ALWAYS = (

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
-    from videoautoarena.runs.api.accounts import Costs, Setup
+    from videoautoarena.runs.api.accounts import Costs, Labels, Setup
     from videoautoarena.runs.api.bench import Bench, Scores, open_bench
     from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.api.rating_options import RatingOptions
@@ -44,6 +44,7 @@ __all__ = [
     "Bench",
     "Costs",
     "Frames",
+    "Labels",
     "Leaderboard",
     "Pairs",
     "Profile",
@@ -62,7 +63,7 @@ __all__ = [
 ]
 _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
-    "runs.api.accounts": ("Costs", "Setup"),
+    "runs.api.accounts": ("Costs", "Labels", "Setup"),
     "runs.api.bench": ("Bench", "Scores", "open_bench"),
     "runs.api.profiles": ("Profile", "Profiles"),
     "runs.api.results": (

@@ -51,6 +51,7 @@ CLOCKED: dict[str, str] = {
     "latency": "seconds",
     "overhead": "milliseconds of the processor",
     "overlap": "seconds",
+    "page": "milliseconds",
     "playing": "milliseconds of the processor",
     "rating": "seconds",
     "resume": "seconds of the processor",

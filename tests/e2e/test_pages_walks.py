@@ -217,21 +217,20 @@ def test_t_turns_the_theme_and_the_page_remembers_it(browser: Browser, demo: Sho
         assert page.evaluate(ground) == light
 
 
-def test_on_paper_nothing_is_cut_and_no_button_is_left(page: Page, demo: Shown) -> None:
+def test_on_paper_nothing_is_cut_and_no_button_is_left(browser: Browser, demo: Shown) -> None:
     """A4 with its margins is 690 pixels wide."""
-    page.ask("emulate_media", media="print")
-    page.ask("set_viewport_size", {"width": 690, "height": 1000})
     shown = "(css) => [...document.querySelectorAll(css)].filter((x) => x.checkVisibility()).length"
-    for fragment in ("#report", f"#battle={demo.battles[5].id}", "#models"):
-        page.goto(demo.file, fragment)
-        page.see("main")
-        assert page.surplus() <= 0, fragment
-        assert page.evaluate(shown, "nav, .tools, .skip, main button.quiet") == 0, fragment
-        assert page.evaluate(shown, "main h1") == 1, fragment
-    page.goto(demo.file)
-    assert page.evaluate(shown, ".ladder-row") == len(demo.ranked) + 1
-    page.ask("emulate_media", media="screen")
-    page.ask("set_viewport_size", {"width": 1440, "height": 900})
+    with browser.looking((690, 1000)) as page:
+        page.ask("emulate_media", media="print")
+        for fragment in ("#report", f"#battle={demo.battles[5].id}", "#models"):
+            page.goto(demo.file, fragment)
+            page.see("main")
+            page.settle()
+            assert page.evaluate(shown, "nav, .tools, .skip, main button.quiet") == 0, fragment
+            assert page.evaluate(shown, "main h1") == 1, fragment
+            assert page.surplus() <= 0, fragment
+        page.goto(demo.file)
+        assert page.evaluate(shown, ".ladder-row") == len(demo.ranked) + 1
 
 
 def test_what_comes_down_is_what_commands_print(browser: Browser, demo: Shown) -> None:

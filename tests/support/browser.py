@@ -30,8 +30,9 @@ SETTLED = """async () => {
 """Becomes true when what was asked for is drawn and has stopped moving."""
 
 
-AXE = """async () => {
-  const found = await axe.run(document, { resultTypes: ["violations"] });
+AXE = """async (rules) => {
+  const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
+  const found = await axe.run(document, { resultTypes: ["violations"], ...only });
   const why = (node) => node.any[0]?.message ?? node.failureSummary;
   const where = (node) => `${node.target.join(" ")}: ${why(node)}`;
   return found.violations.flatMap((one) =>
@@ -109,7 +110,8 @@ class Browser:
         page = self.page(size, theme, **options)
         try:
             yield page
-            assert page.complaints() == []
+            found = page.complaints()
+            assert found == [], found
         finally:
             page.close()
 
@@ -200,11 +202,25 @@ class Page:
         function = "(css) => [...document.querySelectorAll(css)].map((one) => one.textContent)"
         return [str(text).strip() for text in self.evaluate(function, selector)]
 
-    def violations(self) -> list[str]:
-        """What axe-core finds, of any level; the page must have been opened with `bypass_csp`."""
-        (axe,) = ENVIRONMENT.glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
-        self.ask("add_script_tag", path=str(axe))
-        return list(self.evaluate(AXE))
+    def violations(self, *rules: str) -> list[str]:
+        """What axe-core finds, of any level, by all of its rules or by these alone.
+
+        The page must have been opened with `bypass_csp`.
+        """
+        if not self.evaluate("() => 'axe' in window"):
+            (axe,) = ENVIRONMENT.glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
+            self.ask("add_script_tag", path=str(axe))
+        return list(self.evaluate(AXE, rules))
+
+    def turn(self, theme: Theme) -> None:
+        """Ask for the other theme, as the system does."""
+        self.ask("emulate_media", color_scheme=theme)
+        self.settle()
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Give the window another size."""
+        self.ask("set_viewport_size", {"width": size[0], "height": size[1]})
+        self.settle()
 
     def surplus(self) -> int:
         """By how many pixels the page is wider than its window."""

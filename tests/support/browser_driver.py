@@ -17,7 +17,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Error, sync_playwright
+from playwright.sync_api import Browser, CDPSession, ConsoleMessage, Error, sync_playwright
 
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
@@ -28,7 +28,7 @@ ARGUMENTS = (
     *("--enable-precise-memory-info", "--js-flags=--expose-gc"),
 )
 LOCAL = ("file:", "blob:", "data:", "about:", "http://127.0.0.1:")
-PATIENCE_MS = 30_000
+PATIENCE_MS = 20_000
 REPORTS = """
 addEventListener('securitypolicyviolation', (event) => {
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
@@ -44,6 +44,7 @@ class Watched:
         self._context.set_default_timeout(PATIENCE_MS)
         self._context.add_init_script(REPORTS)
         self.page = self._context.new_page()
+        self._protocol: CDPSession | None = None
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.downloads: dict[str, str] = {}
@@ -59,7 +60,11 @@ class Watched:
         if message.text.startswith("policy: "):
             self.complaints.append(message.text[:300])
         elif message.type in ("error", "warning"):
-            self.complaints.append(f"{message.type}: {message.text[:300]}")
+            where = message.location["url"].partition("?")[0]
+            # A browser asks for that by itself.
+            if where.endswith("/favicon.ico"):
+                return
+            self.complaints.append(f"{message.type}: {message.text[:300]} ({where[-60:]})")
 
     def _request(self, url: str) -> None:
         self.requests.append(url[:300])
@@ -81,7 +86,8 @@ class Watched:
         if name == "close":
             return self._context.close()
         if name == "protocol":
-            return self._context.new_cdp_session(self.page).send(*args)
+            self._protocol = self._protocol or self._context.new_cdp_session(self.page)
+            return self._protocol.send(*args)
         if name == "cookies":
             return self._context.cookies()
         method: Callable[..., Any] = reduce(getattr, name.split("."), self.page)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator, Container, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from socket import socket
 
@@ -77,6 +75,7 @@ def _parsed(reply: bytes) -> Answer:
     status, *lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(": ") for line in lines)
     headers = {name.lower(): value for name, _, value in pairs}
+    assert len(headers) == len(lines), "a header was sent twice"
     if headers.get("transfer-encoding") == "chunked":
         body = _unchunked(body)
     return Answer(int(status.split()[1]), headers, body)
@@ -139,7 +138,7 @@ def site(
 
 @asynccontextmanager
 async def serving(guard: Guard, listener: socket) -> AsyncIterator[Visitor]:
-    """Serve for as long as the block lasts, and end as Ctrl-C ends it."""
+    """Serve for as long as the block lasts, unless it is interrupted before."""
     ready = asyncio.Event()
     server = asyncio.create_task(serve(guard, listener, ready.set))
     waiting = asyncio.create_task(ready.wait())
@@ -148,6 +147,7 @@ async def serving(guard: Guard, listener: socket) -> AsyncIterator[Visitor]:
     try:
         yield Visitor(port_of(listener))
     finally:
-        if not server.done():
-            os.kill(os.getpid(), signal.SIGINT)
-        await server
+        # By no signal: where several serve at once only the last one would hear it.
+        server.cancel()
+        with suppress(asyncio.CancelledError):
+            await server

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from tests.support.played import call, grade, manifest, video
+from tests.support.played import call, grade, video
 from tests.support.said import Speaker
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
@@ -33,8 +33,9 @@ from videoautoarena.memory.records.records import (
     Video,
 )
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.cast import CastEntry
+from videoautoarena.runs.config.run_config import RunConfig
 
-PERSONAS = 3
 FRAMES = (0, 4, 8, 16, 32, 64, 128)
 """Of the models, in turn."""
 FAMILIES = (
@@ -58,6 +59,7 @@ class Shape:
 
     models: int = 7
     videos: int = 9
+    personas: int = 3
     rounds: int = 4
     most: int = 10_000
     """Battles at most; the rest of the slots are open."""
@@ -104,31 +106,41 @@ class Season:
 
     def manifest(self) -> dict[str, Any]:
         """Return what the run was begun with."""
-        cast = {
-            name: {"model": f"openai:lab/{name}", "max_frames": self.max_frames(name)}
-            for name in self.names
-        }
-        cast |= {name: {"model": f"openai:{name}", "max_frames": 128} for name in _ROLES}
-        served = {name: one | {"endpoint": "models.example"} for name, one in cast.items()}
-        said = {"models": self.names, "cast": served, "rounds": self.shape.rounds}
-        return manifest(**said, judges=["judge"], examiner="examiner", offline=False)
+        config = RunConfig(
+            seed=self.shape.seed,
+            rounds=self.shape.rounds,
+            models=tuple(self.names),
+            examiner="examiner",
+            judges=("judge",),
+            cast={name: self._member(name) for name in (*self.names, "examiner", "judge")},
+            offline=False,
+        )
+        return config.manifest("0.1.0", {"judge": digest("judge")})
+
+    def _member(self, name: str) -> CastEntry:
+        frames = self.max_frames(name) if name in self.names else None
+        served, where = f"openai:lab/{name}", "models.example"
+        return CastEntry(model=served, max_frames=frames, endpoint=where, timeout_s=300)
 
     def slots(self) -> list[Slot]:
         """Return the place of every battle, settled or not."""
-        films = (film for film in self.films for _ in range(PERSONAS * self.shape.rounds))
-        return [
-            Slot(
-                id=f"{film.id}-p{number // self.shape.rounds % PERSONAS + 1}"
-                f"-r{number % self.shape.rounds}",
-                generation=0,
-                ordinal=number,
-                video=film.id,
-                persona=number // self.shape.rounds % PERSONAS + 1,
-                round=number % self.shape.rounds,
-                block=0,
-            )
-            for number, film in enumerate(films)
-        ]
+        films = (
+            film for film in self.films for _ in range(self.shape.personas * self.shape.rounds)
+        )
+        return [self._slot(number, film) for number, film in enumerate(films)]
+
+    def _slot(self, number: int, film: Video) -> Slot:
+        lineage, round_ = divmod(number, self.shape.rounds)
+        persona = lineage % self.shape.personas + 1
+        return Slot(
+            id=f"{film.id}-p{persona}-r{round_}",
+            generation=0,
+            ordinal=number,
+            video=film.id,
+            persona=persona,
+            round=round_,
+            block=0,
+        )
 
     def frames(self) -> Iterator[Frames]:
         """Give the frames of every video."""
@@ -253,9 +265,6 @@ class Season:
                 cost_usd=None if name == self.names[-1] else usage.total / 1e6,
                 latency_s=round(self._rng.gammavariate(4, 1.5), 3),
             )
-
-
-_ROLES = ("examiner", "judge")
 
 
 def _times(film: Video, count: int) -> tuple[float, ...]:

@@ -69,7 +69,7 @@ class Hostile(Season):
         for entry in known["cast"].values():
             entry |= {"model": f"openai:{NAME}", "endpoint": NAME}
         known["cast"][NAME] = known["cast"].pop("judge")
-        return known | {"judges": [NAME], "preset": NAME}
+        return known | {"judges": [NAME], "version": NAME}
 
     def sprung(self, number: int, move: Move) -> Move:
         """Return a battle with the trap of its place."""
@@ -94,12 +94,17 @@ def _trapped(battle: Battle, trap: str) -> Battle:
             "answer_a": f"# {trap}\n\n{trap}\n\n- {trap}",
             "answer_b": trap,
             "persona_text": trap[:2000],
-            "category": trap[:500],
+            "category": _whole(trap)[:500],
             "reason": trap[:500] if battle.verdict == "void" else None,
             "verdicts": tuple(judgings),
             "evolution": tuple(_evolution(one, trap[:900]) for one in battle.evolution),
         }
     )
+
+
+def _whole(text: str) -> str:
+    """Categories stand in a closed list of the prompt's; half a character gets through no JSON."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _evolution(one: Evolution, trap: str) -> Evolution:

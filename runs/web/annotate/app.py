@@ -79,6 +79,7 @@ def annotate_app(labellers: Mapping[str, Tasks], page: bytes, films: Films) -> S
     return Starlette(
         routes=[
             Route("/", endpoint.page),
+            Route("/favicon.ico", endpoint.icon),
             Route("/api/annotate/{task}", endpoint.state),
             Route("/api/annotate/{task}/vote", endpoint.vote, methods=["POST"]),
             Route("/api/annotate/{task}/undo", endpoint.undo, methods=["POST"]),
@@ -98,6 +99,9 @@ class _Endpoint:
     async def page(self, request: Request) -> Response:
         self._tasks(request)
         return Response(self._page, media_type="text/html")
+
+    async def icon(self, _request: Request) -> Response:
+        return Response(status_code=204)
 
     async def state(self, request: Request) -> Response:
         self._task(request)

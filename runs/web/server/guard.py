@@ -29,6 +29,9 @@ MOST_BYTES = 64 * 1024
 READING = ("GET", "HEAD")
 PLAIN_PATH = re.compile(rb"/|(/(?!\.{1,2}(/|$))[\w.~-]+)+", re.ASCII)
 """No page has a name that would have to be encoded; what is, or climbs, leads nowhere."""
+ICON = b"/favicon.ico"
+"""Browsers ask for it unasked, and complain where it is missing."""
+NO_CONTENT = 204
 OWN_SITES = ("none", "same-origin")
 """What a browser says of a request that a person typed, or that one of our pages made."""
 
@@ -56,7 +59,9 @@ class Guard:
         self._sessions = sessions
         self._posts = posts
         self._hosts = tuple(f"{name}:{sessions.port}" for name in ("127.0.0.1", "localhost"))
-        self._headers = tuple(_raw(pair) for pair in (*ALWAYS, ("Content-Security-Policy", policy)))
+        # A page cannot say this of itself.
+        whole = f"{policy}; frame-ancestors 'none'"
+        self._headers = tuple(_raw(pair) for pair in (*ALWAYS, ("Content-Security-Policy", whole)))
         self._reading: set[asyncio.Task[Any]] = set()
         self._writing: set[asyncio.Task[Any]] = set()
 
@@ -101,6 +106,8 @@ class Guard:
             return Refusal(403, "asked by another page")
         if request.header("sec-fetch-site", OWN_SITES[0]) not in OWN_SITES:
             return Refusal(403, "asked by another page")
+        if request.path == ICON:
+            return Refusal(NO_CONTENT, "")
         if PLAIN_PATH.fullmatch(request.path) is None:
             return Refusal(404, "no such page")
         if is_post and request.path.decode() in self._posts:
@@ -199,7 +206,8 @@ class _Answer:
             return
         body = f"{safe(refusal.reason)}\n".encode() if refusal.reason else b""
         pairs = (("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body))))
-        headers = [_raw(pair) for pair in (*pairs, *refusal.more)]
+        has_body = refusal.status != NO_CONTENT
+        headers = [_raw(pair) for pair in (*(pairs if has_body else ()), *refusal.more)]
         start = {"type": "http.response.start", "status": refusal.status, "headers": headers}
         await self.send(start)
         await self.send({"type": "http.response.body", "body": body})

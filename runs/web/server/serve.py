@@ -118,7 +118,12 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     with heard(dict.fromkeys(signals, end)):
         on_ready()
-        await server.serve(sockets=[listener])
+        try:
+            await server.serve(sockets=[listener])
+        except asyncio.CancelledError:
+            if server.started:
+                await server.shutdown([listener])
+            raise
 
 
 async def aside(work: Callable[[], T]) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from contextlib import suppress
@@ -12,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
-from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
+from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from videoautoarena.runs.rundir.reader import one_line, run_file
 from videoautoarena.runs.web.page.document import document, policy
 from videoautoarena.runs.web.server.files import Gone, VideoFiles
@@ -21,7 +22,7 @@ from videoautoarena.runs.web.server.serve import announce, aside, listen, port_o
 from videoautoarena.runs.web.server.sessions import Sessions
 from videoautoarena.runs.web.view.current import Current, as_json
 from videoautoarena.runs.web.view.events import Watch
-from videoautoarena.runs.web.view.folder import RunsBelow, holds_a_run
+from videoautoarena.runs.web.view.folder import Row, RunsBelow, holds_a_run
 from videoautoarena.runs.web.view.pictures import Pictures, find_video
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -50,8 +51,11 @@ class Choice(Protocol):
     async def run(self, name: str | None) -> Shown | None:
         """Return the run of a name; None where there is no such one."""
 
-    async def runs(self) -> bytes | None:
-        """Return the list of runs as JSON; None where one run alone is shown."""
+    async def runs(self) -> list[Row] | None:
+        """Return the list of runs; None where one run alone is shown."""
+
+    async def prepare(self) -> None:
+        """Read what the first page will ask for."""
 
 
 class OneRun:
@@ -65,9 +69,14 @@ class OneRun:
         """Return the run, which has no name."""
         return self._shown if name is None else None
 
-    async def runs(self) -> bytes | None:
+    async def runs(self) -> list[Row] | None:
         """Return None: there is nothing to choose."""
         return None
+
+    async def prepare(self) -> None:
+        """Read the run; what is wrong with it is said where a page asks for it."""
+        with suppress(ArenaError):
+            await self._shown.current.data()
 
 
 class Runs:
@@ -90,9 +99,12 @@ class Runs:
             self._shown[name] = Shown(folder, self._decoders)
         return self._shown[name]
 
-    async def runs(self) -> bytes | None:
-        """Return the list of runs as they are now, as JSON."""
-        return as_json({"runs": await aside(self._below.look)})
+    async def runs(self) -> list[Row] | None:
+        """Return the runs as they are now."""
+        return await aside(self._below.look)
+
+    async def prepare(self) -> None:
+        """Do nothing: the list is read anew whenever it is asked for."""
 
 
 class _Endpoints:
@@ -106,8 +118,7 @@ class _Endpoints:
         return Response(self._page, media_type="text/html")
 
     async def runs(self, _request: Request) -> Response:
-        found = await self._choice.runs()
-        return _nothing("list of runs") if found is None else _json(found)
+        return _json(as_json({"runs": await self._choice.runs()}))
 
     async def summary(self, request: Request) -> Response:
         shown = await self._shown(request)
@@ -191,16 +202,17 @@ async def view(folder: Path, port: int | None, *, opens: bool = False) -> None:
     Raises:
         BadInput: no run is there, or the port cannot be used.
     """
-    with suppress(OSError):
-        os.nice(NICER)
     async with Decoders(FrameCache(), workers=1) as decoders:
         is_run = holds_a_run(folder) or not folder.is_dir()
         choice = OneRun(folder, decoders) if is_run else Runs(folder, decoders)
         with listen(port) as listener:
+            os.nice(NICER)
             sessions = Sessions(port_of(listener))
             guard = Guard(view_app(choice), sessions, policy=policy("report"))
             link = sessions.link()
+            preparing = asyncio.create_task(choice.prepare())
             await serve(guard, listener, lambda: announce({"": link}, opens=opens))
+            preparing.cancel()
 
 
 def _number(request: Request, name: str) -> int | None:

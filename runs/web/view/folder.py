@@ -16,7 +16,7 @@ from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.web.view.current import Stamp, stamp_of
 
 DEEPEST = 3
-"""Folders between the one that was named and a run."""
+"""So many folders below the one that was named a run may lie."""
 MOST_FOLDERS = 5_000
 """That are looked into."""
 MOST_RUNS = 500

@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pytest
 
 import videoautoarena as va
+from tests.support.labelled import label_all
 from tests.support.played import (
     battle,
     call,
@@ -64,7 +66,7 @@ def as_read(found: Any) -> Any:
 
 
 _METHODS = (
-    *("leaderboard", "battles", "audit", "status"),
+    *("leaderboard", "battles", "audit", "status", "labels"),
     *("setup", "videos", "costs", "rounds", "standards"),
 )
 
@@ -116,6 +118,17 @@ def test_battles_audit_and_status_are_what_the_commands_print(ground: Path) -> N
         assert run.models == printed("status", ground / "out")["models"]
 
 
+def test_labels_are_what_the_command_prints(ground: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(ground / "out", tmp_path / "out"))
+    ids = [battle.id for battle in va.open_run(out).battles() if battle.verdict != "void"]
+    label_all(out, dict.fromkeys(ids, "a"))
+    labels = va.open_run(out).labels()
+    assert as_read(labels.to_json()) == printed("labels", "show", out)
+    assert labels.to_text() == invoke("labels", "show", out).stdout.removesuffix("\n")
+    assert [row["labeller"] for row in labels] == ["anna"]
+    assert labels.record.votes.cast == 0
+
+
 @pytest.mark.parametrize("what", ["setup", "videos", "costs", "rounds", "standards"])
 def test_what_describes_a_run_is_what_the_export_prints(ground: Path, what: str) -> None:
     found = getattr(va.open_run(ground / "out"), what)()
@@ -136,12 +149,6 @@ def test_costs_have_their_parts_with_types_and_as_tables(ground: Path) -> None:
     names, row = costs.to_markup("csv").splitlines()[:2]
     assert dict(zip(names.split(","), row.split(","), strict=True))["role"] == "contestant"
     assert va.open_run(ground / "out").setup().record.roles.judges == ("offline:judge",)
-
-
-def test_rounds_count_weaknesses_by_the_themes_that_are_given(out: Path) -> None:
-    run = va.open_run(out)
-    assert run.rounds()[1].themes == {"colour": 1, "small things": 1}
-    assert run.rounds(themes={"colour": "small things"})[1].themes == {"small things": 1}
 
 
 def test_the_frames_of_a_video_are_those_that_the_run_has_shown(ground: Path) -> None:
@@ -211,6 +218,7 @@ def test_a_notebook_shows_hostile_text_as_text(tmp_path: Path, name: str) -> Non
     )
     called = call(fought.id, alias=SCRIPT)
     played = play(tmp_path / "out", [fought], videos=[film], calls=[called], settings=settings)
+    label_all(played, {fought.id: "a"}, labeller=SCRIPT)
     run = va.open_run(played)
     shown = getattr(run, name)()._repr_html_()
     found = Markup(shown)

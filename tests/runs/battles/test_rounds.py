@@ -10,8 +10,10 @@ import pytest
 
 from tests.support.golden import exported, unpack
 from tests.support.played import battle, evolution, lineage, slot, video
+from tests.support.small_runs import battles_of
 from videoautoarena.memory.records.records import DECIDED, STANDARDS
 from videoautoarena.runs.battles.rounds import rounds_of
+from videoautoarena.runs.rundir.weaknesses import read_looks
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +23,8 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_each_round_is_what_its_exported_battles_add_up_to(golden: Path) -> None:
     battles, found = exported(golden, "battles"), exported(golden, "rounds")
+    theme_of = read_looks(battles_of(golden)).theme_of
+    assert 1 < len(set(theme_of.values())) < len(theme_of)
     assert [one["round"] for one in found] == [0, 1, 2, 3]
     for one in found:
         here = [b for b in battles if b["round"] == one["round"] and not b["superseded"]]
@@ -35,11 +39,11 @@ def test_each_round_is_what_its_exported_battles_add_up_to(golden: Path) -> None
         assert one["verdicts"] == Counter(b["verdict"] for b in here)
         assert one["looked_at"] == len({attempt["battle"] for attempt in tries})
         said = {
-            (attempt["battle"], words)
+            (attempt["battle"], theme_of[words])
             for attempt in tries
             for words in (*attempt["weaknesses_a"], *attempt["weaknesses_b"])
         }
-        assert one["themes"] == Counter(words for _, words in said)
+        assert one["themes"] == Counter(theme for _, theme in said)
         if passed:
             assert one["difficulty"]["mean"] == pytest.approx(mean(graded), abs=1e-6)
             for name in STANDARDS:

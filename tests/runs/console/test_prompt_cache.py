@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.memory.records.records import CallRow, Nonce, Role, Usage
+from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.console.costs import CacheCount, CacheShare
 
 
@@ -18,22 +19,26 @@ def row(
     model: str = "openai:m",
     frames: int = 128,
     **more: int,
-) -> CallRow:
-    return CallRow(
-        key="k",
-        nonce=Nonce(scope=scope, role=role),
+) -> Taken:
+    return Taken(
+        scope=scope,
+        role=role,
+        generation=0,
         model=model,
         alias="m",
-        endpoint="h",
-        prompt="",
-        reply="yes",
-        usage=Usage(input_tokens=more.get("tokens", 1000), output_tokens=1, cached_tokens=cached),
+        is_answered=True,
         frames=frames,
         text_chars=400,
+        latency_s=1.0,
+        cost_usd=None,
+        input_tokens=more.get("tokens", 1000),
+        output_tokens=1,
+        cached_tokens=cached,
+        attempts=(),
     )
 
 
-def added_up(rows: list[CallRow]) -> CacheShare:
+def added_up(rows: list[Taken]) -> CacheShare:
     count = CacheCount()
     for one in rows:
         count.add(one)

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tests.support.drawn import boxes_of, size_of, texts_of
+from tests.support.figured import DRAWN, HEADER, sliced, styled, table
 from tests.support.played import battle, invoke, judging, manifest, play, slot, video
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
@@ -22,7 +21,7 @@ from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.runs.cli.compare import NAMES
 from videoautoarena.runs.figures.album import PICTURES, draw_run
 from videoautoarena.runs.figures.canvas import COLUMN, Picture, render, shown, widest
-from videoautoarena.runs.figures.heatmaps import battles, wins
+from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import (
     LABELLED,
     REPEATED,
@@ -32,96 +31,11 @@ from videoautoarena.runs.figures.judge_agreement import (
     measure_courses,
 )
 from videoautoarena.runs.figures.ranking import ladder, style
-from videoautoarena.runs.figures.slices import lines
+from videoautoarena.runs.figures.slices import panels
 from videoautoarena.runs.leaderboard.board import board_of
-from videoautoarena.runs.leaderboard.slices import Slice, Slices
-from videoautoarena.runs.rating.finding import UNKNOWN, Finding
-from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method
-from videoautoarena.runs.rating.rate import rate_file
+from videoautoarena.runs.rating.finding import Finding
 
-HEADER = ("model_a", "model_b", "winner", "video")
-STYLED = (*HEADER, "style_length_a", "style_length_b", "style_bold_a", "style_bold_b")
-RUDE = (
-    "openai:a-model-with-a-name-that-goes-on-and-on-2024-05-13",
-    "$x_1$",
-    "</text><script>",
-    "\\frac{1}{2}$",
-    "\x1b[31m\u202e",
-)
-
-
-def rows(names: tuple[str, ...], count: int) -> list[tuple[str, str, str, str]]:
-    rng = np.random.default_rng(4)
-    drawn = []
-    for k in range(count):
-        a, b = (int(x) for x in rng.permutation(len(names))[:2])
-        won = rng.random() < 1 / (1 + np.exp((a - b) * 4 / len(names)))
-        drawn.append((names[a], names[b], "a" if won else "b", f"v{k % 60}"))
-    return drawn
-
-
-def renamed(more: str) -> list[tuple[str, str, str, str]]:
-    return [(f"{a}-{more}", f"{b}-{more}", won, film) for a, b, won, film in season()]
-
-
-@cache
-def folder() -> Path:
-    import tempfile
-
-    return Path(tempfile.mkdtemp())
-
-
-@cache
-def table(kind: str) -> Leaderboard:
-    many = {
-        "three": lambda: season(),
-        "rude": lambda: rows(RUDE, 400),
-        "forty": lambda: rows(tuple(f"provider:model-name-{k:02d}" for k in range(40)), 3000),
-        "wide": lambda: renamed("x" * 22),
-        "islands": lambda: [*season(90), *rows(("isle-1", "isle-2"), 40)],
-        "one-sided": lambda: [*season(90), *(("king", x, "a", f"v{k}") for k in range(20)
-                                             for x in ("ant", "bee"))],
-        "one video": lambda: [("p", "q", "a", "v"), ("q", "p", "a", "v")],
-        "nobody": lambda: [("p", "q", "void", "v")],
-    }  # fmt: skip
-    file = written(folder() / f"{kind}.csv", many[kind](), HEADER)
-    return rate_file(file, Method(pairs=True))
-
-
-def sliced(kind: str) -> Slices:
-    board = table(kind)
-    rows = tuple(
-        replace(
-            row,
-            rating=row.rating and row.rating + 30,
-            flags=(*row.flags, "under 100 battles"),
-        )
-        for row in board.models
-    )
-    boards = (board, replace(board, models=rows), board)
-    names = ("up to 8 s", "8-15 s", "above 3600 s")
-    parts = (Slice(name, 90, UNKNOWN, (), of) for name, of in zip(names, boards, strict=True))
-    return Slices("duration", tuple(parts))
-
-
-def styled() -> Leaderboard:
-    rng = np.random.default_rng(1)
-    measured = [(*row, *rng.integers(1, 99, 2), 0, 0) for row in season()]
-    return rate_file(written(folder() / "s.csv", measured, STYLED), Method(style=True, seats=True))
-
-
-DRAWN: dict[str, Callable[[], Picture]] = {
-    **{f"ladder of {kind}": partial(lambda kind: ladder(table(kind)), kind)
-       for kind in ("three", "rude", "islands", "one-sided", "one video", "nobody", "forty")},
-    **{f"wins of {kind}": partial(lambda kind: wins(table(kind)), kind)
-       for kind in ("rude", "islands")},
-    "battles of forty": lambda: battles(table("forty")),
-    **{f"lines of {kind}": partial(lambda kind: lines(sliced(kind)), kind)
-       for kind in ("rude", "islands", "forty")},
-    "style": lambda: style(styled()),
-}  # fmt: skip
-LONG = {"lines of forty"}
+LONG = {"panels of forty"}
 
 
 @pytest.mark.parametrize(
@@ -138,16 +52,39 @@ def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(name: str) -> None
 
 
 def test_a_slice_of_one_video_is_not_drawn_as_if_it_were_sure() -> None:
-    told = " ".join(texts_of(render(lines(sliced("one video")), "svg")))
-    assert "Dotted: on one video, so without an interval." in told
-    assert "Dotted" not in " ".join(texts_of(render(lines(sliced("rude")), "svg")))
-    assert lines(sliced("one video")).draw().axes[0].lines[1].get_linestyle() == ":"
+    told = " ".join(texts_of(render(panels(sliced("one video")), "svg")))
+    assert "Dotted: one video, no interval." in told
+    assert "Dotted" not in " ".join(texts_of(render(panels(sliced("rude")), "svg")))
+    looks = [line.get_linestyle() for line in panels(sliced("one video")).draw(False).axes[0].lines]
+    assert looks.count(":") == 2
+
+
+def test_nothing_joins_slices_that_cannot_be_compared() -> None:
+    found = sliced("three")
+    drawn = panels(found).draw(False)
+    assert len(drawn.axes) == len(found.parts)
+    for axes in drawn.axes:
+        assert len(axes.collections) == 0
+        for line in axes.lines:
+            assert len({float(y) for y in line.get_ydata()}) == 1 or line.get_xdata()[0] == 1000
+    told = texts_of(render(panels(found), "svg"))
+    assert [told.count(name) for name in ("ant", "up to 8 s", "n = 90")] == [1, 1, 3]
+    assert "Each slice has its own scale" in " ".join(told)
+
+
+def test_figures_under_panels_stand_apart_and_say_how_far_a_gap_is() -> None:
+    eleven = replace(sliced("three"), parts=sliced("three").parts * 4)
+    for axes in panels(eleven).draw(False).axes:
+        ticks = axes.get_xticks()
+        assert len(ticks) >= 2
+        assert axes.get_xlim()[0] < ticks.min() <= ticks.max() < axes.get_xlim()[1]
 
 
 @pytest.mark.parametrize("kind", ["wide", "three"])
 def test_figures_under_a_ladder_stand_apart(kind: str) -> None:
     found = [box for box in boxes_of(render(ladder(table(kind)), "svg")) if box.text.isdigit()]
-    ticks = sorted(found, key=lambda box: box.left)
+    lowest = max(box.top for box in found)
+    ticks = sorted((box for box in found if box.top == lowest), key=lambda box: box.left)
     assert len(ticks) >= 2
     assert all(one.right + 2 < two.left for one, two in pairwise(ticks))
 
@@ -156,7 +93,8 @@ def test_every_model_of_a_ladder_stands_on_it_with_its_figures() -> None:
     found = texts_of(render(ladder(table("three")), "svg"))
     assert {"ant", "bee", "cat", "Ratings"} <= set(found)
     (row,) = (row for row in table("three").to_json()["models"] if row["model"] == "ant")
-    assert any(text.startswith(f"{row['rating']:.0f} −") for text in found)
+    assert f"{row['rating']:.0f}" in found
+    assert any(text.startswith("−") and "/+" in text for text in found)
     assert "unrated" in texts_of(render(ladder(table("nobody")), "svg"))
 
 
@@ -211,6 +149,29 @@ def test_a_picture_loads_nothing_and_is_as_wide_as_a_column() -> None:
 def test_drawing_opens_no_window_and_brings_no_global_state() -> None:
     render(ladder(table("three")), "png")
     assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_a_cell_says_how_many_battles_its_share_stands_on_and_few_are_pale() -> None:
+    board = table("three")
+    counts = np.array(pairs_of(board).battles)
+    found = texts_of(render(wins(board), "svg"))
+    assert "Small figures: battles." in " ".join(found)
+    apart = counts[~np.eye(3, dtype=bool)]
+    assert [found.count(str(count)) >= 1 for count in apart] == [True] * 6
+    few = counts.copy()
+    few[0, 1] = few[1, 0] = 9
+    thin = replace(board, pairs=replace(pairs_of(board), battles=few.tolist()))
+    colours, paler = (_cells_of(wins(of)) for of in (board, thin))
+    assert (paler[0, 1] > colours[0, 1])[:3].any()
+    assert (paler[0, 2] == colours[0, 2]).all()
+    assert "Pale: fewer than 10 battles." in " ".join(texts_of(render(wins(thin), "svg")))
+    assert "Pale" not in " ".join(found)
+
+
+def _cells_of(picture: Picture) -> Any:
+    """Return the colours of a heat map, shape (n, n, 4)."""
+    (mesh,) = picture.draw(False).axes[0].collections
+    return np.asarray(mesh.get_array())
 
 
 def test_a_cell_says_what_share_the_row_won() -> None:
@@ -336,6 +297,18 @@ def test_a_png_has_three_hundred_dots_an_inch(run: Path, tmp_path: Path) -> None
         assert picture.width == round(300 * COLUMN)
 
 
+def test_the_commands_draw_bare_figures(run: Path, tmp_path: Path) -> None:
+    invoke("pictures", run, "--to", tmp_path / "full")
+    invoke("pictures", run, "--to", tmp_path / "bare", "--bare")
+    invoke("leaderboard", run, "--picture", tmp_path / "one.svg", "--bare")
+    for name in NAMES:
+        full, bare = ((tmp_path / of / f"{name}.svg").read_bytes() for of in ("full", "bare"))
+        assert size_of(bare)[1] < size_of(full)[1]
+    assert "Ratings" in texts_of((tmp_path / "full" / "ladder.svg").read_bytes())
+    assert "Ratings" not in texts_of((tmp_path / "bare" / "ladder.svg").read_bytes())
+    assert "Ratings" not in texts_of((tmp_path / "one.svg").read_bytes())
+
+
 def test_a_picture_that_is_there_is_replaced_only_when_told(run: Path, tmp_path: Path) -> None:
     (tmp_path / "ladder.svg").write_text("mine")
     words = ("pictures", run, "--to", tmp_path, "--only", "ladder")
@@ -363,6 +336,7 @@ def test_rating_and_leaderboard_draw_what_they_print(run: Path, tmp_path: Path) 
     nowhere = invoke("rate", votes, "--picture", tmp_path / "no" / "r.svg")
     assert "cannot be written: No such file" in str(nowhere.exception)
     assert invoke("rate", votes, "--force").exit_code == 2
+    assert invoke("rate", votes, "--bare").exit_code == 2
     assert (
         invoke("leaderboard", run, "--by", "pair", "--picture", tmp_path / "p.svg").exit_code == 2
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from videoautoarena.runs.rating.weaknesses import Look, Looks
 
 import videoautoarena as va
 from tests.support.letters import Letters
@@ -18,6 +17,7 @@ from tests.support.played import battle, evolution, invoke, lineage, play, slot,
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import Battle, Evolution
 from videoautoarena.runs.rating.profile import build_profiles
+from videoautoarena.runs.rundir.weaknesses import Look, Looks
 
 CONTESTANTS = ("hawk", "owl", "mole")
 BLIND, SLOW, ODD = "misses on-screen text", "gives wrong times", "hums a tune"
@@ -195,6 +195,21 @@ def test_a_model_alone_has_nobody_to_differ_from() -> None:
     (row,) = hawk.themes
     assert (row.n, row.of, row.others_of, row.others_share, row.mark) == (60, 60, 0, None, None)
     assert row.difference == (None, None, None)
+
+
+def test_a_rare_theme_is_not_tested_and_the_clearest_answers_speak_for_a_theme() -> None:
+    shown = {1: (BLIND, SLOW), 2: (BLIND,), 3: (ODD,), 4: (ODD,)}
+    every = [
+        Look(f"b{k}", f"v{k % 9}", model, texts, tuple(f"fault of b{k}" for _ in texts[:1]))
+        for k in range(60)
+        for model in ("hawk", "owl")
+        for texts in [shown.get(k, (BLIND,) * (k % 2)) if model == "hawk" else ()]
+    ]
+    hawk, _ = build_profiles(Looks([], every), {"hawk": None, "owl": None}).profiles
+    blind, odd = hawk.themes
+    assert (blind.theme, odd.theme, odd.n, hawk.tested) == (BLIND, ODD, 2, 1)
+    assert (blind.battles[0], blind.quotes[0]) == ("b2", "fault of b2")
+    assert hawk.other.quotes == (SLOW,)
 
 
 def test_among_models_alike_hardly_any_is_marked_however_many_themes_there_are() -> None:

@@ -167,8 +167,8 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
         spend_cap = asyncio.run(ask(store))
     with open_run(out) as run:
         journal, costs = run.store.journal, Costs()
-        (row,) = journal.each_call()
-        costs.add(row)
+        (row,), (taken,) = journal.calls(), journal.each_taken()
+        costs.add(taken)
         (exported,) = map(json.loads, lines_of(run, "calls").lines)
         again, spent = spent_so_far(config, journal), journal.spent()
     assert spend_cap.tokens == again.tokens == spent.input_tokens + spent.output_tokens == 3003

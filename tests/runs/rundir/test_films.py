@@ -19,6 +19,7 @@ from videoautoarena.runs.rundir.reader import open_run
 
 FILM = video()
 ID = slot(FILM, 0).id
+ROLES = {"examiner", "persona", "questioner", "judge", "evolver", "grader"}
 TIMES = tuple(float(second) for second in range(12))
 
 
@@ -63,6 +64,7 @@ def test_contestants_saw_the_frames_whose_times_their_battles_hold(golden: Path)
     assert sum(map(len, sent.values())) > 4
     for id_, found in videos.items():
         assert found["times"] == sorted(found["times"])
+        assert set(found["seen"]) == set(sent[id_]) | ROLES
         for model, times in sent[id_].items():
             assert {found["times"][k] for k in found["seen"][model]} == times, model
 

@@ -106,6 +106,14 @@ def test_one_unknown_cost_leaves_the_sum_unknown_and_is_counted(tmp_path: Path) 
     assert found.battles[ID]["judge:judge"].cost_usd is None
 
 
+def test_a_call_whose_provider_counted_half_of_its_tokens_is_counted_as_untold(
+    tmp_path: Path,
+) -> None:
+    half = Usage(input_tokens=10)
+    (judge,) = of_calls(tmp_path, call(ID), call(ID, usage=half)).roles
+    assert (judge.untold_tokens, judge.input_tokens, judge.output_tokens) == (1, 1010, 50)
+
+
 def test_earlier_attempts_count_with_their_tokens_and_cost(tmp_path: Path) -> None:
     usage = Usage(input_tokens=7, output_tokens=3)
     before = Attempt(kind="empty", reason="x", waited_s=1.0, usage=usage, cost_usd=0.125)

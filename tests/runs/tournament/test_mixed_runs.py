@@ -144,7 +144,7 @@ def test_a_rule_that_stops_is_heeded_by_every_pairing_and_pays_for_no_later_vide
     found = mixed(videos, tmp_path / "o", until="battles=1", pairing=pairing)
     assert found.settled == 2 * 3 * BLOCK
     with Store.open(tmp_path / "o" / RUN_FILE, write=False) as store:
-        rows = list(store.journal.each_call())
+        rows = store.journal.calls()
     examined = {row.nonce.scope for row in rows if row.nonce.role == "examiner"}
     assert examined == {battle.video for battle in battles_of(tmp_path / "o")}
     assert len(examined) == BLOCK

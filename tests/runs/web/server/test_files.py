@@ -182,4 +182,4 @@ def test_no_file_is_left_open(cinema: Cinema) -> None:
         cinema.ask(path, Range=asked)
     shutil.rmtree(cinema.folder)
     cinema.ask(path)
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(os.listdir("/dev/fd")) <= before

@@ -257,7 +257,7 @@ def test_every_answer_carries_the_headers_and_a_page_cannot_change_them(guarded:
         guarded.ask("/api/wrong"),
         guarded.ask("/", "PUT"),
     ):
-        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["content-security-policy"] == f"{POLICY}; frame-ancestors 'none'"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert answer.headers["cache-control"] == "no-store"
@@ -265,6 +265,12 @@ def test_every_answer_carries_the_headers_and_a_page_cannot_change_them(guarded:
         assert answer.headers["x-frame-options"] == "DENY"
         assert "server" not in answer.headers
     assert guarded.ask("/").headers["x-own"] == "kept"
+
+
+def test_a_browser_that_looks_for_an_icon_gets_none(guarded: Site) -> None:
+    answer = guarded.ask("/favicon.ico")
+    assert (answer.status, answer.body) == (204, b"")
+    assert guarded.ask("/favicon.ico", Host="evil.example").status == 421
 
 
 def test_a_page_hears_of_no_cookie(guarded: Site) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import socket
 from collections.abc import AsyncIterator
 from importlib.machinery import ModuleSpec
@@ -12,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route, Router
 
-from tests.support.served import serving
+from tests.support.served import Visitor, serving
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.web.server import serve as server
 from videoautoarena.runs.web.server.guard import Guard
-from videoautoarena.runs.web.server.serve import listen, port_of, refuse_without_web
+from videoautoarena.runs.web.server.serve import listen, port_of, refuse_without_web, serve
 from videoautoarena.runs.web.server.sessions import Sessions
 
 
@@ -78,14 +80,19 @@ def test_ctrl_c_ends_it_at_once_with_streams_open_and_nothing_is_printed(
         sessions = Sessions(port_of(listener))
         router = Router([Route("/events", endless), Route("/flood", flood)])
         guard = Guard(router, sessions, policy="default-src 'none'")
-        async with serving(guard, listener) as visitor:
-            await visitor.enter(sessions.link())
-            for path in ("/events", "/flood", "/events"):
-                reader, writer = await asyncio.open_connection("127.0.0.1", visitor.port)
-                head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{visitor.port}\r\n"
-                writer.write(f"{head}Cookie: {visitor.cookie}\r\n\r\n".encode())
-                assert b"200 OK" in await reader.readline()
-                writers.append(writer)
+        ready = asyncio.Event()
+        ended = asyncio.create_task(serve(guard, listener, ready.set))
+        await ready.wait()
+        visitor = Visitor(sessions.port)
+        await visitor.enter(sessions.link())
+        for path in ("/events", "/flood", "/events"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", visitor.port)
+            head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{visitor.port}\r\n"
+            writer.write(f"{head}Cookie: {visitor.cookie}\r\n\r\n".encode())
+            assert b"200 OK" in await reader.readline()
+            writers.append(writer)
+        os.kill(os.getpid(), signal.SIGINT)
+        await ended
         for writer in writers:
             writer.close()
 

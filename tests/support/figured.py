@@ -1,0 +1,103 @@
+"""Leaderboards and slices to draw: few models and many, rude names, islands, one video."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from tests.support.votes import season, written
+from videoautoarena.runs.figures.canvas import Picture
+from videoautoarena.runs.figures.heatmaps import battles, wins
+from videoautoarena.runs.figures.ranking import ladder, style
+from videoautoarena.runs.figures.slices import panels
+from videoautoarena.runs.leaderboard.slices import Slice, Slices
+from videoautoarena.runs.rating.finding import UNKNOWN
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.rate import rate_file
+
+HEADER = ("model_a", "model_b", "winner", "video")
+STYLED = (*HEADER, "style_length_a", "style_length_b", "style_bold_a", "style_bold_b")
+RUDE = (
+    "openai:a-model-with-a-name-that-goes-on-and-on-2024-05-13",
+    "$x_1$",
+    "</text><script>",
+    "\\frac{1}{2}$",
+    "\x1b[31m\u202e",
+)
+
+
+def rows(names: tuple[str, ...], count: int) -> list[tuple[str, str, str, str]]:
+    rng = np.random.default_rng(4)
+    drawn = []
+    for k in range(count):
+        a, b = (int(x) for x in rng.permutation(len(names))[:2])
+        won = rng.random() < 1 / (1 + np.exp((a - b) * 4 / len(names)))
+        drawn.append((names[a], names[b], "a" if won else "b", f"v{k % 60}"))
+    return drawn
+
+
+def renamed(more: str) -> list[tuple[str, str, str, str]]:
+    return [(f"{a}-{more}", f"{b}-{more}", won, film) for a, b, won, film in season()]
+
+
+@cache
+def folder() -> Path:
+    import tempfile
+
+    return Path(tempfile.mkdtemp())
+
+
+@cache
+def table(kind: str) -> Leaderboard:
+    many = {
+        "three": lambda: season(),
+        "rude": lambda: rows(RUDE, 400),
+        "forty": lambda: rows(tuple(f"provider:model-name-{k:02d}" for k in range(40)), 3000),
+        "wide": lambda: renamed("x" * 22),
+        "islands": lambda: [*season(90), *rows(("isle-1", "isle-2"), 40)],
+        "one-sided": lambda: [*season(90), *(("king", x, "a", f"v{k}") for k in range(20)
+                                             for x in ("ant", "bee"))],
+        "one video": lambda: [("p", "q", "a", "v"), ("q", "p", "a", "v")],
+        "nobody": lambda: [("p", "q", "void", "v")],
+    }  # fmt: skip
+    file = written(folder() / f"{kind}.csv", many[kind](), HEADER)
+    return rate_file(file, Method(pairs=True))
+
+
+def sliced(kind: str) -> Slices:
+    board = table(kind)
+    rows = tuple(
+        replace(
+            row,
+            rating=row.rating and row.rating + 30,
+            flags=(*row.flags, "under 100 battles"),
+        )
+        for row in board.models
+    )
+    boards = (board, replace(board, models=rows), board)
+    names = ("up to 8 s", "8-15 s", "above 3600 s")
+    parts = (Slice(name, 90, UNKNOWN, (), of) for name, of in zip(names, boards, strict=True))
+    return Slices("duration", tuple(parts))
+
+
+def styled() -> Leaderboard:
+    rng = np.random.default_rng(1)
+    measured = [(*row, *rng.integers(1, 99, 2), 0, 0) for row in season()]
+    return rate_file(written(folder() / "s.csv", measured, STYLED), Method(style=True, seats=True))
+
+
+DRAWN: dict[str, Callable[[], Picture]] = {
+    **{f"ladder of {kind}": partial(lambda kind: ladder(table(kind)), kind)
+       for kind in ("three", "rude", "islands", "one-sided", "one video", "nobody", "forty")},
+    **{f"wins of {kind}": partial(lambda kind: wins(table(kind)), kind)
+       for kind in ("rude", "islands")},
+    "battles of forty": lambda: battles(table("forty")),
+    **{f"panels of {kind}": partial(lambda kind: panels(sliced(kind)), kind)
+       for kind in ("rude", "islands", "forty")},
+    "style": lambda: style(styled()),
+}  # fmt: skip
