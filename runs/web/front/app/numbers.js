@@ -5,7 +5,7 @@ const known = (x, write) => (isKnown(x) ? write(x) : "–");
 
 /* A true minus, and never "-0". */
 const whole = (x) => known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
-const fixed = (x, digits = 1) => known(x, () => x.toFixed(digits));
+const fixed = (x, digits = 1) => known(x, () => x.toFixed(digits).replace("-", "−"));
 const percent = (x, digits = 0) => known(x, () => `${(100 * x).toFixed(digits)} %`);
 const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);
 const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
