@@ -10,7 +10,7 @@ import pytest
 from tests.support.annotated import rankings, votes
 from tests.support.browser import NARROW, WIDE, Browser, Page
 from tests.support.page_servers import serving
-from tests.support.reports import Shown
+from tests.support.reports import Shown, report_of
 from tests.support.traps import write_hostile
 
 pytestmark = pytest.mark.slow
@@ -123,8 +123,13 @@ def test_two_labellers_vote_side_by_side_each_for_themselves(browser: Browser, r
         assert "ben" in ben.text(".who")
     said = {(one.vote.labeller, one.vote.verdict) for one in votes(run)}
     assert said == {("anna", "tie_good"), ("ben", "tie_bad")}
-    by_battle = {one.vote.battle for one in votes(run)}
-    assert len(by_battle) == 3
+    assert len({one.vote.battle for one in votes(run)}) == 3
+    shown = report_of(run, run / "report.html")
+    with browser.looking() as page:
+        page.goto(shown.file, "#report/people")
+        page.see("#people")
+        assert "6 labels of 3 battles by 2 people" in page.text("#people")
+        assert page.surplus() <= 0
 
 
 def test_questions_are_ranked_by_keys(browser: Browser, run: Path, demo: Shown) -> None:
