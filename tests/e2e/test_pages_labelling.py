@@ -15,6 +15,8 @@ from tests.support.traps import write_hostile
 
 pytestmark = pytest.mark.slow
 DONE = "(n) => document.querySelector('.progress').ariaValueNow === String(n)"
+FAST = "() => { performance.now = () => Date.now() * 100; }"
+"""What is out counts as seen at once."""
 LEAKS = ("hawk", "owl", "mole", "parrot", "terse", "windbag", "offline", ".mp4")
 
 
@@ -181,10 +183,12 @@ def test_hostile_text_does_nothing_to_those_who_label(browser: Browser, tmp_path
     with serving("annotate", out, *words) as (link,):
         page = browser.page(NARROW)
         page.goto(link)
+        page.evaluate(FAST)
         for number in range(1, 31):
             page.see(".vote-bar")
             assert page.surplus() <= 0, number
-            voted(page, "5", number)
+            page.press("5")
+            page.wait(DONE, number)
         assert page.evaluate("() => window.__ran ?? null") is None
         assert page.count("main iframe, main script, main a[href^=http]") == 0
         assert [one for one in page.complaints() if "404 (Not Found)" not in one] == []
