@@ -50,6 +50,7 @@ def test_a_search_among_ten_thousand_finds_the_one(browser: Browser, many: Shown
     with browser.looking() as page:
         open_list(page, many)
         page.press("/")
+        page.wait("() => document.activeElement.id === 'search'")
         page.type(many.battles[7777].id)
         assert listed(page) == 1
         assert first_battle(page) == many.battles[7777].id

@@ -9,8 +9,10 @@ import httpx
 import pytest
 
 from tests.support.browser import Browser, Page
+from tests.support.clips import draw_clip
 from tests.support.page_servers import playing, serving
 from tests.support.reports import Shown
+from tests.support.small_runs import battles_of, play
 
 pytestmark = pytest.mark.slow
 SETTLED = "() => Number(document.querySelector('.strip-live b').textContent)"
@@ -114,6 +116,24 @@ def test_a_tick_opens_its_frame_at_full_size_and_arrows_go_on(
     assert f"of {len(battle.frames_a)}" in page.text(".frame-dialog p")
     page.press("Escape")
     assert page.count(".frame-dialog[open]") == 0
+
+
+def test_a_video_that_no_browser_plays_shows_its_frames(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    draw_clip(tmp_path / "clips" / "clip.avi", 1)
+    play(tmp_path / "clips", tmp_path / "out", rounds=1)
+    battle = battles_of(tmp_path / "out")[0]
+    with serving("view", tmp_path / "out") as (link,):
+        page = browser.page()
+        page.goto(link)
+        page.goto(link.partition("?")[0], f"#battle={battle.id}")
+        page.see(".frame-player img")
+        page.wait("() => document.querySelector('.frame-player img').naturalWidth > 100")
+        before = page.text(".frame-player .num")
+        page.click("text=Play frames")
+        page.wait("(t) => document.querySelector('.frame-player .num').textContent !== t", before)
+        assert "cannot play" in page.text(".player")
+        page.close()
 
 
 def test_axe_finds_nothing_on_served_pages(browser: Browser, demo: Shown) -> None:

@@ -92,6 +92,7 @@ def test_search_finds_words_of_questions_and_ids(page: Page, demo: Shown) -> Non
     words = str(wanted.question).split()[:3]
     open_list(page, demo)
     page.press("/")
+    page.wait("() => document.activeElement.id === 'search'")
     page.type(" ".join(reversed(words)).upper())
     assert listed(page) == demo.count(
         lambda one: all(w.lower() in f"{one.question} {one.id}".lower() for w in words)
@@ -171,6 +172,7 @@ def test_back_and_forward_go_the_way_that_was_come(page: Page, demo: Shown) -> N
     model = page.hash()
     page.click(".met-row >> nth=0")
     page.see(".battle-row")
+    page.click(".facet-row >> text=q1")
     narrowed = page.hash()
     page.click(".battle-row a >> nth=0")
     page.see(".answers")

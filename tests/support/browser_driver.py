@@ -28,7 +28,7 @@ ARGUMENTS = (
     *("--enable-precise-memory-info", "--js-flags=--expose-gc"),
 )
 LOCAL = ("file:", "blob:", "data:", "about:", "http://127.0.0.1:")
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 REPORTS = """
 addEventListener('securitypolicyviolation', (event) => {
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
