@@ -73,7 +73,8 @@ def places(rows: Sequence[Json]) -> Parts:
     for group in groups:
         best, worst = min(r["rank_best"] for r in group), max(r["rank_worst"] for r in group)
         if len(group) == 1:
-            found += [{"model": group[0]["model"]}, f" is {ordinal(best)}. "]
+            place = ordinal(best) if best == worst else f"{ordinal(best)} to {ordinal(worst)}"
+            found += [{"model": group[0]["model"]}, f" is {place}. "]
         elif len(group) > 5:
             found += [f"Places {best} to {worst} overlap: {len(group)} models. "]
         else:

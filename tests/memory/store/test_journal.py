@@ -15,6 +15,7 @@ from tests.support.runfiles import call, intent, video
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Lost, Skipped, Usage
+from videoautoarena.memory.store import journal
 from videoautoarena.memory.store.journal import NOTHING_SPENT
 from videoautoarena.memory.store.store import Store
 
@@ -65,14 +66,19 @@ def test_calls_come_in_the_order_in_which_they_were_recorded(store: Store) -> No
     assert store.journal.calls("v") == [rows[0], rows[2]]
 
 
-def test_many_calls_are_gone_through_whole_and_in_order(store: Store) -> None:
+def test_many_calls_are_gone_through_whole_and_in_order(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_ROWS_AT_ONCE", 128)
     rows = [call(f"{number:03}") for number in range(300)]
 
     async def record_all() -> None:
         await asyncio.gather(*map(store.journal.record, rows))
 
     asyncio.run(record_all())
-    assert list(store.journal.each_call()) == rows == store.journal.calls()
+    assert store.journal.calls() == rows
+    taken = [(one.scope, one.input_tokens) for one in store.journal.each_taken()]
+    assert taken == [(row.nonce.scope, row.usage.input_tokens) for row in rows]
 
 
 def test_a_run_that_is_read_records_no_call(store: Store, path: Path) -> None:

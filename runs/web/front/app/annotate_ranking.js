@@ -27,7 +27,9 @@ function RankingTask({ state, draft }) {
   const { item, ticket } = state;
   return html`<div class="case-grid"><${CaseVideo} key=${ticket} state=${state} />
       <div><p class="kicker">What the video shows</p>
-        <p class="persona account" tabindex="0"><${Said} text=${item.account ?? "There is no account."} /></p>
+        <p class="persona account" tabindex="0">
+          <${Said} text=${item.account ?? "There is no account."} />
+        </p>
       </div></div>
     <h1 class="page">Which would somebody who watches this really ask?</h1>
     <p class="muted how">Choose the likeliest question first, then the next; choose one again to

@@ -51,6 +51,7 @@ def test_places_that_overlap_are_one_group_and_the_rest_stands_alone() -> None:
     rows = [row("a", 1, 1), row("b", 2, 3), row("c", 2, 3), row("d", 4, 4), row("e", 11, 11)]
     expected = "Places 2 to 3 overlap: B and C. D is 4th. E is 11th."
     assert said(sentences.places(rows)) == expected
+    assert said(sentences.places([row("a", 1, 2), row("b", 2, 3)])) == "B is 2nd to 3rd."
 
 
 def test_the_gap_at_the_top_stands_beside_how_wide_intervals_are() -> None:
