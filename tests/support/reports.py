@@ -41,7 +41,7 @@ class Shown:
 def report_of(out: Path, file: Path, *words: object) -> Shown:
     """Write the report of a run; without pictures unless the words ask for some."""
     done = invoke("report", out, "--to", file, *(words or ("--thumbs", 0)))
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 0, (done.output, done.exception)
     return Shown(out, file)
 
 
