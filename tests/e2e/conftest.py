@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import browser as browsers
 from tests.support.browser import Browser
-from tests.support.reports import Shown, report_of
+from tests.support.reports import Shown
 from tests.support.whole_runs import command, end_well
 
 
@@ -24,7 +24,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def demo(browser: Browser, sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
-    """The run of `make demo`, and its report with pictures."""
+    """The run of `make demo`, and the report that it writes, with pictures."""
     out = tmp_path_factory.mktemp("demo") / "out"
     end_well(command("arena", "demo", "--out", out, "--clips", sample_clips, "--quiet"))
-    return report_of(out, out.parent / "report.html", "--thumbs", 16)
+    return Shown(out, out / "report.html")

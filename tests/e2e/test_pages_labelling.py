@@ -126,7 +126,7 @@ def test_two_labellers_vote_side_by_side_each_for_themselves(browser: Browser, r
     said = {(one.vote.labeller, one.vote.verdict) for one in votes(run)}
     assert said == {("anna", "tie_good"), ("ben", "tie_bad")}
     assert len({one.vote.battle for one in votes(run)}) == 3
-    shown = report_of(run, run / "report.html")
+    shown = report_of(run, run / "labelled.html")
     with browser.looking() as page:
         page.goto(shown.file, "#report/people")
         page.see("#people")
