@@ -34,11 +34,12 @@ function useLoaded(make, keys, version = 0) {
   return current ? held.value : null;
 }
 
-/* Calls `act` on events of the window; `act` is always the newest, so it sees state as it is. */
+/* Calls `act` on events of the window; `act` is always the newest, so it sees state as it is.
+   It listens before anything is painted: a server may answer sooner than that. */
 function useWindowEvent(name, act) {
   const newest = useRef(act);
   newest.current = act;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event) => newest.current(event);
     addEventListener(name, listen, { passive: name === "scroll" });
     return () => removeEventListener(name, listen);

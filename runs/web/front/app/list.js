@@ -65,8 +65,8 @@ function List({ index, films, found }) {
     if (box.current) reveal(box.current, next, height);
   });
   useArrival(true, listState.top);
+  useLayoutEffect(() => setCursor(listState.cursor), [found]);
   useLayoutEffect(() => {
-    setCursor(listState.cursor);
     if (listState.cursor > 0 && box.current) reveal(box.current, listState.cursor, height);
   }, [listState.key]);
   if (!found.length) return html`<${NoneFound} index=${index} />`;

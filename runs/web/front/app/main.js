@@ -45,7 +45,9 @@ const backToList = () => (location.hash = listState.key ? `#battles?${listState.
 
 function search(route) {
   if (route.page !== "battles") location.hash = "#battles";
-  setTimeout(() => document.getElementById("search")?.focus(), 60);
+  const focus = () => document.getElementById("search")?.focus();
+  if (document.getElementById("search")) focus();
+  else setTimeout(focus, 60);
 }
 
 function step(route, by) {
@@ -142,10 +144,14 @@ async function start() {
   theme.start();
   const place = document.getElementById("app");
   try {
+    const runs = await source.runs();
+    if (runs) {
+      render(html`<${Runs} runs=${runs} />`, place);
+      return;
+    }
     summary = await source.summary();
   } catch (error) {
-    const runs = await source.runs().catch(() => null);
-    render(runs ? html`<${Runs} runs=${runs} />` : html`<${Broken} error=${error} />`, place);
+    render(html`<${Broken} error=${error} />`, place);
     return;
   }
   startHistory();
