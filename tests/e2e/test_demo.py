@@ -77,7 +77,9 @@ def test_it_says_where_the_run_lies_and_what_to_type_next(demo: tuple[Path, str]
     place, said = demo
     assert (place / "arena-out/demo/run.sqlite").is_file()
     lines = [line.split() for line in said.splitlines() if "arena " in line and line[:2] == "  "]
-    assert len(lines) == 5
+    assert len(lines) == 6
+    assert (place / "arena-out/demo/report.html").is_file()
+    assert "Open arena-out/demo/report.html in a browser." in said
     for first, *words in lines:
         assert first == "arena" or (place / first).is_file()
         if words[0] in ("show", "battles", "leaderboard"):
