@@ -56,6 +56,7 @@ def test_pages_show_hostile_text_and_do_nothing_of_it(
 
 
 def test_battles_show_hostile_text_and_do_nothing_of_it(browser: Browser, hostile: Shown) -> None:
+    assert len(hostile.battles) >= len(TRAPS)
     with browser.looking() as page:
         page.goto(hostile.file, "#battles")
         for battle in hostile.battles:
