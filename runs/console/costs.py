@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.records import Intent, Lost
 from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.rundir.spending import TRIAL, role_of
+from videoautoarena.runs.rundir.spending import TRIAL, Calls, role_of
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import cost_words, dollars
 
@@ -91,44 +91,6 @@ NAMED_INTENTS = 5
 
 
 @dataclass
-class Calls:
-    """What some calls came to, with all their tries as far as anybody said."""
-
-    calls: int = 0
-    failures: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    untold_tokens: int = 0
-    """Calls whose provider did not count tokens."""
-    cost_usd: float = 0.0
-    unknown_cost: int = 0
-    """Calls of unknown cost; never taken as free."""
-
-    def add(self, call: Taken) -> None:
-        """Count one more call."""
-        self.calls += 1
-        self.failures += not call.is_answered
-        self.untold_tokens += call.input_tokens is None or call.output_tokens is None
-        self.unknown_cost += call.cost_usd is None
-        for attempt in call.attempts:
-            self.input_tokens += attempt.usage.input_tokens or 0
-            self.output_tokens += attempt.usage.output_tokens or 0
-            self.cost_usd += attempt.cost_usd or 0.0
-        self.input_tokens += call.input_tokens or 0
-        self.output_tokens += call.output_tokens or 0
-        self.cost_usd += call.cost_usd or 0.0
-
-    def as_line(self, name: str) -> str:
-        """Return it as a line for a person."""
-        tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
-        if self.untold_tokens:
-            tokens += f" ({counted(self.untold_tokens, 'call')} not counted)"
-        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
-        cost = cost_words(self.cost_usd, unknown=self.unknown_cost, calls=self.calls)
-        return f"{safe(name)}: {calls}, {self.failures:,} failed; {tokens}; cost {cost}"
-
-
-@dataclass
 class Costs:
     """What all calls of a run came to."""
 
@@ -176,11 +138,20 @@ class Costs:
         mean = f"; {dollars(each)} per battle" if each else ""
         cached = self.cache.total().as_line()
         return [
-            *(calls.as_line(role) for role, calls in sorted(self.by_role.items())),
-            *(calls.as_line(f"model {name}") for name, calls in sorted(self.by_model.items())),
-            self.total.as_line("all") + mean,
+            *(_calls_line(role, calls) for role, calls in sorted(self.by_role.items())),
+            *(_calls_line(f"model {name}", calls) for name, calls in sorted(self.by_model.items())),
+            _calls_line("all", self.total) + mean,
             *([cached] if cached else []),
         ]
+
+
+def _calls_line(name: str, calls: Calls) -> str:
+    tokens = f"{calls.input_tokens:,} tokens in, {calls.output_tokens:,} out"
+    if calls.untold_tokens:
+        tokens += f" ({counted(calls.untold_tokens, 'call')} not counted)"
+    cost = cost_words(calls.cost_usd, unknown=calls.unknown_cost, calls=calls.calls)
+    made = counted(calls.calls, "call")
+    return f"{safe(name)}: {made}, {calls.failures:,} failed; {tokens}; cost {cost}"
 
 
 def possibly_paid_lines(lost: Lost, intents: Sequence[Intent]) -> list[str]:

@@ -279,7 +279,7 @@ def named(alias: str, model: str) -> str:
 
 def counted(number: int, thing: str) -> str:
     """Return a number with its noun: `1 video`, `2 videos`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return f"{number} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def contracts_of(manifest: Mapping[str, Any]) -> int:

@@ -81,33 +81,51 @@ def role_of(scope: str, role: str) -> str:
 
 
 @dataclass
-class _Sum:
-    """What some calls took, added up."""
+class Calls:
+    """What some calls came to, with all their tries as far as anybody said."""
 
     calls: int = 0
-    failed: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    untold: int = 0
-    usd: float = 0.0
-    unknown: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    untold_tokens: int = 0
+    """Calls whose provider did not count tokens."""
+    cost_usd: float = 0.0
+    """As far as it is known."""
+    unknown_cost: int = 0
+    """Calls of unknown cost; never taken as free."""
+
+    def add(self, call: Taken) -> None:
+        """Count one more call."""
+        self.calls += 1
+        self.failures += not call.is_answered
+        self.untold_tokens += call.input_tokens is None or call.output_tokens is None
+        self.unknown_cost += call.cost_usd is None
+        for attempt in call.attempts:
+            self.input_tokens += attempt.usage.input_tokens or 0
+            self.output_tokens += attempt.usage.output_tokens or 0
+            self.cost_usd += attempt.cost_usd or 0.0
+        self.input_tokens += call.input_tokens or 0
+        self.output_tokens += call.output_tokens or 0
+        self.cost_usd += call.cost_usd or 0.0
+
+    @property
+    def known_cost(self) -> float | None:
+        """Return the cost of all of them, in dollars; None where that of any is unknown."""
+        return None if self.unknown_cost else self.cost_usd
+
+
+@dataclass
+class _Timed:
+    """What some calls came to, and how long they took."""
+
+    sums: Calls = field(default_factory=Calls)
     waits: array[float] = field(default_factory=lambda: array("d"))
     """Seconds of those that were answered."""
     seconds: float = 0.0
 
     def add(self, call: Taken) -> None:
-        self.calls += 1
-        self.failed += not call.is_answered
-        self.untold += call.input_tokens is None or call.output_tokens is None
-        self.unknown += call.cost_usd is None
-        # In the order of a call's tries, so that sums are those of a status to the last digit.
-        for before in call.attempts:
-            self.tokens_in += before.usage.input_tokens or 0
-            self.tokens_out += before.usage.output_tokens or 0
-            self.usd += before.cost_usd or 0.0
-        self.tokens_in += call.input_tokens or 0
-        self.tokens_out += call.output_tokens or 0
-        self.usd += call.cost_usd or 0.0
+        self.sums.add(call)
         self.seconds += call.latency_s
         if call.is_answered:
             self.waits.append(call.latency_s)
@@ -116,44 +134,40 @@ class _Sum:
         return Spending(
             role=role,
             model=model,
-            calls=self.calls,
-            failed=self.failed,
-            input_tokens=self.tokens_in,
-            output_tokens=self.tokens_out,
-            untold_tokens=self.untold,
-            cost_usd=self.known,
-            known_usd=self.usd,
-            unknown_cost=self.unknown,
+            calls=self.sums.calls,
+            failed=self.sums.failures,
+            input_tokens=self.sums.input_tokens,
+            output_tokens=self.sums.output_tokens,
+            untold_tokens=self.sums.untold_tokens,
+            cost_usd=self.sums.known_cost,
+            known_usd=self.sums.cost_usd,
+            unknown_cost=self.sums.unknown_cost,
             latency_s=_waits(self.waits),
         )
 
     def took(self) -> Took:
         return Took(
-            calls=self.calls,
-            input_tokens=self.tokens_in,
-            output_tokens=self.tokens_out,
-            cost_usd=self.known,
+            calls=self.sums.calls,
+            input_tokens=self.sums.input_tokens,
+            output_tokens=self.sums.output_tokens,
+            cost_usd=self.sums.known_cost,
             seconds=round(self.seconds, _DIGITS),
         )
-
-    @property
-    def known(self) -> float | None:
-        return None if self.unknown else self.usd
 
 
 def costs_of(run: Run) -> RunCosts:
     """Return what the calls of a run took; only numbers are in memory."""
-    roles: dict[str, _Sum] = {}
-    models: dict[tuple[str, str], _Sum] = {}
+    roles: dict[str, _Timed] = {}
+    models: dict[tuple[str, str], _Timed] = {}
     generations = {base_of(battle): generation_of(battle) for battle in run.settled}
-    battles: dict[str, dict[str, _Sum]] = {place: {} for place in generations}
+    battles: dict[str, dict[str, _Timed]] = {place: {} for place in generations}
     for call in run.store.journal.each_taken():
         role = role_of(call.scope, call.role)
-        roles.setdefault(role, _Sum()).add(call)
-        models.setdefault((role, call.alias), _Sum()).add(call)
+        roles.setdefault(role, _Timed()).add(call)
+        models.setdefault((role, call.alias), _Timed()).add(call)
         # Of a battle: the calls of its slot, and of those it superseded.
         if call.generation <= generations.get(call.scope, -1):
-            battles[call.scope].setdefault(f"{call.role}:{call.alias}", _Sum()).add(call)
+            battles[call.scope].setdefault(f"{call.role}:{call.alias}", _Timed()).add(call)
     return RunCosts(
         roles=tuple(roles[role].row(role, None) for role in sorted(roles)),
         models=tuple(models[key].row(*key) for key in sorted(models)),
@@ -161,7 +175,7 @@ def costs_of(run: Run) -> RunCosts:
     )
 
 
-def _took(sums: Mapping[str, _Sum]) -> dict[str, Took]:
+def _took(sums: Mapping[str, _Timed]) -> dict[str, Took]:
     return {who: one.took() for who, one in sums.items()}
 
 

@@ -26,7 +26,7 @@ from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Price
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.export import lines_of
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.console.costs import Calls, Costs
+from videoautoarena.runs.console.costs import Costs
 from videoautoarena.runs.rundir.budget import (
     Budget,
     check_caps,
@@ -38,6 +38,7 @@ from videoautoarena.runs.rundir.budget import (
 )
 from videoautoarena.runs.rundir.opener import Care, begin
 from videoautoarena.runs.rundir.reader import RUN_FILE, open_run
+from videoautoarena.runs.rundir.spending import Calls
 from videoautoarena.video.folder.find import Findings
 
 
