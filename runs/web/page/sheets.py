@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,9 +89,8 @@ class Studio:
         if kept := self._cache.sheet(video.sha256, name):
             return Sheet(kept, height, places)
         try:
-            drawn = tile(
-                await self._jpegs(video, frames, places), width_px=WIDTH_PX, columns=COLUMNS
-            )
+            jpegs = await self._jpegs(video, frames, places)
+            drawn = await asyncio.to_thread(tile, jpegs, width_px=WIDTH_PX, columns=COLUMNS)
         except (UnusableVideo, OSError) as failure:
             self.missing[video.id] = one_line(str(failure), 200)
             return None

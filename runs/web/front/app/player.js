@@ -8,9 +8,10 @@ function Player({ src, times, duration, frameUrl, control }) {
     return () => (control.current = null);
   }, [control]);
   if (isBroken) {
+    const instead = times.length ? ", so its frames are shown instead" : "";
     return html`<div class="player"><${FramePlayer} times=${times} duration=${duration}
-      frameUrl=${frameUrl} /><p class="note tight">This browser cannot play the video, so its frames
-      are shown instead.</p></div>`;
+      frameUrl=${frameUrl} /><p class="note tight">This browser cannot play the
+      video${instead}.</p></div>`;
   }
   /* Sound without a picture is not playing it: some browsers give up on the picture alone. */
   const check = () => video.current.videoWidth === 0 && setBroken(true);
