@@ -33,13 +33,9 @@ from videoautoarena.runs.bench.format.schema import (
     Manifest,
     Source,
     counts_of,
-    manifest_bytes,
     question_bytes,
-    sealed,
-    sealed_file,
 )
-from videoautoarena.runs.bench.format.writer import put
-from videoautoarena.runs.bench.freeze.freeze import Bench
+from videoautoarena.runs.bench.format.writer import Bench, put, seal
 from videoautoarena.runs.interop.judgments import check_texts, named, read_object
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
@@ -306,19 +302,17 @@ def _bench(items: list[Item], source: Source, *, licence: str | None) -> Bench:
     ours = version("videoautoarena")
     card = import_card(items, source, licence=licence, version=ours)
     files = {QUESTIONS: question_bytes(items), CARD: card.encode("utf-8", "backslashreplace")}
-    manifest = sealed(
-        Manifest(
-            generator=Generator(name="videoautoarena", version=ours),
-            source=source,
-            selection={"how": "every question of the file"},
-            licence=licence,
-            counts=counts_of(items),
-            files={name: sealed_file(content) for name, content in files.items()},
-            videos={item.video_id: BenchVideo() for item in items},
-            count=len(items),
-        )
+    draft = Manifest(
+        generator=Generator(name="videoautoarena", version=ours),
+        source=source,
+        selection={"how": "every question of the file"},
+        licence=licence,
+        counts=counts_of(items),
+        files={},
+        videos={item.video_id: BenchVideo() for item in items},
+        count=len(items),
     )
-    return Bench(manifest, {**files, MANIFEST: manifest_bytes(manifest)})
+    return seal(draft, files)
 
 
 @dataclass(frozen=True)

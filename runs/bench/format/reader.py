@@ -9,22 +9,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, Generic, NamedTuple, get_args
 
 from pydantic import ValidationError
+from typing_extensions import TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.schema import (
     BENCH_SCHEMA,
     DERIVED,
     FILES,
+    IMPORT,
     ITEMS,
     MANIFEST,
     PREFERENCE,
     QUESTIONS,
     RESULTS,
-    RUN,
     VIDEOS,
+    Entry,
     Item,
     Kind,
     Manifest,
@@ -44,18 +46,21 @@ MANY = 1000
 """Errors of shape beyond which none is named: a forged file can have a million of them."""
 
 
+E = TypeVar("E", bound=Entry, default=Item)
+
+
 @dataclass(frozen=True)
-class OpenBench:
+class OpenBench(Generic[E]):
     """A bench as everybody reads it; all its text is data that somebody else may have written."""
 
     folder: Path
     bench: str
     """Its digest of itself: two benches with one digest are the same, byte for byte."""
     manifest: Manifest
-    items: list[Item]
+    items: list[E]
 
     @cached_property
-    def by_qid(self) -> dict[str, Item]:
+    def by_qid(self) -> dict[str, E]:
         """The items by their qid, in the order of the file."""
         return {item.qid: item for item in self.items}
 
@@ -77,13 +82,14 @@ class Reading:
     bench: str | None = None
     """The bench's digest of itself; None when its manifest cannot be used."""
     manifest: Manifest | None = None
-    items: list[Item] = field(default_factory=list)
+    items: list[Any] = field(default_factory=list)
+    """Of the shape that belongs to the kind of the bench."""
     lines: int = 0
     problems: list[str] = field(default_factory=list)
     """Not yet safe to print: they quote names out of the files."""
 
 
-def open_bench(folder: Path) -> OpenBench:
+def open_bench(folder: Path) -> OpenBench[Any]:
     """Return the bench in `folder`, or BadInput where it is not as sealed; reads no video."""
     read = read_bench(folder)
     if read.problems or read.manifest is None or read.bench is None:
@@ -206,12 +212,13 @@ def _manifest_problems(found: _Found) -> Iterator[str]:
 
 
 def _entry_problems(manifest: Manifest) -> Iterator[str]:
-    """Name videos whose entry cannot be; of a run each is known by its content."""
-    must_be_known = manifest.source.kind == RUN or manifest.with_videos
+    """Name videos whose entry cannot be; of what was made here each is known by its content."""
+    is_ours = manifest.source.kind != IMPORT
+    must_be_known = is_ours or manifest.with_videos
     for id_, video in manifest.videos.items():
         if must_be_known and None in (video.sha256, video.path, video.size_bytes):
             yield f"{MANIFEST} lists video {id_} without its digest, path or size"
-        elif manifest.source.kind == RUN and (not id_ or not str(video.sha256).startswith(id_)):
+        elif is_ours and (not id_ or not str(video.sha256).startswith(id_)):
             yield f"{MANIFEST} lists video {id_} under a digest that is not its own"
 
 
@@ -263,7 +270,7 @@ def _read_items(path: Path, manifest: Manifest, read: Reading) -> None:
         read.problems += _count_problems(read.items, manifest)
 
 
-def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
+def _count_problems(items: list[Any], manifest: Manifest) -> Iterator[str]:
     """Name of what the questions of a bench that has changed are more or fewer than they were."""
     now = counts_of(items)
     for name, frozen in manifest.counts.items():
@@ -273,7 +280,7 @@ def _count_problems(items: list[Item], manifest: Manifest) -> Iterator[str]:
                 yield f"{QUESTIONS} holds {n} of {name} {part}, not {m}"
 
 
-def _item(line: bytes, shape: type[Item]) -> Item | str:
+def _item(line: bytes, shape: type[Entry]) -> Entry | str:
     try:
         return shape.model_validate(json.loads(line.decode("ascii")))
     except ValidationError as wrong:
@@ -282,14 +289,14 @@ def _item(line: bytes, shape: type[Item]) -> Item | str:
         return "is not ASCII JSON, or nested too deep"
 
 
-def _wrong(item: Item, manifest: Manifest, seen: set[str]) -> Iterator[str]:
+def _wrong(item: Entry, manifest: Manifest, seen: set[str]) -> Iterator[str]:
     if item.qid in seen:
         yield f"repeats the qid {item.qid}"
-    if manifest.source.kind == RUN and item.qid != item.own_qid():
-        yield (
-            f"has the qid {item.qid}, which does not belong to its content: its battle, video, "
-            "user, question or an answer changed"
-        )
+    if manifest.source.kind != IMPORT and item.qid != item.own_qid():
+        parts = "its battle, video, user, question or an answer"
+        if not isinstance(item, Item):
+            parts = "its video, task, question, an option, point or answer"
+        yield f"has the qid {item.qid}, which does not belong to its content: {parts} changed"
     if not item.qid:
         yield "has an empty qid"
     if item.video_id not in manifest.videos:

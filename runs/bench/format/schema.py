@@ -35,10 +35,13 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Length = Annotated[float, Field(ge=0)]
 QID_LENGTH = 16
-Kind = Literal["preference", "choice", "generation", "dialogue"]
+Kind = Literal["preference", "choice", "generation", "tasks", "dialogue"]
+"""`tasks` are items of choice and of generation in one set."""
 PREFERENCE: Kind = "preference"
+TASK_KINDS: tuple[Kind, ...] = ("choice", "generation", "tasks")
 RUN: Literal["run"] = "run"
 IMPORT: Literal["import"] = "import"
+MADE: Literal["made"] = "made"
 UNKNOWN = "unknown"
 """What stands in counts for what an item does not say."""
 
@@ -67,17 +70,26 @@ class Votes(Shape):
     tie: Count
 
 
-class Item(Shape):
-    """One line of questions.jsonl: a question with the answer that won and the one that lost.
+class Entry(Shape):
+    """One line of questions.jsonl, of whatever kind."""
+
+    schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
+    qid: str
+    """Of what was made here 16 hex digits, as `own_qid`; of an import its own, which is no path."""
+    video_id: str
+    """Key into the manifest's `videos`."""
+
+    def own_qid(self) -> str:
+        """Return the qid that belongs to this content."""
+        raise NotImplementedError
+
+
+class Item(Entry):
+    """A question with the answer that won and the one that lost.
 
     What may be null is not known where it was imported.
     """
 
-    schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
-    qid: str
-    """Of a run 16 hex digits of a digest, as `own_qid`; of an import its own, which is no path."""
-    video_id: str
-    """Key into the manifest's `videos`."""
     persona: str
     question: str
     selected_answer: str
@@ -107,6 +119,51 @@ class Item(Shape):
         """Return the qid that belongs to this content of a run."""
         asked = (self.battle, self.video_id, self.persona, self.question)
         return digest_of((*asked, self.selected_answer, self.rejected_answer))[:QID_LENGTH]
+
+
+OPTIONS = (2, 6)
+"""The least and the most options of an item of choice that can be asked."""
+
+
+class TaskItem(Entry):
+    """A question with a right answer: one of several options, or a text to be scored by.
+
+    An item without an answer is asked and comes out unscored.
+    """
+
+    task: str
+    """What it belongs to, such as `needle`; accuracies are means over tasks."""
+    question: str
+    options: list[str] = Field(default_factory=list)
+    """In the order in which they are shown; empty where the answer is free text."""
+    answer: str | None = None
+    """The text of the right option, or the reference for free text; null where it is not known."""
+    points: list[str] = Field(default_factory=list)
+    """What an answer in free text has to hold, one by one."""
+    split: str | None = None
+    """Which part of a published set it is from, such as `dev`; figures of two are never mixed."""
+    duration_s: Length | None = None
+    category: str | None = None
+    made: dict[str, JsonValue] = Field(default_factory=dict)
+    """How a made item came about: what stands where in its video, and the seed."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Keys of an imported item that mean nothing here, as they were."""
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether one of several options is right."""
+        return bool(self.options)
+
+    @property
+    def keys(self) -> frozenset[int]:
+        """The places of the right option: several where it is repeated, none where it lacks."""
+        right = (place for place, text in enumerate(self.options) if text == self.answer)
+        return frozenset(right)
+
+    def own_qid(self) -> str:
+        """Return the qid that belongs to this content."""
+        asked = (self.video_id, self.task, self.question)
+        return digest_of([*asked, self.options, self.answer, self.points])[:QID_LENGTH]
 
 
 class SealedFile(Shape):
@@ -148,9 +205,9 @@ class Generator(Shape):
 class Source(Shape):
     """What the bench was made from."""
 
-    kind: Literal["run", "import"]
+    kind: Literal["run", "import", "made"]
     format: str
-    """`videoautoarena` for a run, else the name of the format that was imported."""
+    """`videoautoarena`, or the name of the format that was imported."""
     digest: Digest | None = None
     """Of the battles of the run and how they ended, or of the bytes of the imported file."""
     layout: dict[str, JsonValue] | None = None
@@ -179,7 +236,7 @@ class Manifest(Shape):
     count: Count
 
 
-ITEMS: dict[Kind, type[Item]] = {PREFERENCE: Item}
+ITEMS: dict[Kind, type[Entry]] = {PREFERENCE: Item, **dict.fromkeys(TASK_KINDS, TaskItem)}
 """The shape of an item, by the kinds that this version reads."""
 
 
@@ -201,7 +258,7 @@ def sealed(manifest: Manifest) -> dict[str, Any]:
     return {**rest, "bench": digest_of(rest)}
 
 
-def question_bytes(items: list[Item]) -> bytes:
+def question_bytes(items: Sequence[Entry]) -> bytes:
     """Return questions.jsonl as it stands on disk."""
     lines = (json.dumps(item.model_dump(by_alias=True), allow_nan=False) for item in items)
     return "".join(f"{line}\n" for line in lines).encode("ascii")
@@ -221,12 +278,16 @@ def schemas() -> dict[str, dict[str, Any]]:
     manifest = Manifest.model_json_schema()
     manifest["properties"] = {**manifest["properties"], "bench": DIGEST}
     manifest["required"] = [*manifest["required"], "schema", "bench"]
-    item = Item.model_json_schema()
-    item["required"] = [*item["required"], "schema"]
-    return {
-        "bench-manifest.schema.json": {"$schema": DIALECT, **manifest},
-        "bench-question.schema.json": {"$schema": DIALECT, **item},
+    lines: dict[str, type[Entry]] = {
+        "bench-question.schema.json": Item,
+        "bench-task.schema.json": TaskItem,
     }
+    found = {"bench-manifest.schema.json": {"$schema": DIALECT, **manifest}}
+    for name, shape in lines.items():
+        line = shape.model_json_schema()
+        line["required"] = [*line["required"], "schema"]
+        found[name] = {"$schema": DIALECT, **line}
+    return found
 
 
 def write_schemas(folder: Path) -> None:
@@ -236,6 +297,8 @@ def write_schemas(folder: Path) -> None:
 
 
 SLICES = {
+    "task": "by task",
+    "split": "by split",
     "round": "by round",
     "duration": "by duration",
     "category": "by category",
@@ -248,15 +311,16 @@ SLICES = {
 """Names, and what they are called for people."""
 
 
-def part_of(item: Item, name: str) -> str:
+def part_of(item: Entry, name: str) -> str:
     """Return the part of a slice that an item is in; UNKNOWN where it does not say."""
     if name == "duration":
-        return UNKNOWN if item.duration_s is None else bucket(item.duration_s)
-    value = getattr(item, name)
+        length: float | None = getattr(item, name + "_s")
+        return UNKNOWN if length is None else bucket(length)
+    value = getattr(item, name, None)
     return UNKNOWN if value is None else str(value)
 
 
-def counts_of(items: Sequence[Item]) -> dict[str, dict[str, int]]:
+def counts_of(items: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """Return the number of items in each part, by slice, where anything is known of it."""
     counted = {}
     for name in SLICES:

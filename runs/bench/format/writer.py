@@ -1,4 +1,4 @@
-"""The videos of a bench: entries that refer to them, or copies with names of their own."""
+"""Writing a bench: its files sealed and put in one step; its videos referred to or copied."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ import shutil
 import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import sha256_of
-from videoautoarena.runs.bench.format.schema import RESULTS, VIDEOS, BenchSubtitles, BenchVideo
+from videoautoarena.runs.bench.format.schema import (
+    MANIFEST,
+    RESULTS,
+    VIDEOS,
+    BenchSubtitles,
+    BenchVideo,
+    Manifest,
+    manifest_bytes,
+    sealed,
+    sealed_file,
+)
 from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.opener import videos_folder
 from videoautoarena.runs.text.terminal import safe
@@ -32,6 +42,20 @@ class Copy(NamedTuple):
 
 Files = Mapping[str, bytes | Copy]
 """Path below the folder, with `/`, to what is to be there."""
+
+
+class Bench(NamedTuple):
+    """A bench in memory: its manifest, and the bytes of each of its files."""
+
+    manifest: dict[str, Any]
+    files: Files
+
+
+def seal(draft: Manifest, files: Mapping[str, bytes], copies: Files | None = None) -> Bench:
+    """Return a bench of these files; `draft` says all but their digests."""
+    seals = {name: sealed_file(content) for name, content in files.items()}
+    manifest = sealed(draft.model_copy(update={"files": seals}))
+    return Bench(manifest, {**files, **(copies or {}), MANIFEST: manifest_bytes(manifest)})
 
 
 def put(files: Files, to: Path) -> bool:

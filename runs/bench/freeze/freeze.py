@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
@@ -16,7 +16,6 @@ from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.report import find_all, read_input
 from videoautoarena.runs.bench.format.schema import (
     CARD,
-    MANIFEST,
     PARQUET,
     QUESTIONS,
     README,
@@ -27,12 +26,17 @@ from videoautoarena.runs.bench.format.schema import (
     Source,
     counts_of,
     digest_of,
-    manifest_bytes,
     question_bytes,
-    sealed,
-    sealed_file,
 )
-from videoautoarena.runs.bench.format.writer import Copy, copied, copies_of, entries_of, put
+from videoautoarena.runs.bench.format.writer import (
+    Bench,
+    Copy,
+    copied,
+    copies_of,
+    entries_of,
+    put,
+    seal,
+)
 from videoautoarena.runs.bench.freeze.card import (
     NOBODY_BLIND,
     CardInput,
@@ -127,13 +131,6 @@ def _reasons(left_out: Mapping[str, int]) -> str:
     return "; ".join(f"{count} {why}" for why, count in left_out.items() if count)
 
 
-class Bench(NamedTuple):
-    """A bench in memory: its manifest, and the bytes of each of its files."""
-
-    manifest: dict[str, Any]
-    files: Mapping[str, bytes | Copy]
-
-
 def freeze(
     folder: Path, to: Path, selection: Selection | None = None, extras: Extras | None = None
 ) -> Frozen:
@@ -200,10 +197,8 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     files = {QUESTIONS: question_bytes(items), CARD: _plain(card_text(about))}
     if extras.parquet:
         files |= {PARQUET: parquet_bytes(items), README: _plain(readme_text(about))}
-    seals = {name: sealed_file(content) for name, content in files.items()}
-    manifest = sealed(draft.model_copy(update={"files": seals}))
     copies = copies_of(run.store, entries, extras.videos) if extras.with_videos else {}
-    return Bench(manifest, {**files, **copies, MANIFEST: manifest_bytes(manifest)})
+    return seal(draft, files, copies)
 
 
 def _beside(run: Run, pool: Pool, items: Sequence[Item]) -> dict[str, Any]:
