@@ -9,12 +9,12 @@ option, and one alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from videoautoarena.agents.calls.replies import without_reasoning
 from videoautoarena.agents.prompting.options import LETTERS
-from videoautoarena.agents.roles.namings import Naming, Options, Reading
+from videoautoarena.agents.roles.namings import JOINED, Naming, Options, Reading
 
 
 class Chosen(NamedTuple):
@@ -37,7 +37,7 @@ _OF = r"(?:\s+(?:to|for|of)\s+(?:the|this|your)\s+question)?(?:\s+(?:letter|here
 _FINAL = re.compile(
     rf"\bfinal\s+{_ANSWER}(?:{_OF}{_IS}(?:\s*[:=])?|{_LETTER_NEXT}|(?=\s*\n))", re.IGNORECASE
 )
-_SAID = re.compile(
+_ANSWERED = re.compile(
     rf"\b{_ANSWER}{_OF}{_IS}(?:\s*[:=])?"
     rf"|\b{_RIGHT}\s+{_ANSWER}{_LETTER_NEXT}|\banswer(?=\s+\([A-Za-z]\))"
     r"|\b(?:i|we)(?:\s+\w+|['’]\w+)?(?:\s+\w+ly)?\s+(?:choose|chose|pick(?:ed)?|select(?:ed)?"
@@ -70,15 +70,19 @@ def read_choice(reply: str, options: Sequence[str]) -> Chosen:
     if not text.strip():
         return Chosen(None, "the reply is empty")
     reading = Reading.of(text, Options.of(options))
-    alone = reading.alone()
-    for declared in (_after(reading, _FINAL), [*_after(reading, _SAID), *_called(reading)]):
-        if declared:
-            last = max(one.end for one in declared)
-            doubts = [one for one in _after(reading, _MAYBE) if one.start > last]
-            if len(_places(alone)) > 1:
-                # A list of all options is no second answer, but a line behind the answer is one.
-                alone = [one for one in alone if one.is_letter and one.start > last]
-            return _settled([*declared, *doubts, *alone])
+    said, alone = _said(reading), reading.alone()
+    if final := _after(reading, _FINAL):
+        # What came to mind before is over, but for an answer that stands right before.
+        since = reading.line_before(final[0].start)
+        said = [*final, *(one for one in said if one.start >= since)]
+    if said:
+        last = max(one.end for one in said)
+        doubts = [one for one in _after(reading, _MAYBE) if one.start > last]
+        others = [one for one in alone if one not in said]
+        if len(_places(others)) > 1:
+            # A list of all options is no second answer, but a letter behind the answer is one.
+            others = [one for one in others if one.is_letter and one.start > last]
+        return _settled([*said, *doubts, *others])
     return _settled(alone or reading.anywhere())
 
 
@@ -102,14 +106,19 @@ def _after(reading: Reading, mark: re.Pattern[str]) -> list[Naming]:
     """Return what is named in what follows each such mark."""
     found: list[Naming] = []
     for match in mark.finditer(reading.masked):
-        found += reading.within(match.end())
+        said = reading.within(match.end())
+        before = reading.joined_before(match.start(), JOINED) if said else []
+        # "B or answer: C"; a text there is the end of a list of options that is said again
+        found += [*said, *(before if before and before[0].is_letter else [])]
     return found
 
 
-def _called(reading: Reading) -> Iterator[Naming]:
-    """Return what is said to be right behind its name."""
+def _said(reading: Reading) -> list[Naming]:
+    """Return what a reply says is its answer, before its name or behind it."""
+    found = _after(reading, _ANSWERED)
     for match in _CALLED.finditer(reading.masked):
-        yield from reading.joined_before(match.start())
+        found += reading.joined_before(match.start())
+    return found
 
 
 def _places(namings: Iterable[Naming]) -> set[int | None]:

@@ -20,8 +20,10 @@ from videoautoarena.agents.prompting.options import LETTERS
 _MASK = "\x01"
 _BEYOND = "ABCDEFGH"
 """Letters that are taken for an option's even where there are fewer options."""
-_LONGEST = 60_000
+_LONGEST = 20_000
 """Characters of a reply that are read, its last ones."""
+_REACH = 1_000
+"""Characters that may belong to what is said in one place."""
 
 _STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}\n]{0,200})\}")
 _BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,200})\}|<answer>([^<]{0,400})</answer>", re.IGNORECASE)
@@ -31,7 +33,8 @@ _EDGES = " .,;:!?-–—()[]'’"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 
 _ARTICLE = (
-    r"(?i:a\s+(?!(?:and|or|nor|is|was|because|since|as|but|not|with|seems|fits|matches)\b)\w)"
+    r"(?:[Aa]\s+(?!\w\b|(?i:and|or|nor|is|was|because|since|as|but|not|with|seems|fits|matches"
+    r"|options?|answers?|choices?|the)\b|(?:Best|Correct|Right|Final|My|So|It)\b)\w)"
 )
 _LETTER = re.compile(
     rf"(?P<strong>(?<!\w)\((?P<lone>[A-Za-z])\)"
@@ -40,7 +43,8 @@ _LETTER = re.compile(
     r"|(?P<lower>[a-z])(?=\s*(?:[),;:/&+]|\.(?!\w)|$|\n|(?i:or|and)\b)))"
 )
 _LEADING = re.compile(r"\s*(?:[).:,–—-]|(?i:because|since|as|is|was|seems|fits|matches)\b)")
-_JOINED = re.compile(
+_OFF = re.compile(r"\s*(?:[.,;:!?)]|$|\n)")
+JOINED = re.compile(
     r"(?:[\s,;/&+:.()–—-]|\b(?:or|and|nor|either|both|options?|answers?|choices?|then)\b)*",
     re.IGNORECASE,
 )
@@ -53,8 +57,8 @@ _FILLER = re.compile(
 _BEFORE_IT = re.compile(r"[\s,)]*(?:which|that|one)?\s*", re.IGNORECASE)
 _CUT = re.compile(
     r"\b(?:because|since|as|given that|due to|whereas|while|which|where|for|but|although|though"
-    r"|however|based on|who)\b|;",
-    re.IGNORECASE,
+    r"|however|based on|who)\b|;(?!\s*(?:option\s+)?\(?[A-Za-z]\)?(?:[\s.,;]*$|[.,;]))",
+    re.IGNORECASE | re.MULTILINE,
 )
 _AGAINST = re.compile(
     r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather than|\binstead of|\bother than|\bunlike"
@@ -66,10 +70,10 @@ _AGAINST = re.compile(
 )
 """Stands before what is ruled out."""
 _RULED_OUT = re.compile(
-    r"[\s,.:)–—-]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
+    r"[\s,)]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
     r"(?:\w+ly\s+|also\s+|both\s+|all\s+)?(?:not|wrong|incorrect|false|impossible|unlikely|out"
     r"|ruled out|eliminated|excluded|never)\b|(?:is|are|was|were|does|do|did|ca|could|would)n['’]t"
-    r"|cannot|never|\(?(?:wrong|incorrect|false|no|not)\b)",
+    r"|cannot|never\b)|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
     re.IGNORECASE,
 )
 """Stands behind what is ruled out."""
@@ -141,11 +145,15 @@ class Reading:
         while at < len(self.masked) and self.masked[at] in " \n:-–—":
             at += 1
         end = self._bounds[bisect_right(self._bounds, at)] if at < len(self.masked) else at
+        end = min(end, at + _REACH)
         if cut := _CUT.search(self.masked, at, end):
             end = cut.start()
         named = self._named(at, end)
-        first = [one for one in named if _FILLER.fullmatch(self._between(at, one.start, named))]
-        sure = [one for one in named if one.is_letter or " " in self._words(one) or one in first]
+        sure = [
+            one
+            for one in named
+            if one.is_letter or " " in self._words(one) or self._opens(one, at, named)
+        ]
         return self._kept(sure, at, end)
 
     def alone(self) -> list[Naming]:
@@ -157,20 +165,25 @@ class Reading:
                 found += named
         return found
 
-    def joined_before(self, at: int) -> list[Naming]:
-        """Return what is named right before a place, with what is joined to it."""
+    def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[Naming]:
+        """Return what is named right before a place but for a link, with what is joined to it."""
         start = self._bounds[max(0, bisect_right(self._bounds, max(0, at - 1)) - 1)]
+        start = max(start, at - _REACH)
         named = self._named(start, at)
         found: list[Naming] = []
         until = at
         for one in reversed(named):
-            link = _JOINED if found else _BEFORE_IT
             if not link.fullmatch(self.masked, one.end, until):
                 break
             found.append(one)
-            until = one.start
+            link, until = JOINED, one.start
         kept = self._kept(named, start, at)
         return [one for one in found if one in kept]
+
+    def line_before(self, at: int) -> int:
+        """Return where the line begins that holds text and comes before that of a place."""
+        line = self.masked.rfind("\n", 0, at) + 1
+        return self.masked.rfind("\n", 0, len(self.masked[:line].rstrip())) + 1
 
     def anywhere(self) -> list[Naming]:
         """Return what is named at all."""
@@ -205,9 +218,15 @@ class Reading:
 
     def _leads(self, one: Naming, start: int) -> bool:
         """Return whether an unsure naming begins a sentence, set off from what follows."""
-        if self.masked[start : one.start].strip(_EDGES):
+        off = _LEADING if one.is_letter else _OFF
+        is_first = not self.masked[start : one.start].strip(_EDGES)
+        return is_first and off.match(self.masked, one.end) is not None
+
+    def _opens(self, one: Naming, start: int, named: Sequence[Naming]) -> bool:
+        """Return whether a text is the first thing said from there, but for letters."""
+        if not _FILLER.fullmatch(self._between(start, one.start, named)):
             return False
-        return _LEADING.match(self.masked, one.end) is not None or not one.is_letter
+        return one.is_sure or _OFF.match(self.masked, one.end) is not None
 
     def _between(self, start: int, end: int, named: Sequence[Naming]) -> str:
         """Return what stands there beside what is named."""
@@ -231,7 +250,7 @@ class Reading:
         is_chain = False
         for i in reversed(range(len(named))):
             after = gaps[i + 1] if i + 1 < len(named) else None
-            if after is not None and out[i + 1] and _JOINED.fullmatch(after):
+            if after is not None and out[i + 1] and JOINED.fullmatch(after):
                 is_chain = is_chain or _BOTH.search(after) is not None
                 out[i] = out[i] or is_chain or named[i].place == named[i + 1].place
             else:
@@ -242,7 +261,7 @@ class Reading:
 
 def _is_list(gaps: Sequence[str]) -> bool:
     """Return whether the first gap joins two, by a word for it or by a comma before such a word."""
-    return all(map(_JOINED.fullmatch, gaps)) and any(map(_BOTH.search, gaps))
+    return all(map(JOINED.fullmatch, gaps)) and any(map(_BOTH.search, gaps))
 
 
 def _cleaned(text: str) -> str:
