@@ -241,7 +241,7 @@ class SummaryMarkerReply(Reply):
     reliability: ScaleReply
 
 
-_SCALE = '{"analysis": "...", "score": 4}'
+_SCALE = '{"analysis": "...", "score": 3}'
 _SHAPES: dict[str, str] = {
     "examiner": (
         '{"account": "...", "category": "...", '

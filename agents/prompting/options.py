@@ -41,12 +41,13 @@ def offered(text: str) -> Offer | None:
     *lines, last = text.strip().split("\n")
     if last.strip() != CLOSING:
         return None
-    options: list[str] = []
-    while lines and (found := _LINE.fullmatch(lines[-1].strip())):
+    found: list[re.Match[str]] = []
+    while lines and (match := _LINE.fullmatch(lines[-1].strip())):
         lines.pop()
-        options.insert(0, found[2])
-        if found[1] == LETTERS[0]:
+        found.insert(0, match)
+        if match[1] == LETTERS[0]:
             break
-    else:
+    letters = "".join(match[1] for match in found)
+    if len(found) < 2 or not LETTERS.startswith(letters):
         return None
-    return Offer("\n".join(lines).strip(), tuple(options)) if len(options) > 1 else None
+    return Offer("\n".join(lines).strip(), tuple(match[2] for match in found))
