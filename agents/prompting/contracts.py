@@ -11,9 +11,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    create_model,
+)
 
 from videoautoarena.memory.records.records import CATEGORIES, Role, Standard
 
@@ -183,6 +192,56 @@ class GraderReply(Reply):
     question_2: GradeReply
 
 
+_POINT_SCORES = (1, 3, 5)
+
+
+def _of_a_point(score: int) -> int:
+    if score not in _POINT_SCORES:
+        raise ValueError("a scoring point is given 1, 3 or 5")
+    return score
+
+
+def _plain_number(said: object) -> object:
+    """Return a score without what JSON would let pass for one; true is no 1."""
+    return str(said) if isinstance(said, bool) else said
+
+
+class PointReply(Reply):
+    """What an answer says to one scoring point."""
+
+    analysis: Text
+    score: Annotated[int, BeforeValidator(_plain_number), AfterValidator(_of_a_point)]
+
+
+class ScaleReply(Reply):
+    """What decides one scale, and how far up it the answer stands."""
+
+    analysis: Text
+    score: Annotated[Score, BeforeValidator(_plain_number)]
+
+
+class SceneMarkerReply(Reply):
+    """A score for every scoring point in its order, and one for relevance."""
+
+    points: tuple[PointReply, ...]
+    relevance: ScaleReply
+
+
+@cache
+def scene_marker_reply(points: int) -> type[SceneMarkerReply]:
+    """Return what a marking of so many scoring points is held to."""
+    held = Annotated[tuple[PointReply, ...], Field(min_length=points, max_length=points)]
+    return create_model("SceneMarkerReply", __base__=SceneMarkerReply, points=(held, ...))
+
+
+class SummaryMarkerReply(Reply):
+    """A score on each of the two scales of a summary."""
+
+    completeness: ScaleReply
+    reliability: ScaleReply
+
+
+_SCALE = '{"analysis": "...", "score": 3}'
 _SHAPES: dict[str, str] = {
     "examiner": (
         '{"account": "...", "category": "...", '
@@ -215,6 +274,15 @@ _SHAPES: dict[str, str] = {
         '"relevance": "...", "helpfulness": "...", "verdict": "A>B"}\n'
         'verdict is one of "A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain": A is much better, a '
         "little better, neither is, B is a little better, much better, or that you cannot tell."
+    ),
+    "scene_marker": (
+        '{"points": [{"analysis": "...", "score": 5}, {"analysis": "...", "score": 1}], '
+        f'"relevance": {_SCALE}}}\n'
+        "points has one entry for every scoring point, in their order, each with a score of 1, 3 "
+        "or 5. The score of relevance lies between 1 and 5."
+    ),
+    "summary_marker": (
+        f'{{"completeness": {_SCALE}, "reliability": {_SCALE}}}\nEach score lies between 1 and 5.'
     ),
 }
 

@@ -27,8 +27,11 @@ SLOTS: dict[str, tuple[str, ...]] = {
     "grader": ("persona", "question_1", "question_2"),
 }
 """Role to the slots that its file must have, each exactly once, on a line of its own."""
+_KEY = ("question", "reference", "points", "answer")
 BENCH_SLOTS: dict[str, tuple[str, ...]] = {
-    "comparer": ("persona", "question", "answer_a", "answer_b")
+    "comparer": ("persona", "question", "answer_a", "answer_b"),
+    "scene_marker": _KEY,
+    "summary_marker": _KEY,
 }
 """The same of roles that no run has, only a bench."""
 _ALL_SLOTS = SLOTS | BENCH_SLOTS

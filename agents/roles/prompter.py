@@ -32,7 +32,8 @@ class Task:
     """What one role is to do, before it is put into words."""
 
     role: Role
-    frames: Frames
+    frames: Frames | None
+    """None where nothing is shown."""
     scope: str
     """The video id for examiner and persona, else the slot id."""
     ask: int = 0
@@ -106,11 +107,14 @@ class Prompter:
     ) -> Request:
         ordinal = 2 * task.ask + bool(repair)
         nonce = Nonce(scope=task.scope, role=task.role, generation=generation, ordinal=ordinal)
-        frames = task.frames if model.is_offline else uncaptioned(task.frames)
+        frames = task.frames
+        if frames is not None:
+            frames = frames if model.is_offline else uncaptioned(frames)
+            frames = thinned(frames, model.frame_limit(task.role))
         return Request(
             role=task.role,
             text=self._text(task, repair),
-            frames=thinned(frames, model.frame_limit(task.role)),
+            frames=frames,
             nonce=nonce,
             prompt=self.prompts.digests[task.role],
         )

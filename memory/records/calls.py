@@ -97,7 +97,16 @@ class Learnt(Record):
 
 
 Role = Literal[
-    "examiner", "persona", "questioner", "contestant", "judge", "evolver", "grader", "comparer"
+    "examiner",
+    "persona",
+    "questioner",
+    "contestant",
+    "judge",
+    "evolver",
+    "grader",
+    "comparer",
+    "scene_marker",
+    "summary_marker",
 ]
 
 

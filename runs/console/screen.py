@@ -51,6 +51,8 @@ SPEECH = {
     "evolver": "evolves the question",
     "grader": "grades the question",
     "comparer": "compares both answers",
+    "scene_marker": "marks a description",
+    "summary_marker": "marks a summary",
 }
 STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader": "yellow"}
 

@@ -20,7 +20,10 @@ LIMITS_FILE = "local/limits"
 """What servers turned out to take; no part of the run, since what a call was made from is in it."""
 _FORM = TypeAdapter(tuple[Learnt, ...])
 Post = Literal["contestant", "judge", "examiner"]
-_POSTS: dict[Role, Post] = {"contestant": "contestant", "judge": "judge", "comparer": "judge"}
+_POSTS: dict[Role, Post] = {
+    "contestant": "contestant",
+    **dict.fromkeys(("judge", "comparer", "scene_marker", "summary_marker"), "judge"),
+}
 """Who speaks in a role; the examiner in all others."""
 
 

@@ -46,6 +46,8 @@ WORDS: Mapping[Role, Words] = {
     "evolver": Words(2_500, 30_000, 700),
     "grader": Words(900, 8_000, 250),
     "comparer": Words(1_900, 24_000, 1_000),
+    "scene_marker": Words(1_100, 24_000, 500),
+    "summary_marker": Words(1_300, 24_000, 300),
 }
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 

@@ -13,6 +13,8 @@ from videoautoarena.agents.prompting.contracts import (
     PersonaReply,
     QuestionerReply,
     Reply,
+    SceneMarkerReply,
+    SummaryMarkerReply,
 )
 
 _SCHEMAS: dict[str, type[Reply]] = {
@@ -23,6 +25,8 @@ _SCHEMAS: dict[str, type[Reply]] = {
     "evolver": EvolverReply,
     "grader": GraderReply,
     "comparer": ComparerReply,
+    "scene_marker": SceneMarkerReply,
+    "summary_marker": SummaryMarkerReply,
 }
 
 

@@ -16,21 +16,26 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
+from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
 from videoautoarena.agents.offline.players.viewers import answer, examine, first_question, invent
 from videoautoarena.agents.offline.vision.frame_features import Sent, read
 from videoautoarena.agents.prompting.fences import open_fences
 
 PANEL = frozenset({"examiner", "judge"})
 """Kinds that play whichever role the contract names."""
+MARKS = {"scene_marker": mark_scene, "summary_marker": mark_summary}
+"""Roles that are shown no frames."""
 
 
 def reply(kind: str, sent: Sent) -> str:
     """Return the reply of an offline model; the role is read outside the fences only."""
     # a contestant is never anything else, whatever the question says of reply formats
     role = sent.role if kind in PANEL else None
+    blocks = open_fences(sent.text)[1] if role else {}
+    if role in MARKS:
+        return json.dumps(MARKS[role](blocks))
     if role is None or not sent.pictures:
         return answer(kind, sent)
-    blocks = open_fences(sent.text)[1]
     if role == "examiner":
         return json.dumps(examine(sent))
     acts = {

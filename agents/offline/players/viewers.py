@@ -19,10 +19,12 @@ from videoautoarena.agents.offline.language.phrasing import (
     understand,
 )
 from videoautoarena.agents.offline.language.values import Dice, counted, table
+from videoautoarena.agents.offline.players.choosing import choose
 from videoautoarena.agents.offline.players.scoring import askable, difficulty
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
 from videoautoarena.agents.prompting.fences import attacked, attacks
+from videoautoarena.agents.prompting.options import offered
 
 _SCENES = 40
 _FIRST_FACTS = 2
@@ -132,13 +134,15 @@ def answer(kind: str, sent: Sent) -> str:
     """Return what a contestant of that kind says to what it was sent."""
     if kind == "parrot":
         return str(table("players", "manners")["parrot"])
-    plain = _plain_answer(sent)
+    offer = offered(sent.question)
+    plain = _plain_answer(sent) if offer is None else choose(sent, offer)
     if kind == "windbag":
         padding = table("players", "manners")["padding"]
         before, between, after, last, _ = Dice("padding", sent.question).shuffled(padding)
-        gap = "\n\n" if plain[0] in "|-{" else " "
+        gap = "\n\n" if offer or plain[0] in "|-{" else " "
         return f"{before} {between}{gap}{plain}{gap}{after} {last}"
-    if kind == "trickster":
+    # a choice is read without a judge, so that there is nobody to be tricked
+    if kind == "trickster" and offer is None:
         dice = Dice("attack", sent.question, *(p.digest.hex() for p in sent.pictures))
         return attacked(plain, dice.one(attacks()), question=sent.question, contracts=1)
     return plain

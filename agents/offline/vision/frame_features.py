@@ -191,7 +191,7 @@ _STEPS: Memo[tuple[bytes, bytes], Step] = Memo(32768)
 
 def glance(picture: Picture) -> Glance:
     """Return what one frame shows. Decodes once per digest, about 1 ms."""
-    return _GLANCES.get(picture.digest, lambda: _look(base64.b64decode(picture.base64)))
+    return _GLANCES.get(picture.digest, lambda: measured(base64.b64decode(picture.base64)))
 
 
 def step(before: Picture, after: Picture) -> Step:
@@ -221,7 +221,8 @@ def _compare(one: Glance, other: Glance) -> Step:
     return Step(recoloured, 1 - alike, float(np.abs(difference).mean() / 255))
 
 
-def _look(jpeg: bytes) -> Glance:
+def measured(jpeg: bytes) -> Glance:
+    """Return what one JPEG shows; not remembered, unlike `glance`."""
     small = _shrunk(jpeg)
     grey = np.asarray(small, np.float32) @ _LUMA
     square = small.resize((_THUMB_PX, _THUMB_PX), Image.Resampling.BOX)

@@ -22,6 +22,8 @@ ROLES: tuple[Role, ...] = (
     "evolver",
     "grader",
     "comparer",
+    "scene_marker",
+    "summary_marker",
 )
 WORDS = {
     1: {
@@ -32,6 +34,8 @@ WORDS = {
         "evolver": "68382fc9747d1116",
         "grader": "05bf651ce939e4de",
         "comparer": "ce7fd741060dec1e",
+        "scene_marker": "5a1bb17d9a8ed49d",
+        "summary_marker": "6028be9689d12cae",
     },
     2: {
         "examiner": "4b8cec999856669b",
@@ -41,6 +45,8 @@ WORDS = {
         "evolver": "397bb8033b3c099f",
         "grader": "bc3e48202cf7ff21",
         "comparer": "a3cdda84fcaa4eb0",
+        "scene_marker": "60af88a25512db93",
+        "summary_marker": "12dda6c025f7fc2a",
     },
 }
 """Number to role to the first digits of the digest of what its contract says."""

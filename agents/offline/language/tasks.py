@@ -1,0 +1,115 @@
+"""Tasks about pictures that break into a video: worded for whoever makes them, and read again.
+
+What a picture looks like is said in one form, so that two who look at it say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+from videoautoarena.agents.offline.language.values import Dice, table
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance
+from videoautoarena.agents.offline.vision.looks import LIGHTS, Look, likeness_to, look_of
+from videoautoarena.agents.prompting.options import Offer
+
+Kind = Literal["needle", "order", "count"]
+
+
+class Sought(NamedTuple):
+    """What a question with options wants looked for."""
+
+    kind: Kind
+    looks: tuple[tuple[Look, ...], ...]
+    """Of each option: one of a needle, several in their order; of a count the one that is asked."""
+    counts: tuple[int, ...] = ()
+    """Of each option of a count."""
+
+
+def describe(glances: Sequence[Glance]) -> str | None:
+    """Return the words for a stretch; None where a second look would say otherwise."""
+    look = look_of(glances)
+    return None if look is None else _form().format(**look._asdict())
+
+
+def fit(text: str, glance: Glance) -> float:
+    """Return how well a frame fits words that `describe` gave, 0 to 1; 0 for any others."""
+    look = _look(text)
+    return 0.0 if look is None else likeness_to(look, glance)
+
+
+def word_needle(dice: Dice) -> str:
+    """Return a question whose options are descriptions, one of them of what broke in."""
+    return str(dice.one(_wordings("needle")))
+
+
+def word_order(dice: Dice) -> str:
+    """Return a question whose options are made by `in_order`."""
+    return str(dice.one(_wordings("order")))
+
+
+def word_count(text: str, dice: Dice) -> str:
+    """Return a question for how often the described picture breaks in; its options are numbers."""
+    return str(dice.one(_wordings("count"))).format(look=text)
+
+
+def in_order(texts: Sequence[str]) -> str:
+    """Return one option of a question for the order: descriptions, the first to come first."""
+    return str(table("language", "tasks")["then"]).join(texts)
+
+
+def sought(offer: Offer) -> Sought | None:
+    """Return what a question of this form wants looked for; None for any other question."""
+    asked = " ".join(offer.question.split())
+    for text in _counted(asked):
+        look = _look(text)
+        if look is not None and all(option.isdecimal() for option in offer.options):
+            return Sought("count", ((look,),), tuple(map(int, offer.options)))
+    for kind in ("needle", "order"):
+        if asked in _wordings(kind):
+            return _sought_among(kind, offer.options)
+    return None
+
+
+def _sought_among(kind: Kind, options: Sequence[str]) -> Sought | None:
+    found = []
+    for option in options:
+        parts = option.split(str(table("language", "tasks")["then"]))
+        looks = [look for part in parts if (look := _look(part)) is not None]
+        if len(looks) != len(parts) or (kind == "needle") != (len(parts) == 1):
+            return None
+        found.append(tuple(looks))
+    return Sought(kind, tuple(found))
+
+
+def _counted(asked: str) -> list[str]:
+    """Return what a question for a number of times asks about, by each wording that it has."""
+    found = []
+    for wording in _wordings("count"):
+        before, after = wording.split("{look}")
+        if asked.startswith(before) and asked.endswith(after):
+            found.append(asked[len(before) : len(asked) - len(after)])
+    return found
+
+
+def _look(text: str) -> Look | None:
+    found = _pattern().fullmatch(" ".join(text.split()))
+    return Look(*found.groups()) if found else None
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    colour = f"({'|'.join(COLOURS)})"
+    light = f"({'|'.join(LIGHTS)})"
+    return re.compile(_form().format(light=light, main=colour, second=colour))
+
+
+def _form() -> str:
+    return str(table("language", "tasks")["look"])
+
+
+def _wordings(kind: Kind) -> list[str]:
+    found: list[str] = table("language", "tasks")[kind]
+    return found

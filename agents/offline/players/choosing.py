@@ -1,0 +1,61 @@
+"""Contestants before a question with options: what the frames show decides, else a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, groupby
+
+from videoautoarena.agents.offline.language.tasks import Sought, sought
+from videoautoarena.agents.offline.language.values import Dice, table
+from videoautoarena.agents.offline.vision.frame_features import Glance, Sent, glance
+from videoautoarena.agents.offline.vision.looks import FITS, Look, likeness_to
+from videoautoarena.agents.prompting.options import LETTERS, Offer
+
+
+def choose(sent: Sent, offer: Offer) -> str:
+    """Return a reply that names one option: of those that fit the frames best, or of them all."""
+    dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
+    place = dice.one(_fitting(sent, offer))
+    said: str = dice.one(table("players", "manners")["choices"])
+    return said.format(letter=LETTERS[place], option=offer.options[place])
+
+
+def _fitting(sent: Sent, offer: Offer) -> Sequence[int]:
+    """Return the places of the options between which these frames leave the choice."""
+    every = range(len(offer.options))
+    wanted = sought(offer)
+    if wanted is None or not sent.pictures:
+        return every
+    shown = [glance(one) for one in sorted(sent.pictures, key=lambda picture: picture.time_s)]
+    found = {"needle": _needle, "order": _orders, "count": _count}[wanted.kind]
+    return found(wanted, shown) or every
+
+
+def _needle(wanted: Sought, shown: Sequence[Glance]) -> list[int]:
+    """Return the option that any frame fits best, if one fits at all."""
+    best = [max(likeness_to(look, frame) for frame in shown) for (look,) in wanted.looks]
+    return [best.index(max(best))] if max(best) > FITS else []
+
+
+def _orders(wanted: Sought, shown: Sequence[Glance]) -> list[int]:
+    """Return the options that break the fewest pairs of what was seen."""
+    seen: dict[Look, int] = {}
+    for look in dict.fromkeys(look for looks in wanted.looks for look in looks):
+        fits = [likeness_to(look, frame) for frame in shown]
+        if max(fits) > FITS:
+            seen[look] = fits.index(max(fits))
+    broken = [
+        sum(seen[a] > seen[b] for a, b in combinations([one for one in looks if one in seen], 2))
+        for looks in wanted.looks
+    ]
+    return [place for place, pairs in enumerate(broken) if pairs == min(broken)]
+
+
+def _count(wanted: Sought, shown: Sequence[Glance]) -> list[int]:
+    """Return the least option that allows the runs of frames that fit; runs may go unseen."""
+    ((look,),) = wanted.looks
+    runs = sum(fits for fits, _ in groupby(shown, lambda one: likeness_to(look, one) > FITS))
+    if not runs:
+        return []
+    allowed = [count for count in wanted.counts if count >= runs] or [max(wanted.counts)]
+    return [wanted.counts.index(min(allowed))]

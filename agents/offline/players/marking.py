@@ -1,0 +1,137 @@
+"""The offline judge with a written key and no frames: are its facts in the answer, in any words?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from videoautoarena.agents.offline.facets.colours import NEIGHBOURS
+from videoautoarena.agents.offline.facets.facet import Value, is_stretch, stretch
+from videoautoarena.agents.offline.language.reader import Claim, hear, split_units
+
+_LENGTH_S = 60.0
+"""A video's length is not in a key; only words like "in the first half" are read by it."""
+_NEAR_S, _FAR_S = 1.0, 3.0
+"""So far apart two times are still the same, or nearly."""
+_SAME, _PARTLY = 0.75, 0.4
+"""Share of a fact from which on it is said, or said in part."""
+_OF_IT = 0.3
+"""Share of its words that the key has, too, from which on a sentence is about it."""
+_NUMBER = re.compile(r"^\s*\d+[.)]\s+")
+_WORD = re.compile(r"[^\W_]{3,}")
+_COMMON = frozenset(
+    _WORD.findall(
+        "the and are was were its his her their this that with from into for then there here has "
+        "had have been being which who what when where while one picture video scene frame"
+    )
+)
+
+
+def mark_scene(blocks: dict[str, str]) -> dict[str, object]:
+    """Return 1, 3 or 5 for each scoring point, and how far the answer stays with them."""
+    answer = blocks.get("answer", "")
+    points = _points(blocks)
+    shares = [_said(point, answer) for point in points]
+    focus = _focus(answer, [blocks.get("reference", ""), *points])
+    return {
+        "points": [{"analysis": _word(s), "score": 1 + 2 * _degree(s)} for s in shares],
+        "relevance": _scale("of the answer is about what was asked", focus),
+    }
+
+
+def mark_summary(blocks: dict[str, str]) -> dict[str, object]:
+    """Return how much of the key the answer holds, and how much of it agrees with the key."""
+    answer, reference = blocks.get("answer", ""), blocks.get("reference", "")
+    facts = _points(blocks) or split_units(reference)
+    held = fmean(_degree(_said(fact, answer)) / 2 for fact in facts) if facts else 0.0
+    return {
+        "completeness": _scale("of the key stands in the answer", held),
+        "reliability": _scale("of the answer agrees with the key", _agreed(answer, blocks)),
+    }
+
+
+def _points(blocks: dict[str, str]) -> list[str]:
+    lines = (_NUMBER.sub("", line).strip() for line in blocks.get("points", "").splitlines())
+    return [line for line in lines if line]
+
+
+def _degree(share: float) -> int:
+    return 2 if share >= _SAME else 1 if share >= _PARTLY else 0
+
+
+def _word(share: float) -> str:
+    return ("I do not find it in the answer.", "A part of it is said.", "It is said.")[
+        _degree(share)
+    ]
+
+
+def _scale(what: str, share: float) -> dict[str, object]:
+    return {"analysis": f"About {share:.0%} {what}.", "score": round(1 + 4 * share)}
+
+
+def _said(fact: str, answer: str) -> float:
+    """Return how much of a fact an answer says, 0 to 1: its claims, or its words if it has none."""
+    claims = hear(fact, _LENGTH_S).claims
+    if not claims:
+        return max((_shared(fact, unit) for unit in split_units(answer)), default=0.0)
+    heard = hear(answer, _LENGTH_S, [claim.key for claim in claims]).claims
+    return fmean(_borne_out(claim, heard) for claim in claims)
+
+
+def _borne_out(claim: Claim, heard: Iterable[Claim]) -> float:
+    """Return how well what was heard bears a claim out; several values share one credit."""
+    values = list(dict.fromkeys(other.value for other in heard if other.key == claim.key))
+    return fmean(_alike(claim.value, value) for value in values) if values else 0.0
+
+
+def _alike(one: Value, other: Value) -> float:
+    if one == other:
+        return 1.0
+    if is_stretch(one) and is_stretch(other):
+        apart = max(abs(a - b) for a, b in zip(stretch(one), stretch(other), strict=True))
+        return 1.0 if apart <= _NEAR_S else 0.5 if apart <= _FAR_S else 0.0
+    if isinstance(one, int) and isinstance(other, int):
+        return 0.5 if abs(one - other) == 1 else 0.0
+    if isinstance(one, str) and isinstance(other, str):
+        return 0.5 if frozenset((one, other)) in NEIGHBOURS else 0.0
+    return 0.0
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text.lower()) if word not in _COMMON}
+
+
+def _shared(text: str, other: str) -> float:
+    words = _words(text)
+    return len(words & _words(other)) / len(words) if words else 0.0
+
+
+def _focus(answer: str, key: Sequence[str]) -> float:
+    """Return the share of an answer's words in sentences about what the key is about."""
+    known = {claim.key for text in key for claim in hear(text, _LENGTH_S).claims}
+    heard = hear(answer, _LENGTH_S, sorted(known))
+    about = {claim.unit for claim in heard.claims if claim.key in known}
+    whole = " ".join(key)
+    sizes = [len(unit.split()) for unit in heard.units]
+    own = sum(
+        size
+        for place, (unit, size) in enumerate(zip(heard.units, sizes, strict=True))
+        if place in about or _shared(unit, whole) >= _OF_IT
+    )
+    return own / sum(sizes) if sum(sizes) else 0.0
+
+
+def _agreed(answer: str, blocks: dict[str, str]) -> float:
+    """Return the share of an answer's sentences that agree with the key; of none, none."""
+    key = "\n".join([blocks.get("reference", ""), *_points(blocks)])
+    truths = hear(key, _LENGTH_S).claims
+    heard = hear(answer, _LENGTH_S, list(dict.fromkeys(truth.key for truth in truths)))
+    held: list[float] = []
+    for place, unit in enumerate(heard.units):
+        claims = [claim for claim in heard.claims if claim.unit == place]
+        if claims:
+            held.append(fmean(_borne_out(claim, truths) for claim in claims))
+        elif _words(unit) and place not in heard.hedged:
+            held.append(1.0 if _shared(unit, key) >= 2 * _OF_IT else 0.0)
+    return fmean(held) if held else 0.0
