@@ -59,9 +59,10 @@ def learn_linearly(layout: Layout, features: Any, fold: Ints) -> Floats:
     """Return the map from keys to how right options look to what is learned, shape (N, N).
 
     It is to be applied to 1 for a right option and 0 for a wrong one, less the chance of either;
-    what it makes of the options of a part hangs on the keys of the others alone. This is the first
-    step that Newton would take up the likelihood of `classify`. It is linear in the keys, so that
-    keys drawn a thousand times cost one product of matrices and no thousand regressions.
+    what it makes of the options of a part hangs on the keys of the others alone. This is, but for
+    a factor, the first step that Newton would take up the likelihood of `classify`. It is linear in
+    the keys, so that keys drawn a thousand times cost one product of matrices and no thousand
+    regressions.
     """
     products = (features @ features.T).toarray() + 1.0
     chance = (1.0 / layout.size)[layout.owner]

@@ -133,7 +133,8 @@ def find_defects(items: Sequence[Item]) -> tuple[Defect, ...]:
 
 def _rank(item: Item) -> tuple[object, ...]:
     right = item.options[item.key] if item.keyed and item.key is not None else ""
-    return (item.question, sorted(item.options), item.task, item.video, right)
+    alike = (item.question, sorted(item.options), item.task, item.video, right)
+    return (*alike, item.options)
 
 
 def _flaws(item: Item) -> list[Flaw]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from videoautoarena.scoring.shortcuts.items import Item
 
-COLOURS = ("black", "grey", "white", "red", "orange", "brown", "yellow", "green", "teal", "blue")
+DULL = ("black", "grey", "white", "brown")
+COLOURS = (*DULL, "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
 LIGHTS = ("dark", "half-lit", "bright")
 ASKED = "Which of these pictures is on the screen for a moment?"
 Draw = np.random.Generator
