@@ -112,7 +112,8 @@ def measure_apart(right: ArrayLike, given_away: ArrayLike, video: ArrayLike | No
 def average(figures: Sequence[Share], together: Floats | None = None) -> Share:
     """Return the mean of figures and its 95 % interval.
 
-    The distances of the bounds from their values are put together as standard errors would be.
+    The distances of the bounds from their values are put together as standard errors would be, and
+    never to less than if figures had nothing in common: few videos go against each other by chance.
 
     Args:
         figures: each with its interval.
@@ -128,7 +129,8 @@ def average(figures: Sequence[Share], together: Floats | None = None) -> Share:
     value, low, high, n = (np.array(column) for column in zip(*figures, strict=True))
     linked = np.eye(len(value)) if together is None else together
     down, up = (
-        float(np.sqrt(reach @ linked @ reach)) / len(value) for reach in (value - low, high - value)
+        float(np.sqrt(np.maximum(reach @ linked @ reach, reach @ reach))) / len(value)
+        for reach in (value - low, high - value)
     )
     mean = float(value.mean())
     return Share(mean, mean - down, mean + up, int(n.sum()))
@@ -156,7 +158,7 @@ def _measure(
 
 
 def _link(values: Floats, task: Ints, groups: Ints) -> Floats:
-    """Return how tasks go together across the videos they share; less than 0 counts as 0."""
+    """Return how tasks go together across the videos they share, shape (tasks, tasks)."""
     tasks = int(task.max(initial=-1)) + 1
     mean = np.bincount(task, values, tasks) / np.bincount(task, minlength=tasks)
     sums = np.zeros((tasks, int(groups.max(initial=-1)) + 1))
@@ -164,6 +166,5 @@ def _link(values: Floats, task: Ints, groups: Ints) -> Floats:
     length = np.sqrt((sums**2).sum(axis=1))
     scale = np.outer(length, length)
     linked = np.divide(sums @ sums.T, scale, out=np.zeros_like(scale), where=scale > 0.0)
-    linked = np.clip(linked, 0.0, 1.0)
     np.fill_diagonal(linked, 1.0)
     return linked

@@ -37,16 +37,16 @@ def read_table(text: str) -> tuple[Row, ...]:
     """Return the rows of a table of columns parted by tabs.
 
     Its first line has the names of columns, the first that of the rows. Columns other than those of
-    figures by task are not named and passed over; so are lines without figures, such as headings.
+    figures by task are not named and passed over; so are lines of one cell, which are headings.
 
     Raises:
-        ValueError: no column of a mean, or a row with a figure that is none.
+        ValueError: no column of a mean, or a row that lacks a figure or has one that is none.
     """
-    lines = [line.split("\t") for line in text.strip().splitlines() if line.strip()]
+    lines = [line.split("\t") for line in text.splitlines() if line.strip()]
     head = [name.strip() for name in lines[0]] if lines else []
     if not {CHOICE_MEAN, GENERATED_MEAN} & set(head):
         raise ValueError(f"a table must have a column {CHOICE_MEAN} or {GENERATED_MEAN}")
-    return tuple(_read_row(head, cells) for cells in lines[1:] if len(cells) == len(head))
+    return tuple(_read_row(head, cells) for cells in lines[1:] if any(map(str.strip, cells[1:])))
 
 
 def recompute(row: Row) -> tuple[Recomputed, ...]:
@@ -61,6 +61,8 @@ def recompute(row: Row) -> tuple[Recomputed, ...]:
 
 def _read_row(head: list[str], cells: list[str]) -> Row:
     name, printed = cells[0].strip(), dict[str, str]()
+    if len(cells) != len(head):
+        raise ValueError(f"{name}: {len(cells)} cells where there are {len(head)} columns")
     choice, generated = list[float](), list[float]()
     for column, cell in zip(head[1:], cells[1:], strict=True):
         if column in (CHOICE_MEAN, GENERATED_MEAN):
