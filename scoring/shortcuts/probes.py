@@ -63,7 +63,7 @@ MOST_LEARNED = 500
 _EVEN, _SLACK = 0.01, 1e-6
 
 
-class Finding(NamedTuple):
+class ProbeResult(NamedTuple):
     """What one probe earns on a set."""
 
     probe: str
@@ -89,7 +89,7 @@ class Report(NamedTuple):
     n: int
     """Items with a key and at least two options; nothing but defects is said of others. One whose
     key is none of its options is among them, and nothing names it."""
-    findings: tuple[Finding, ...]
+    results: tuple[ProbeResult, ...]
     leak: Floats
     """Shape (items given,), how likely the probes found name the key; NaN without one."""
     given_away: NDArray[np.bool_]
@@ -129,16 +129,16 @@ def probe_items(
     if len(layout.key) == 0:
         return Report(0, (), leak, np.zeros(len(items), np.bool_), find_defects(items))
     found = [(_pick(ready, name), name) for name in PROBES if name in probes]
-    findings = tuple(_find(ready, picks, name) for picks, name in found)
+    results = tuple(_find(ready, picks, name) for picks, name in found)
     speaking = [
         picks.top / picks.shared[layout.owner]
-        for (picks, _), finding in zip(found, findings, strict=True)
-        if finding.reading == "found"
+        for (picks, _), result in zip(found, results, strict=True)
+        if result.reading == "found"
     ]
     told = np.column_stack([*speaking, np.empty((len(layout.owner), 0))])
     leak[layout.given[: len(layout.key)]] = measure_leaks(layout, told, ready.fold)
     away = np.nan_to_num(leak) > GIVEN_AWAY
-    return Report(len(layout.given), findings, leak, away, find_defects(items))
+    return Report(len(layout.given), results, leak, away, find_defects(items))
 
 
 def _prepare(items: Sequence[Item], draws: int, seed: int) -> _Set:
@@ -156,7 +156,7 @@ def _pick(ready: _Set, name: str) -> Picks:
     return pick(rates[0], layout)
 
 
-def _find(ready: _Set, picks: Picks, name: str) -> Finding:
+def _find(ready: _Set, picks: Picks, name: str) -> ProbeResult:
     layout = ready.layout
     earned = picks.earn(layout.key)
     credits = np.full(len(ready.items), np.nan)
@@ -164,7 +164,7 @@ def _find(ready: _Set, picks: Picks, name: str) -> Finding:
     known = _tell_tails(layout, picks, name)
     redrawn = bool(ready.draws) and name in LEARNED
     tails = _redraw(ready, name, earned) if redrawn else known
-    return Finding(
+    return ProbeResult(
         probe=name,
         share=float(earned.mean()),
         chance=float((1.0 / layout.size).mean()),

@@ -49,9 +49,8 @@ def share_hit(sampled: ArrayLike, frames: int, length: int) -> float:
     seen = np.unique(np.asarray(sampled, dtype=np.int64))
     if len(seen) and (seen[0] < 0 or seen[-1] >= frames):
         raise ValueError("sampled frames must be of the video")
-    inner = seen[(seen > 0) & (seen < frames - 1)]
     # Between two frames that are seen, a stretch is missed at so many places as it fits there.
-    gaps = np.diff(np.concatenate([[0], inner, [frames - 1]])) - 1
+    gaps = np.diff(np.concatenate([[0], seen, [frames - 1]])) - 1
     return 1.0 - float(np.maximum(gaps - length + 1, 0).sum()) / places
 
 

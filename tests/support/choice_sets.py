@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
-
-import numpy as np
+from random import Random
 
 from videoautoarena.scoring.shortcuts.items import Item
 
@@ -14,38 +13,38 @@ DULL = ("black", "grey", "white", "brown")
 COLOURS = (*DULL, "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
 LIGHTS = ("dark", "half-lit", "bright")
 ASKED = "Which of these pictures is on the screen for a moment?"
-Draw = np.random.Generator
+Draw = Random
 
 
 def needle(draw: Draw) -> Item:
     """Return a question for one of four pictures; its key is drawn last, as of all makers here."""
     texts: list[str] = []
     while len(texts) < 4:
-        first, second = draw.choice(COLOURS, 2, replace=False)
+        first, second = draw.sample(COLOURS, 2)
         text = f"a {draw.choice(LIGHTS)} picture, mostly {first} with some {second}"
         texts += [text] if text not in texts else []
-    return Item(ASKED, tuple(texts), int(draw.integers(4)), "needle")
+    return Item(ASKED, tuple(texts), draw.randrange(4), "needle")
 
 
 def order(draw: Draw) -> Item:
     """Return a question for one of four orders of three."""
-    names = [str(name) for name in draw.choice(COLOURS, 3, replace=False)]
-    orders = list(permutations(names))
-    texts = tuple(", then ".join(orders[k]) for k in draw.choice(6, 4, replace=False))
+    names = draw.sample(COLOURS, 3)
+    texts = tuple(map(", then ".join, draw.sample(list(permutations(names)), 4)))
     question = f"In which order do the {', the '.join(sorted(names))} pictures come?"
-    return Item(question, texts, int(draw.integers(4)), "order")
+    return Item(question, texts, draw.randrange(4), "order")
 
 
 def count(draw: Draw) -> Item:
     """Return a question for one of four numbers that follow each other."""
-    texts = tuple(str(number) for number in draw.permutation(4) + draw.integers(1, 4))
+    least = draw.randrange(1, 4)
+    texts = tuple(map(str, draw.sample(range(least, least + 4), 4)))
     question = f"How many times does the mostly {draw.choice(COLOURS)} picture come?"
-    return Item(question, texts, int(draw.integers(4)), "count")
+    return Item(question, texts, draw.randrange(4), "count")
 
 
 def clean(n: int, seed: int, makers: tuple[Callable[[Draw], Item], ...] = (needle,)) -> list[Item]:
     """Return n items of the makers in turn, with nothing to be had from their texts."""
-    draw = np.random.default_rng(seed)
+    draw = Random(seed)
     return [makers[i % len(makers)](draw) for i in range(n)]
 
 
@@ -66,14 +65,14 @@ def longest(item: Item, _: Draw, __: list[Item]) -> Item:
 
 
 def frequent(item: Item, draw: Draw, others: list[Item]) -> Item:
-    return say(item, others[draw.integers(5)].options[0])
+    return say(item, others[draw.randrange(5)].options[0])
 
 
 def repeated(item: Item, draw: Draw, others: list[Item]) -> Item:
     """The question of an earlier item, over another video and with its options in another order."""
     if item not in others[len(others) // 2 :]:
         return item
-    other = others[draw.integers(len(others) // 2)]
+    other = others[draw.randrange(len(others) // 2)]
     return shuffled(other, draw)
 
 
@@ -90,7 +89,7 @@ def place(item: Item, _: Draw, __: list[Item]) -> Item:
 
 def central(_: Item, draw: Draw, __: list[Item]) -> Item:
     """An order, among three that swap two neighbours of it."""
-    truth = [str(name) for name in draw.choice(COLOURS, 4, replace=False)]
+    truth = draw.sample(COLOURS, 4)
     swapped = [[*truth[:i], truth[i + 1], truth[i], *truth[i + 2 :]] for i in range(3)]
     texts = tuple(", then ".join(names) for names in (truth, *swapped))
     return shuffled(Item("In which order do they come?", texts, 0, "order"), draw)
@@ -109,26 +108,26 @@ PLANTED = {
 
 def plant(name: str, n: int, seed: int, share: float = 0.5) -> list[Item]:
     """Return needle items of which about such a share carry a shortcut."""
-    items, draw = clean(n, seed), np.random.default_rng([seed, 1])
+    items, draw = clean(n, seed), Random(f"{seed} planted")
     return [PLANTED[name](item, draw, items) if draw.random() < share else item for item in items]
 
 
 def shuffled(item: Item, draw: Draw) -> Item:
     """Return the item with its options in another order, its key the same text."""
     assert item.key is not None
-    turn = draw.permutation(len(item.options)).tolist()
+    turn = draw.sample(range(len(item.options)), len(item.options))
     return replace(item, options=tuple(item.options[k] for k in turn), key=turn.index(item.key))
 
 
 def place_quota(n: int, seed: int) -> list[Item]:
     """Return items whose keys stand at each of four places equally often."""
-    places = np.random.default_rng([seed, 2]).permutation(n) % 4
-    return [replace(item, key=int(k)) for item, k in zip(clean(n, seed), places, strict=True)]
+    places = Random(f"{seed} places").sample(range(n), n)
+    return [replace(item, key=k % 4) for item, k in zip(clean(n, seed), places, strict=True)]
 
 
 def answer_quota(n: int, seed: int) -> list[Item]:
     """Return items of which fours share their options, and each option is right once."""
-    draw, items = np.random.default_rng([seed, 3]), list[Item]()
+    draw, items = Random(f"{seed} answers"), list[Item]()
     for four in clean(n // 4, seed):
         items += [shuffled(replace(four, key=k), draw) for k in range(4)]
     return items

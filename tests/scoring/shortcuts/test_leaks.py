@@ -34,7 +34,7 @@ def test_of_options_that_stand_out_as_many_are_right_as_is_said() -> None:
     report = probe_items(items, probes=["longest"])
     lengths = np.array([[len(option) for option in item.options] for item in items])
     alone = (lengths == lengths.max(axis=1, keepdims=True)).sum(axis=1) == 1
-    right = alone & (report.findings[0].credits == 1.0)
+    right = alone & (report.results[0].credits == 1.0)
     assert report.leak[right].mean() == pytest.approx(right.sum() / alone.sum(), abs=0.02)
     assert report.leak[alone & ~right].mean() < 0.15
     assert report.given_away[alone].tolist() == right[alone].tolist()

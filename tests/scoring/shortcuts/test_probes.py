@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -25,13 +26,14 @@ from tests.support.choice_sets import (
     plant,
     shuffled,
 )
+from videoautoarena.scoring.shortcuts import probes
 from videoautoarena.scoring.shortcuts.chance import FOUND
 from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item
 from videoautoarena.scoring.shortcuts.probes import (
     DRAWS,
     LEARNED,
     PROBES,
-    Finding,
+    ProbeResult,
     Report,
     probe_items,
 )
@@ -47,8 +49,8 @@ MIXED = (needle, order, count)
 needs_mlvu = pytest.mark.skipif(not MLVU.is_dir(), reason="MLVU's files are not at hand")
 
 
-def by_name(report: Report) -> dict[str, Finding]:
-    return {finding.probe: finding for finding in report.findings}
+def by_name(report: Report) -> dict[str, ProbeResult]:
+    return {result.probe: result for result in report.results}
 
 
 @cache
@@ -95,14 +97,14 @@ def test_the_true_order_stands_in_the_middle_of_published_orders() -> None:
 def test_items_to_be_answered_in_words_have_no_option_and_are_not_probed() -> None:
     rows = json.loads((MLVU / "8_sub_scene.json").read_text())
     report = probe_items([Item(row["question"], (), None, "", row["video"]) for row in rows])
-    assert (len(rows), report.n, report.findings) == (201, 0, ())
+    assert (len(rows), report.n, report.results) == (201, 0, ())
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_half_the_items_with_a_shortcut_are_enough_for_its_own_probe(name: str) -> None:
     own = name.partition(" ")[0]
     for seed in range(20):
-        (found,) = probe_items(plant(name, 200, seed), probes=[own]).findings
+        (found,) = probe_items(plant(name, 200, seed), probes=[own]).results
         assert (seed, found.reading) == (seed, "found")
 
 
@@ -111,24 +113,24 @@ def test_half_the_items_with_a_shortcut_are_enough_for_its_own_probe(name: str) 
 def test_quotas_are_seen_and_never_called_clean(make: object, own: str, draws: int) -> None:
     for seed in range(4):
         assert callable(make)
-        (found,) = probe_items(make(200, seed), probes=[own], draws=draws).findings
+        (found,) = probe_items(make(200, seed), probes=[own], draws=draws).results
         assert found.share < 0.01
         assert found.reading == "balanced too exactly"
 
 
 @pytest.mark.parametrize("n", [100, 201, 202, 203])
 def test_places_as_even_as_so_many_items_allow_are_seen(n: int) -> None:
-    (found,) = probe_items(place_quota(n, 0), probes=["place"]).findings
+    (found,) = probe_items(place_quota(n, 0), probes=["place"]).results
     assert found.reading == "balanced too exactly"
 
 
 @pytest.mark.slow
 def test_clean_sets_raise_an_alarm_in_at_most_two_of_a_hundred() -> None:
     reports = [probe_items(clean(500, 1000 + seed, MIXED)) for seed in range(100)]
-    least = [min(found.p for found in report.findings) for report in reports]
+    least = [min(found.p for found in report.results) for report in reports]
     assert sum(p <= FOUND for p in least) <= 2
     even = [
-        any(found.reading == "balanced too exactly" for found in report.findings)
+        any(found.reading == "balanced too exactly" for found in report.results)
         for report in reports
     ]
     assert sum(even) <= 2
@@ -138,29 +140,42 @@ def test_clean_sets_raise_an_alarm_in_at_most_two_of_a_hundred() -> None:
 @pytest.mark.slow
 def test_draws_of_keys_find_as_much_as_there_is() -> None:
     p = {name: list[float]() for name in LEARNED}
-    for seed in range(60):
+    for seed in range(40):
         report = probe_items(clean(200, 7000 + seed, MIXED), probes=LEARNED, draws=DRAWS)
-        for found in report.findings:
+        for found in report.results:
             p[found.probe].append(found.p)
     for name, drawn in p.items():
-        assert (name, sum(value <= 0.05 for value in drawn) <= 9) == (name, True)
+        assert (name, sum(value <= 0.05 for value in drawn) <= 7) == (name, True)
         assert np.mean(drawn) == pytest.approx(0.5, abs=0.12)
 
 
 @pytest.mark.parametrize(("name", "own"), [("prior", "prior"), ("place", "place"),
-                                           ("overlap", "classifier")])  # fmt: skip
+                                           ("longest", "classifier")])  # fmt: skip
 def test_draws_of_keys_find_what_is_planted(name: str, own: str) -> None:
-    (found,) = probe_items(plant(name, 200, 1), probes=[own], draws=DRAWS).findings
+    (found,) = probe_items(plant(name, 200, 1), probes=[own], draws=DRAWS).results
     assert found.redrawn
     assert found.p == pytest.approx(1 / (1 + DRAWS))
     assert found.reading == "found"
 
 
-def test_the_draws_of_a_large_set_are_made_on_a_part_of_it() -> None:
-    items = plant("place", 520, 0)
-    (found,) = probe_items(items, probes=["classifier"], draws=19).findings
-    assert found.p == 1 / 20
-    assert np.isfinite(found.credits).sum() == 520
+def test_the_draws_of_a_large_set_are_made_on_a_part_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    items = plant("place", 200, 0)
+    (whole,) = probe_items(items, probes=["classifier"], draws=199).results
+    monkeypatch.setattr(probes, "MOST_LEARNED", 12)
+    (part,) = probe_items(items, probes=["classifier"], draws=199).results
+    assert (whole.p, part.p > 0.01) == (1 / 200, True)
+    assert part.share == whole.share
+
+
+def test_the_shortest_option_is_found_and_the_longest_then_lies_below_chance() -> None:
+    # Of three lengths the key is the shortest in half of the items and never the longest.
+    items = [Item(f"{i}", ("a", "bb", "ccc"), i % 2) for i in range(60)]
+    found = by_name(probe_items(items, probes=["longest", "shortest"]))
+    assert (found["longest"].share, found["shortest"].share) == (0.0, 0.5)
+    assert found["longest"].reading == "balanced too exactly"
+    assert found["shortest"].reading == "look"
 
 
 def test_probes_that_look_at_no_key_are_exact() -> None:
@@ -189,7 +204,7 @@ def test_nothing_hangs_on_the_order_of_items(seed: int) -> None:
     )
     assert figures(one, list(PROBES)) == figures(other, list(PROBES))
     assert one.leak[turn] == pytest.approx(other.leak, nan_ok=True)
-    for first, second in zip(one.findings, other.findings, strict=True):
+    for first, second in zip(one.results, other.results, strict=True):
         assert first.credits[turn] == pytest.approx(second.credits)
 
 
@@ -197,7 +212,7 @@ def test_nothing_hangs_on_the_order_of_items(seed: int) -> None:
 @settings(max_examples=4)
 def test_only_place_and_what_learns_it_hang_on_the_order_of_options(seed: int) -> None:
     items = [*plant("longest", 60, 5), *clean(60, 6, MIXED)]
-    draw = np.random.default_rng(seed)
+    draw = Random(seed)
     free = [name for name in PROBES if name not in ("place", "classifier")]
     one, other = (
         probe_items(given, probes=free, draws=99)
@@ -218,7 +233,7 @@ def test_only_place_and_what_learns_it_hang_on_the_order_of_options(seed: int) -
 )
 def test_nothing_is_said_of_items_without_a_key_or_a_choice(items: list[Item]) -> None:
     report = probe_items(items, draws=9)
-    assert (report.n, report.findings, report.given_away.any()) == (0, (), False)
+    assert (report.n, report.results, report.given_away.any()) == (0, (), False)
     assert np.isnan(report.leak).all()
 
 
@@ -235,8 +250,8 @@ def test_nothing_is_said_of_items_without_a_key_or_a_choice(items: list[Item]) -
 @pytest.mark.parametrize("times", [1, 2, 7])
 def test_any_texts_are_probed(item: Item, times: int) -> None:
     report = probe_items([item] * times, draws=9)
-    assert [found.probe for found in report.findings] == list(PROBES)
-    for found in report.findings:
+    assert [found.probe for found in report.results] == list(PROBES)
+    for found in report.results:
         assert 0.0 <= found.share <= 1.0
         assert 0.0 < found.p <= 1.0
         assert 0.0 < found.p_below <= 1.0
@@ -248,13 +263,13 @@ def test_items_without_a_key_change_nothing_but_the_length_of_the_list() -> None
     more = [Item("x", ("a", "b"), None), *items, Item("y", ("c",), 0)]
     one, other = probe_items(items), probe_items(more)
     assert figures(one, list(PROBES)) == figures(other, list(PROBES))
-    assert np.isnan(other.findings[0].credits[[0, -1]]).all()
+    assert np.isnan(other.results[0].credits[[0, -1]]).all()
 
 
 def test_an_item_whose_key_is_no_option_is_offered_and_never_won() -> None:
     items = [Item("p", ("a", "bb"), 1), Item("q", ("a", "cc"), 1)]
     report = probe_items([*items, replace(items[0], key=NO_OPTION)], probes=["longest"])
-    (found,) = report.findings
+    (found,) = report.results
     assert (report.n, found.share, found.credits.tolist()) == (3, 2 / 3, [1.0, 1.0, 0.0])
     assert found.p == pytest.approx(1 / 4)
 
