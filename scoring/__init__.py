@@ -1,1 +1,1 @@
-"""Owns statistics: arrays in, figures out; refuses names, files and records."""
+"""Owns statistics: arrays and texts in, figures out; refuses names, files and records."""

@@ -1,0 +1,1 @@
+"""Owns what choice items give away without their video, from texts alone; asks no model."""

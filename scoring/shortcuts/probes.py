@@ -1,0 +1,257 @@
+"""Shortcut probes: how often the key of a choice item is named without its video, and by what.
+
+Seven probes each pick an option from texts and from the keys of the other items. Four of them
+(longest, shortest, overlap, centre) look at no key, so that what they earn by chance is known
+exactly. The three that learn (place, prior, classifier) earn by chance about as much, but scatter
+more; where keys may be drawn again, as in sets that were made here, so often are they, and the
+probe is fitted again each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.shortcuts.chance import (
+    FOUND,
+    LOOK,
+    Reading,
+    Tails,
+    measure_rough_tails,
+    measure_tails,
+)
+from videoautoarena.scoring.shortcuts.classifier import (
+    classify,
+    cut_folds,
+    describe,
+    learn_linearly,
+)
+from videoautoarena.scoring.shortcuts.cues import (
+    Picks,
+    measure_unevenness,
+    pick,
+    score_centre,
+    score_length,
+    score_overlap,
+    score_rates,
+)
+from videoautoarena.scoring.shortcuts.items import Defect, Item, Layout, find_defects, lay_out
+from videoautoarena.scoring.shortcuts.leaks import GIVEN_AWAY, measure_leaks
+
+PROBES = ("longest", "shortest", "place", "prior", "overlap", "centre", "classifier")
+DRAWS = 999
+"""Of keys, where they may be drawn again: enough for p = .001."""
+_BY_TEXT: dict[str, Callable[[Layout], Floats]] = {
+    "longest": score_length,
+    "shortest": lambda layout: -score_length(layout),
+    "overlap": score_overlap,
+    "centre": score_centre,
+}
+_LABELS: dict[str, Callable[[Layout], Ints]] = {
+    "place": lambda layout: layout.place,
+    "prior": lambda layout: layout.text,
+}
+LEARNED = (*_LABELS, "classifier")
+_AT_ONCE = 2_000_000
+"""Options of all draws that are held at a time."""
+MOST_LEARNED = 500
+"""Items that the classifier's draws are made on: their cost goes up with the cube."""
+_EVEN, _SLACK = 0.01, 1e-6
+
+
+class ProbeResult(NamedTuple):
+    """What one probe earns on a set."""
+
+    probe: str
+    share: float
+    """Of items whose key it names, 0 to 1; a pick shared by t options is worth 1/t. NaN without
+    an item."""
+    chance: float
+    """What it would earn if keys were drawn evenly: the mean of 1 / options."""
+    p: float
+    """How likely keys drawn evenly give it as much, or more."""
+    p_below: float
+    """How likely they give it as little, or less."""
+    redrawn: bool
+    """Whether `p` counts draws of keys; else it is exact for what looks at no key."""
+    reading: Reading
+    credits: Floats
+    """Shape (items given,), of each item 0 to 1; NaN of those without a key."""
+
+
+class Report(NamedTuple):
+    """What a set of items gives away."""
+
+    n: int
+    """Items with a key and at least two options; nothing but defects is said of others. One whose
+    key is none of its options is among them, and nothing names it."""
+    results: tuple[ProbeResult, ...]
+    leak: Floats
+    """Shape (items given,), how likely the probes found name the key; NaN without one."""
+    given_away: NDArray[np.bool_]
+    """Shape (items given,), where that is more than one half."""
+    defects: tuple[Defect, ...]
+
+
+class _Set(NamedTuple):
+    """Items ready to be probed, and how often their keys are drawn again."""
+
+    items: Sequence[Item]
+    layout: Layout
+    fold: Ints
+    draws: int
+    seed: int
+
+
+def probe_items(
+    items: Sequence[Item], *, probes: Collection[str] = PROBES, draws: int = 0, seed: int = 0
+) -> Report:
+    """Return what the items give away to each of the probes.
+
+    Args:
+        items: those that are answered together; probes that learn do so from all of them.
+        probes: some of `PROBES`.
+        draws: how often keys are drawn again for probes that learn, such as `DRAWS`; 0 where the
+            keys are what somebody found right and cannot be drawn.
+        seed: of the draws and of the classifier's parts.
+
+    Raises:
+        ValueError: a probe that there is none of.
+    """
+    if unknown := set(probes) - set(PROBES):
+        raise ValueError(f"no probe is called {', '.join(sorted(unknown))}")
+    ready = _prepare(items, draws, seed)
+    layout, leak = ready.layout, np.full(len(items), np.nan)
+    if len(layout.key) == 0:
+        return Report(0, (), leak, np.zeros(len(items), np.bool_), find_defects(items))
+    found = [(_pick(ready, name), name) for name in PROBES if name in probes]
+    results = tuple(_find(ready, picks, name) for picks, name in found)
+    speaking = [
+        picks.top / picks.shared[layout.owner]
+        for (picks, _), result in zip(found, results, strict=True)
+        if result.reading == "found"
+    ]
+    told = np.column_stack([*speaking, np.empty((len(layout.owner), 0))])
+    leak[layout.given[: len(layout.key)]] = measure_leaks(layout, told, ready.fold)
+    away = np.nan_to_num(leak) > GIVEN_AWAY
+    return Report(len(layout.given), results, leak, away, find_defects(items))
+
+
+def _prepare(items: Sequence[Item], draws: int, seed: int) -> _Set:
+    layout = lay_out(items)
+    return _Set(items, layout, cut_folds(len(layout.given), seed), draws, seed)
+
+
+def _pick(ready: _Set, name: str) -> Picks:
+    layout = ready.layout
+    if name in _BY_TEXT:
+        return pick(_BY_TEXT[name](layout), layout)
+    if name == "classifier":
+        return pick(classify(layout, describe(layout), ready.fold), layout)
+    rates = score_rates(layout, _LABELS[name](layout), layout.key[None])
+    return pick(rates[0], layout)
+
+
+def _find(ready: _Set, picks: Picks, name: str) -> ProbeResult:
+    layout = ready.layout
+    earned = picks.earn(layout.key)
+    credits = np.full(len(ready.items), np.nan)
+    credits[layout.given] = earned
+    known = _tell_tails(layout, picks, name)
+    redrawn = bool(ready.draws) and name in LEARNED
+    tails = _redraw(ready, name, earned) if redrawn else known
+    return ProbeResult(
+        probe=name,
+        share=float(earned.mean()),
+        chance=float((1.0 / layout.size).mean()),
+        p=tails.above,
+        p_below=tails.below,
+        redrawn=redrawn,
+        reading=_read(ready, name, tails=tails, known=known),
+        credits=credits,
+    )
+
+
+def _tell_tails(layout: Layout, picks: Picks, name: str) -> Tails:
+    """Return the tails that follow from the sizes of items and picks alone."""
+    k = len(layout.key)
+    hit, shared, size = picks.hits(layout.key), picks.shared[:k], layout.size[:k]
+    if name not in LEARNED:
+        return measure_tails(hit, shared, size)
+    # What is learned from other keys scatters more than its ties say.
+    return measure_rough_tails(hit / shared, size)
+
+
+def _read(ready: _Set, name: str, *, tails: Tails, known: Tails) -> Reading:
+    if tails.above <= FOUND:
+        return "found"
+    if name in _LABELS and known.below <= FOUND:
+        if _evenness(ready, name) <= _EVEN:
+            return "balanced too exactly"
+        # Left out of so nearly even counts, each key lowers its own: that happens to any set.
+        return "clean" if ready.draws and tails.above > LOOK else "look"
+    if tails.below <= FOUND:
+        return "balanced too exactly"
+    return "look" if tails.above <= LOOK else "clean"
+
+
+def _evenness(ready: _Set, name: str) -> float:
+    """Return how likely keys drawn evenly spread over texts or places as evenly as these do."""
+    layout, labels = ready.layout, _LABELS[name](ready.layout)
+    here = measure_unevenness(layout, labels, layout.key[None])[0]
+    drawn = [measure_unevenness(layout, labels, keys) for keys in _draw_keys(ready, DRAWS)]
+    return _rank(np.concatenate(drawn) <= here + _SLACK)
+
+
+def _redraw(ready: _Set, name: str, earned: Floats) -> Tails:
+    """Return the tails by draws of keys, on each of which the probe is fitted again."""
+    layout = ready.layout
+    if name == "classifier":
+        here, drawn = _redraw_classifier(ready)
+    else:
+        labels = _LABELS[name](layout)
+        here = float(earned.sum())
+        drawn = np.concatenate(
+            [
+                pick(score_rates(layout, labels, keys), layout).earn(keys).sum(axis=1)
+                for keys in _draw_keys(ready, ready.draws)
+            ]
+        )
+    return Tails(_rank(drawn >= here - _SLACK), _rank(drawn <= here + _SLACK))
+
+
+def _redraw_classifier(ready: _Set) -> tuple[float, Floats]:
+    """Return what the classifier's linear form earns, and what by each draw of keys."""
+    if len(ready.layout.given) > MOST_LEARNED:
+        draw = np.random.default_rng([ready.seed, 2])
+        some = draw.choice(ready.layout.given, MOST_LEARNED, replace=False)
+        ready = _prepare([ready.items[i] for i in some], ready.draws, ready.seed)
+    layout = ready.layout
+    learned = learn_linearly(layout, describe(layout), ready.fold)
+
+    def earn(keys: Ints) -> Floats:
+        right = np.zeros((len(keys), len(layout.owner)))
+        np.put_along_axis(right, keys, 1.0, axis=1)
+        scores = (right - (1.0 / layout.size)[layout.owner]) @ learned.T
+        return np.asarray(pick(scores, layout).earn(keys).sum(axis=1), dtype=np.float64)
+
+    drawn = [earn(keys) for keys in _draw_keys(ready, ready.draws)]
+    return float(earn(layout.key[None])[0]), np.concatenate(drawn)
+
+
+def _rank(as_far: NDArray[np.bool_]) -> float:
+    return float((1 + as_far.sum()) / (1 + len(as_far)))
+
+
+def _draw_keys(ready: _Set, draws: int) -> Iterator[Ints]:
+    """Yield keys drawn evenly, shape (some draws, k), until there are so many."""
+    layout, draw = ready.layout, np.random.default_rng([ready.seed, 1])
+    k = len(layout.key)
+    step = max(1, _AT_ONCE // len(layout.owner))
+    for first in range(0, draws, step):
+        share = draw.random((min(step, draws - first), k))
+        yield layout.start[:k] + (share * layout.size[:k]).astype(np.int64)
