@@ -190,7 +190,7 @@ def _show(ran: Ran, scores: Scores | None, *, folder: Path, as_json: bool) -> No
 
 def _ending(ran: Ran) -> int:
     """Say how it went and what to type next; return the exit code."""
-    from videoautoarena.runs.bench.play.question import NO_VIDEO
+    from videoautoarena.runs.bench.play.game import NO_VIDEO
     from videoautoarena.runs.bench.play.tally import MOST_VOID
     from videoautoarena.runs.console.costs import possibly_paid_lines
 

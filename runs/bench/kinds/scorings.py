@@ -29,17 +29,22 @@ class Preference:
 
     async def plan(self, bench: OpenBench, asked: Asked) -> BenchPlan:
         """Return what it would take to play one; nobody is called, and nothing is written."""
+        from videoautoarena.runs.bench.play.rules import PreferenceRules
         from videoautoarena.runs.bench.play.runner import plan_bench
 
-        return await plan_bench(bench, asked)
+        return await plan_bench(bench, asked, rules=PreferenceRules())
 
     async def run(
         self, bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
     ) -> Ran:
         """Play one, or what of it is not played yet, and write the results when all of it is."""
+        from videoautoarena.runs.bench.play.rules import PreferenceRules
         from videoautoarena.runs.bench.play.runner import run_bench
 
-        return await run_bench(bench, asked, listeners=listeners, on_settled=on_settled)
+        rules = PreferenceRules()
+        return await run_bench(
+            bench, asked, rules=rules, listeners=listeners, on_settled=on_settled
+        )
 
     def score(self, bench: OpenBench, wanted: WantedScores) -> Scores:
         """Return the scores of all results on one, against the references and each anchor."""

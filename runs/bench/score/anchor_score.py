@@ -111,7 +111,7 @@ def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
     return Scores(board, anchored)
 
 
-def score_results(bench: OpenBench, results: Sequence[Result | Anchored]) -> Scores:
+def score_results(bench: OpenBench, results: Sequence[object]) -> Scores:
     """Return the scores of results that need not be written."""
     held = [one for one in results if isinstance(one, Anchored)]
     plain = [one for one in results if isinstance(one, Result)]
