@@ -26,32 +26,35 @@ class Chosen(NamedTuple):
     """Why it cannot be read."""
 
 
-_LETTER_NEXT = r"(?=\s*\(?[A-Za-z]\)?(?![\w'’]))"
+_LETTER_NEXT = r"(?=\s*\(?[A-Za-z]\)?(?![\w']))"
 _IS = (
     r"(?:\s*(?:[:=,]|->|→|⇒|[-–—]+)|\s+(?:is|was|remains|(?:should|must|would|will|has to|can only)"
     r"\s+be)\b)(?:\s+(?:therefore|thus|clearly|probably|likely|definitely|most likely|indeed)\b)?"
 )
 _RIGHT = r"(?:correct|right|best|final|chosen|selected|my|most\s+\w+)"
-_ANSWER = r"(?:answer|option|choice|letter|response|pick|conclusion)"
+_ANSWER = r"(?:answer|option|choice|letter|response|pick|conclusion|guess|selection|verdict)"
 _OF = r"(?:\s+(?:to|for|of)\s+(?:the|this|your)\s+question)?(?:\s+(?:letter|here|option|choice))?"
 _FINAL = re.compile(
     rf"\bfinal\s+{_ANSWER}(?:{_OF}{_IS}(?:\s*[:=])?|{_LETTER_NEXT}|(?=\s*\n))", re.IGNORECASE
 )
 _ANSWERED = re.compile(
     rf"\b{_ANSWER}{_OF}{_IS}(?:\s*[:=])?"
+    rf"|\b(?:selected|chosen)\s*[:=]|\bnot\s+\(?[a-z]\)?,?\s+but(?:\s+rather)?{_LETTER_NEXT}"
     rf"|\b{_RIGHT}\s+{_ANSWER}{_LETTER_NEXT}|\banswer(?=\s+\([A-Za-z]\))"
-    r"|\b(?:i|we)(?:\s+\w+|['’]\w+)?(?:\s+\w+ly)?\s+(?:choose|chose|pick(?:ed)?|select(?:ed)?"
+    r"|\b(?:i|we)(?:\s+\w+|'\w+)?(?:\s+\w+ly)?\s+(?:choose|chose|pick(?:ed)?|select(?:ed)?"
     r"|go(?:ing)? (?:with|for)|went with|say|vote for|opt for|settle on|answer|guess)\b:?"
     rf"|\b(?:so|therefore|thus|hence|consequently)\b,?(?:\s+(?:it|this|that))?"
-    rf"(?:\s+(?:is|must be|has to be)|['’]s)?{_LETTER_NEXT}"
+    rf"(?:\s+(?:is|must be|has to be)|'s)?{_LETTER_NEXT}"
     r"|\b(?:it|this|that)(?:(?:\s+\w+ly)?\s+(?:is|must be|has to be|would be|should be|matches"
-    rf"|corresponds to|fits)|['’]s)(?:\s+(?:option|answer|choice))?{_LETTER_NEXT}",
+    rf"|corresponds to|fits)|'s)(?:\s+(?:option|answer|choice))?{_LETTER_NEXT}",
     re.IGNORECASE,
 )
 """After it stands what a reply says is its answer."""
 _CALLED = re.compile(
     r"\s*,?\s*(?:is|was|must be|would be|seems(?: to be)?|looks|appears to be)\s+(?:\w+ly\s+)?"
-    rf"(?:(?:the|my)\s+)?(?:{_RIGHT}|answer|true|closest)\b",
+    rf"(?:(?:the|my)\s+)?(?:{_RIGHT}|answer|true|closest)\b"
+    r"|\s+(?:best|accurately|correctly)\s+(?:describes|matches|fits|explains|represents|captures"
+    r"|answers|reflects|summari[sz]es)\b",
     re.IGNORECASE,
 )
 """Before it stands an option of which a reply says that it is right."""
@@ -83,7 +86,8 @@ def read_choice(reply: str, options: Sequence[str]) -> Chosen:
             # A list of all options is no second answer, but a letter behind the answer is one.
             others = [one for one in others if one.is_letter and one.start > last]
         return _settled([*said, *doubts, *others])
-    return _settled(alone or reading.anywhere())
+    named, doubts = reading.anywhere()
+    return _settled(alone or (named and [*named, *doubts]))
 
 
 def read_published(reply: str, options: Sequence[str]) -> Chosen:

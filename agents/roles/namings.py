@@ -28,8 +28,9 @@ _REACH = 1_000
 _STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}\n]{0,200})\}")
 _BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,200})\}|<answer>([^<]{0,400})</answer>", re.IGNORECASE)
 _MARKUP = re.compile(r"[*`$#~|_\"“”„«»\u200b\ufeff\x01]+")
-_LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|['‘]([A-Za-z])['’])(?!\w)")
-_EDGES = " .,;:!?-–—()[]'’"
+_TAGGED = re.compile(r"<(b|i|u|em|strong|p|code|span)>([^<]{0,400})</\1>", re.IGNORECASE)
+_LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|'([A-Za-z])')(?!\w)")
+_EDGES = " .,;:!?-–—()[]'"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 
 _ARTICLE = (
@@ -38,8 +39,8 @@ _ARTICLE = (
 )
 _LETTER = re.compile(
     rf"(?P<strong>(?<!\w)\((?P<lone>[A-Za-z])\)"
-    rf"|\b(?i:option|choice|letter|answer)\s+(?!{_ARTICLE})(?P<named>[A-Za-z])(?![\w'’]))"
-    rf"|(?<![\w.'’-])(?:(?!{_ARTICLE})(?P<upper>[A-Z])(?![\w'’]|\.\w)"
+    rf"|\b(?i:option|choice|letter|answer)\s+(?!{_ARTICLE})(?P<named>[A-Za-z])(?![\w']))"
+    rf"|(?<![\w.'-])(?:(?!{_ARTICLE})(?P<upper>[A-Z])(?![\w']|\.\w)"
     r"|(?P<lower>[a-z])(?=\s*(?:[),;:/&+]|\.(?!\w)|$|\n|(?i:or|and)\b)))"
 )
 _LEADING = re.compile(r"\s*(?:[).:,–—-]|(?i:because|since|as|is|was|seems|fits|matches)\b)")
@@ -51,7 +52,8 @@ JOINED = re.compile(
 _BOTH = re.compile(r"\b(?:or|and|nor)\b|[/&+]", re.IGNORECASE)
 _FILLER = re.compile(
     r"(?:[\s,;/&+:.!?()–—-]|\b(?:or|and|nor|either|both|the|my|an?|options?|answers?|choices?"
-    r"|letter|then|is|it|correct|best)\b)*",
+    r"|letter|then|is|it|its|it's|correct|best|probably|likely|most|definitely|clearly|maybe|perhaps"
+    r"|i|think|guess|say|so|thus|therefore|hence|just|only|final|no|yes|wait|actually|rather)\b)*",
     re.IGNORECASE,
 )
 _BEFORE_IT = re.compile(r"[\s,)]*(?:which|that|one)?\s*", re.IGNORECASE)
@@ -61,7 +63,8 @@ _CUT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _AGAINST = re.compile(
-    r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather than|\binstead of|\bother than|\bunlike"
+    r"(?:(?:\bnot|n't)(?: show| see| match| fit| support| include| choose| pick| select)?"
+    r"|\bneither|\bnor|\bnever|\brather than|\binstead of|\bother than|\bunlike"
     r"|\bexcept(?: for)?|\bwithout|\bexclud(?:e|es|ed|ing)|\beliminat(?:e|es|ed|ing)"
     r"|\brul(?:e|es|ed|ing) out|\bdiscard(?:s|ed|ing)?|\breject(?:s|ed|ing)?"
     r"|\b(?:wrong|incorrect)(?: (?:option|answer|choice)s?)?(?: is| are)?:?)"
@@ -72,7 +75,7 @@ _AGAINST = re.compile(
 _RULED_OUT = re.compile(
     r"[\s,)]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
     r"(?:\w+ly\s+|also\s+|both\s+|all\s+)?(?:not|wrong|incorrect|false|impossible|unlikely|out"
-    r"|ruled out|eliminated|excluded|never)\b|(?:is|are|was|were|does|do|did|ca|could|would)n['’]t"
+    r"|ruled out|eliminated|excluded|never)\b|(?:is|are|was|were|does|do|did|ca|could|would)n't"
     r"|cannot|never\b)|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
     re.IGNORECASE,
 )
@@ -162,7 +165,7 @@ class Reading:
         for start, end in pairwise(self._bounds):
             named = self._named(start, end)
             if named and _FILLER.fullmatch(self._between(start, end, named)):
-                found += named
+                found += self._kept(named, start, end)
         return found
 
     def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[Naming]:
@@ -185,14 +188,16 @@ class Reading:
         line = self.masked.rfind("\n", 0, at) + 1
         return self.masked.rfind("\n", 0, len(self.masked[:line].rstrip())) + 1
 
-    def anywhere(self) -> list[Naming]:
-        """Return what is named at all."""
+    def anywhere(self) -> tuple[list[Naming], list[Naming]]:
+        """Return what is named at all, and what may be."""
         found: list[Naming] = []
+        doubts: list[Naming] = []
         for start, end in pairwise(self._bounds):
-            named = self._named(start, end)
-            sure = [one for one in named if one.is_sure or self._leads(one, start)]
-            found += self._kept(sure, start, end)
-        return found
+            kept = self._kept(self._named(start, end), start, end)
+            sure = [one for one in kept if one.is_sure or self._leads(one, start)]
+            found += sure
+            doubts += [one for one in kept if self.masked[one.start : one.end].isupper()]
+        return found, doubts
 
     @cached_property
     def _bounds(self) -> list[int]:
@@ -269,7 +274,8 @@ def _cleaned(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     text = _STYLED.sub(r"\1", text)
     text = _BOXED.sub(lambda found: f"\nfinal answer: {found[1] or found[2]}\n", text)
-    text = _MARKUP.sub(" ", text)
+    text = _TAGGED.sub(r"\2", text)
+    text = _MARKUP.sub(" ", text).replace("’", "'").replace("‘", "'")
     text = _LONE.sub(lambda found: f"({found[1] or found[2]})", text)
     return "\n".join(" ".join(line.split()) for line in text.splitlines())
 

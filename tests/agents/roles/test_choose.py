@@ -154,6 +154,7 @@ UNREAD = {
     "It cannot be B": "no option",
     "Anything except (B)": "no option",
     "I would rule out (A).": "no option",
+    "B: no": "no option",
     # no option has that letter
     "E": "no option has",
     "(F)": "no option has",
