@@ -33,6 +33,9 @@ _LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|'([A-Za-
 _EDGES = " .,;:!?-–—()[]'"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 
+_INSIDE, _GOES_ON = re.compile(r"[\w.]"), re.compile(r"\w|[.,]\d")
+"""Before or behind what is a part of a longer word or number."""
+
 _ARTICLE = (
     r"(?:[Aa]\s+(?!\w\b|(?i:and|or|nor|is|was|because|since|as|but|not|with|seems|fits|matches"
     r"|options?|answers?|choices?|the)\b|(?:Best|Correct|Right|Final|My|So|It)\b)\w)"
@@ -116,8 +119,13 @@ class Options:
             if len(words) < 2 and not words.isdigit():
                 continue
             is_sure = words.isdigit() or (len(words) > 2 and words not in ("yes", "no"))
-            for found in re.finditer(rf"(?<![\w.]){re.escape(words)}(?!\w|[.,]\d)", text):
-                yield Naming(*found.span(), self.texts.index(words), False, is_sure)
+            place, at = self.texts.index(words), text.find(words)
+            while at >= 0:
+                end = at + len(words)
+                # a pattern of each option's own would take longer to make than to match
+                if not (_INSIDE.match(text[max(0, at - 1) : at]) or _GOES_ON.match(text, end)):
+                    yield Naming(at, end, place, False, is_sure)
+                at = text.find(words, end)
 
 
 @dataclass(frozen=True)
