@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from videoautoarena.agents.calls.replies import without_reasoning
+from videoautoarena.agents.calls.replies import was_cut, without_reasoning
 from videoautoarena.agents.prompting.options import LETTERS
 from videoautoarena.agents.roles.namings import JOINED, Naming, Options, Reading
 
@@ -67,8 +67,12 @@ _MAYBE = re.compile(
 """After it stands what takes back an answer that was given before."""
 
 
-def read_choice(reply: str, options: Sequence[str]) -> Chosen:
-    """Return which of the options a reply names, or why it cannot be read."""
+def read_choice(reply: str, options: Sequence[str], *, ending: str | None = None) -> Chosen:
+    """Return which of the options a reply names, or why it cannot be read.
+
+    `ending` is why the provider says the reply ended: of one that was cut off, what came to mind
+    on the way is no choice.
+    """
     text = without_reasoning(reply)
     if not text.strip():
         return Chosen(None, "the reply is empty")
@@ -86,6 +90,8 @@ def read_choice(reply: str, options: Sequence[str]) -> Chosen:
             # A list of all options is no second answer, but a letter behind the answer is one.
             others = [one for one in others if one.is_letter and one.start > last]
         return _settled([*said, *doubts, *others])
+    if was_cut(ending) and not reading.is_all(alone):
+        return Chosen(None, "the reply was cut off before it said what it chose")
     named, doubts = reading.anywhere()
     return _settled(alone or (named and [*named, *doubts]))
 

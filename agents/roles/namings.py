@@ -176,6 +176,10 @@ class Reading:
                 found += self._kept(named, start, end)
         return found
 
+    def is_all(self, named: Sequence[Naming]) -> bool:
+        """Return whether nothing is said but what is named."""
+        return _FILLER.fullmatch(self._between(0, len(self.masked), named)) is not None
+
     def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[Naming]:
         """Return what is named right before a place but for a link, with what is joined to it."""
         start = self._bounds[max(0, bisect_right(self._bounds, max(0, at - 1)) - 1)]

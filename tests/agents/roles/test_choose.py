@@ -254,6 +254,26 @@ def test_options_that_repeat_are_one(reply: str, place: int) -> None:
     assert read_choice(reply, ("the same", "another", "The same.")).place == place
 
 
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("B", 1),
+        ("(B) a dog runs", 1),
+        ("The answer is (B), since the an", 1),
+        ("Looking at (A), the cat", None),
+        ("(A) a cat sleeps\nThe next one", None),
+        ("A dog runs, and th", None),
+    ],
+)
+def test_of_a_reply_that_was_cut_off_only_what_it_says_it_chose_counts(
+    reply: str, place: int | None
+) -> None:
+    assert read_choice(reply, ANIMALS).place is not None
+    chosen = read_choice(reply, ANIMALS, ending="max_tokens")
+    assert chosen.place == place
+    assert place is not None or "cut off" in str(chosen.reason)
+
+
 def test_both_names_of_what_repeats_are_no_contradiction() -> None:
     assert read_choice("A or C", ("the same", "another", "the same")) == Chosen(0)
 
