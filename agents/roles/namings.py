@@ -22,7 +22,7 @@ _BEYOND = "ABCDEFGH"
 """Letters that are taken for an option's even where there are fewer options."""
 _LONGEST = 20_000
 """Characters of a reply that are read, its last ones."""
-_REACH = 1_000
+_REACH = 600
 """Characters that may belong to what is said in one place."""
 
 _STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}\n]{0,200})\}")
