@@ -41,7 +41,7 @@ _ANSWERED = re.compile(
     rf"\b{_ANSWER}{_OF}{_IS}(?:\s*[:=])?"
     rf"|\b(?:selected|chosen)\s*[:=]|\bnot\s+\(?[a-z]\)?,?\s+but(?:\s+rather)?{_LETTER_NEXT}"
     rf"|\b{_RIGHT}\s+{_ANSWER}{_LETTER_NEXT}|\banswer(?=\s+\([A-Za-z]\))"
-    r"|\b(?:i|we)(?:\s+\w+|'\w+)?(?:\s+\w+ly)?\s+(?:choose|chose|pick(?:ed)?|select(?:ed)?"
+    r"|\b(?:i|we)(?:\s+(?!cannot|never|not)\w+|'\w+)?(?:\s+\w+ly)?\s+(?:choose|chose|pick(?:ed)?|select(?:ed)?"
     r"|go(?:ing)? (?:with|for)|went with|say|vote for|opt for|settle on|answer|guess)\b:?"
     rf"|\b(?:so|therefore|thus|hence|consequently)\b,?(?:\s+(?:it|this|that))?"
     rf"(?:\s+(?:is|must be|has to be)|'s)?{_LETTER_NEXT}"
@@ -50,6 +50,19 @@ _ANSWERED = re.compile(
     re.IGNORECASE,
 )
 """After it stands what a reply says is its answer."""
+_DOUBTED = re.compile(
+    r"(?:\b(?:if|whether|unless|(?<!no )doubt|unsure|unclear)"
+    r"|(?:^|[.!?\n]\s*)(?:is|was|were|could|would|might)"
+    r"|(?:\bnot|n't|\bcannot)\s+(?:sure|certain|clear|say|think|believe|know|tell|mean))"
+    r"(?:\s+(?:that|if|whether))?(?:\s+the)?(?:\s+(?:correct|right|best))?\s*$",
+    re.IGNORECASE,
+)
+"""Before such words it makes a question or a doubt of them."""
+_NONE = re.compile(
+    rf"(?:{_FINAL.pattern}|{_ANSWERED.pattern})\s*\(?(?:none|neither|unclear|unknown|undetermined"
+    r"|n/a|not\s+(?:given|shown|clear|listed|there|visible|provided|among))\b",
+    re.IGNORECASE,
+)
 _CALLED = re.compile(
     r"\s*,?\s*(?:is|was|must be|would be|seems(?: to be)?|looks|appears to be)\s+(?:\w+ly\s+)?"
     rf"(?:(?:the|my)\s+)?(?:{_RIGHT}|answer|true|closest)\b"
@@ -90,6 +103,8 @@ def read_choice(reply: str, options: Sequence[str], *, ending: str | None = None
             # A list of all options is no second answer, but a letter behind the answer is one.
             others = [one for one in others if one.is_letter and one.start > last]
         return _settled([*said, *doubts, *others])
+    if _NONE.search(reading.masked):
+        return Chosen(None, "no option is named")
     if was_cut(ending) and not reading.is_all(alone):
         return Chosen(None, "the reply was cut off before it said what it chose")
     named, doubts = reading.anywhere()
@@ -116,6 +131,8 @@ def _after(reading: Reading, mark: re.Pattern[str]) -> list[Naming]:
     """Return what is named in what follows each such mark."""
     found: list[Naming] = []
     for match in mark.finditer(reading.masked):
+        if _DOUBTED.search(reading.masked, max(0, match.start() - 40), match.start()):
+            continue
         said = reading.within(match.end())
         before = reading.joined_before(match.start(), JOINED) if said else []
         # "B or answer: C"; a text there is the end of a list of options that is said again

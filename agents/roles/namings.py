@@ -60,21 +60,29 @@ _FILLER = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_IT = re.compile(r"[\s,)]*(?:which|that|one)?\s*", re.IGNORECASE)
+_ASKED = re.compile(r"\s*(?:is|was|were|could|would|might|or)\b[^?\n]*\?", re.IGNORECASE)
 _CUT = re.compile(
     r"\b(?:because|since|as|given that|due to|whereas|while|which|where|for|but|although|though"
     r"|however|based on|who)\b|;(?!\s*(?:option\s+)?\(?[A-Za-z]\)?(?:[\s.,;]*$|[.,;]))",
     re.IGNORECASE | re.MULTILINE,
 )
 _AGAINST = re.compile(
-    r"(?:(?:\bnot|n't)(?: show| see| match| fit| support| include| choose| pick| select)?"
+    r"(?:(?:\bnot|n't)(?: show| see| match| fit| support| include| choose| pick| select"
+    r"| say| think| believe)?"
     r"|\bneither|\bnor|\bnever|\brather than|\binstead of|\bother than|\bunlike"
     r"|\bexcept(?: for)?|\bwithout|\bexclud(?:e|es|ed|ing)|\beliminat(?:e|es|ed|ing)"
     r"|\brul(?:e|es|ed|ing) out|\bdiscard(?:s|ed|ing)?|\breject(?:s|ed|ing)?"
-    r"|\b(?:wrong|incorrect)(?: (?:option|answer|choice)s?)?(?: is| are)?:?)"
+    r"|\b(?:wrong|incorrect|false)(?: (?:option|answer|choice)s?)?(?: is| are)?:?)"
     r"(?:\s+(?:be|the|an?|options?|answers?|choices?|letter|it|is|to|both|either))*[\s(]*$",
     re.IGNORECASE,
 )
 """Stands before what is ruled out."""
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|nobody|none|neither|nor|without|cannot|unlikely)\b|n't\b)"
+    r"(?:(?!\bbut\b)[^,;:.!?()\n])*$",
+    re.IGNORECASE,
+)
+"""Stands before what is denied, however far in the same clause."""
 _RULED_OUT = re.compile(
     r"[\s,)]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
     r"(?:\w+ly\s+|also\s+|both\s+|all\s+)?(?:not|wrong|incorrect|false|impossible|unlikely|out"
@@ -172,6 +180,8 @@ class Reading:
         found: list[Naming] = []
         for start, end in pairwise(self._bounds):
             named = self._named(start, end)
+            if _ASKED.match(self.masked, start, end):
+                continue
             if named and _FILLER.fullmatch(self._between(start, end, named)):
                 found += self._kept(named, start, end)
         return found
@@ -206,8 +216,7 @@ class Reading:
         doubts: list[Naming] = []
         for start, end in pairwise(self._bounds):
             kept = self._kept(self._named(start, end), start, end)
-            sure = [one for one in kept if one.is_sure or self._leads(one, start)]
-            found += sure
+            found += [one for one in kept if self._is_plain(one, start)]
             doubts += [one for one in kept if self.masked[one.start : one.end].isupper()]
         return found, doubts
 
@@ -232,6 +241,11 @@ class Reading:
                 is_sure = match["strong"] is not None
                 found.append(Naming(*match.span(), place, True, is_sure))
         return sorted(found)
+
+    def _is_plain(self, one: Naming, start: int) -> bool:
+        """Return whether it names an option in the middle of whatever is said, and denies none."""
+        before = self.masked[max(start, one.start - 200) : one.start]
+        return (one.is_sure or self._leads(one, start)) and not _DENIED.search(before)
 
     def _leads(self, one: Naming, start: int) -> bool:
         """Return whether an unsure naming begins a sentence, set off from what follows."""
