@@ -31,7 +31,10 @@ _IS = (
     r"(?:\s*(?:[:=,]|->|→|⇒|[-–—]+)|\s+(?:is|was|remains|(?:should|must|would|will|has to|can only)"
     r"\s+be)\b)(?:\s+(?:therefore|thus|clearly|probably|likely|definitely|most likely|indeed)\b)?"
 )
-_RIGHT = r"(?:correct|right|best|final|chosen|selected|my|most\s+\w+)"
+_RIGHT = (
+    r"(?:correct|right|best|final|chosen|selected|my"
+    r"|most\s+(?:likely|probable|plausible|accurate|suitable|appropriate|fitting|consistent))"
+)
 _ANSWER = r"(?:answer|option|choice|letter|response|pick|conclusion|guess|selection|verdict)"
 _OF = r"(?:\s+(?:to|for|of)\s+(?:the|this|your)\s+question)?(?:\s+(?:letter|here|option|choice))?"
 _FINAL = re.compile(
@@ -41,8 +44,9 @@ _ANSWERED = re.compile(
     rf"\b{_ANSWER}{_OF}{_IS}(?:\s*[:=])?"
     rf"|\b(?:selected|chosen)\s*[:=]|\bnot\s+\(?[a-z]\)?,?\s+but(?:\s+rather)?{_LETTER_NEXT}"
     rf"|\b{_RIGHT}\s+{_ANSWER}{_LETTER_NEXT}|\banswer(?=\s+\([A-Za-z]\))"
-    r"|\b(?:i|we)(?:\s+(?!cannot|never|not)\w+|'\w+)?(?:\s+\w+ly)?\s+(?:choose|chose|pick(?:ed)?|select(?:ed)?"
-    r"|go(?:ing)? (?:with|for)|went with|say|vote for|opt for|settle on|answer|guess)\b:?"
+    r"|\b(?:i|we)(?:\s+(?!cannot|never|not)\w+|'\w+)?(?:\s+\w+ly)?\s+(?:choose|chose"
+    r"|pick(?:ed)?|select(?:ed)?|go(?:ing)? (?:with|for)|went with|say|vote for|opt for"
+    r"|settle on|answer|guess)\b:?"
     rf"|\b(?:so|therefore|thus|hence|consequently)\b,?(?:\s+(?:it|this|that))?"
     rf"(?:\s+(?:is|must be|has to be)|'s)?{_LETTER_NEXT}"
     r"|\b(?:it|this|that)(?:(?:\s+\w+ly)?\s+(?:is|must be|has to be|would be|should be|matches"

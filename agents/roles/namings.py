@@ -33,8 +33,8 @@ _LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|'([A-Za-
 _EDGES = " .,;:!?-–—()[]'"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 
-_INSIDE, _GOES_ON = re.compile(r"[\w.]"), re.compile(r"\w|[.,]\d")
-"""Before or behind what is a part of a longer word or number."""
+_INSIDE, _GOES_ON = re.compile(r"[\w.]|-\d"), re.compile(r"\w|[.,]\d")
+"""Around what is a part of a longer word or number."""
 
 _ARTICLE = (
     r"(?:[Aa]\s+(?!\w\b|(?i:and|or|nor|is|was|because|since|as|but|not|with|seems|fits|matches"
@@ -55,8 +55,8 @@ JOINED = re.compile(
 _BOTH = re.compile(r"\b(?:or|and|nor)\b|[/&+]", re.IGNORECASE)
 _FILLER = re.compile(
     r"(?:[\s,;/&+:.!?()–—-]|\b(?:or|and|nor|either|both|the|my|an?|options?|answers?|choices?"
-    r"|letter|then|is|it|its|it's|correct|best|probably|likely|most|definitely|clearly|maybe|perhaps"
-    r"|i|think|guess|say|so|thus|therefore|hence|just|only|final|no|yes|wait|actually|rather)\b)*",
+    r"|letter|then|is|it|its|it's|correct|best|probably|likely|most|definitely|clearly|maybe"
+    r"|perhaps|i|think|guess|say|so|thus|therefore|hence|just|only|final|no|yes|wait|actually|rather)\b)*",
     re.IGNORECASE,
 )
 _BEFORE_IT = re.compile(r"[\s,)]*(?:which|that|one)?\s*", re.IGNORECASE)
@@ -85,8 +85,8 @@ _DENIED = re.compile(
 """Stands before what is denied, however far in the same clause."""
 _RULED_OUT = re.compile(
     r"[\s,)]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
-    r"(?:\w+ly\s+|also\s+|both\s+|all\s+)?(?:not|wrong|incorrect|false|impossible|unlikely|out"
-    r"|ruled out|eliminated|excluded|never)\b|(?:is|are|was|were|does|do|did|ca|could|would)n't"
+    r"(?:\w+ly\s+|also\s+|both\s+|all\s+|the\s+)?(?:not|most unlikely|least|wrong"
+    r"|incorrect|false|impossible|unlikely|out|ruled out|eliminated|excluded|never)\b|(?:is|are|was|were|does|do|did|ca|could|would)n't"
     r"|cannot|never\b)|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
     re.IGNORECASE,
 )
@@ -110,11 +110,11 @@ class Options:
     """What may be named."""
 
     texts: tuple[str, ...]
-    """As they are looked for."""
+    """Those that are alike are equal."""
 
     @classmethod
     def of(cls, options: Sequence[str]) -> Options:
-        return cls(tuple(_lowered(_cleaned(option)).strip(_EDGES) for option in options))
+        return cls(tuple(_lowered(_cleaned(option)).rstrip(" .") for option in options))
 
     def of_letter(self, letter: str) -> int | None:
         """Return the place of a letter's option; None where there is none."""
@@ -124,14 +124,15 @@ class Options:
     def in_text(self, text: str) -> Iterator[Naming]:
         """Return where options' texts stand, none within another."""
         for words in sorted(set(self.texts), key=lambda words: (-len(words), words)):
-            if len(words) < 2 and not words.isdigit():
+            is_number = words.lstrip("-").isdigit()
+            if len(words) < 2 and not is_number:
                 continue
-            is_sure = words.isdigit() or (len(words) > 2 and words not in ("yes", "no"))
+            is_sure = is_number or (len(words) > 2 and words not in ("yes", "no"))
             place, at = self.texts.index(words), text.find(words)
             while at >= 0:
                 end = at + len(words)
                 # a pattern of each option's own would take longer to make than to match
-                if not (_INSIDE.match(text[max(0, at - 1) : at]) or _GOES_ON.match(text, end)):
+                if not ((at and _INSIDE.match(text, at - 1)) or _GOES_ON.match(text, end)):
                     yield Naming(at, end, place, False, is_sure)
                 at = text.find(words, end)
 

@@ -12,6 +12,7 @@ from videoautoarena.agents.roles.choose import Chosen, read_choice, read_publish
 ANIMALS = ("a cat sleeps", "a dog runs", "a bird sings", "two cats and a dog")
 NUMBERS = ("3", "4", "12", "2")
 COLOURS = ("red", "blue", "no", "Yes")
+DEGREES, SIGNS = ("-1", "1", "0"), ("!", "?", "...")
 MIXED = ("A dog runs", "The man does not jump", "The man jumps", "Plan B, because it rains")
 
 READ = {
@@ -239,6 +240,13 @@ def test_a_reply_that_names_no_option_or_two_is_unreadable(reply: str, why: str)
         ("The answer is: Plan B, because it rains", MIXED, 3),
         ("(D) Plan B, because it rains", MIXED, 3),
         ("(B) The man jumps", MIXED, None),
+        ("-1", DEGREES, 0),
+        ("1", DEGREES, 1),
+        ("It is -1 degrees.", DEGREES, 0),
+        ("(B) 1", DEGREES, 1),
+        ("(B) -1", DEGREES, None),
+        ("C", SIGNS, 2),
+        ("(B) ?", SIGNS, 1),
     ],
 )
 def test_options_of_any_kind_are_known_by_their_text(

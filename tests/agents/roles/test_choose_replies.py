@@ -32,6 +32,7 @@ REPLIES: list[tuple[str, int | None]] = [
     ("There is no doubt that it is (B).", 1),
     ("No doubt: (B)", 1),
     ("False: (A).", None),
+    ("(A) is the most unlikely.", None),
     ("Based on the frames, the man shakes the woman's hand.", 1),
     ("Based on the frames, the man shakes the woman’s hand.", 1),
     ("The man takes the woman's credit card (C).", 2),
