@@ -87,7 +87,8 @@ _RULED_OUT = re.compile(
     r"[\s,)]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
     r"(?:\w+ly\s+|also\s+|both\s+|all\s+|the\s+)?(?:not|most unlikely|least|wrong"
     r"|incorrect|false|impossible|unlikely|out|ruled out|eliminated|excluded|never)\b"
-    r"|(?:is|are|was|were|does|do|did|ca|could|would)n't|cannot|never\b)|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
+    r"|(?:is|are|was|were|does|do|did|ca|could|would)n't|cannot|never\b)"
+    r"|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
     re.IGNORECASE,
 )
 """Stands behind what is ruled out."""
