@@ -1,0 +1,346 @@
+"""Films by a plan: a file, for which all is decoded and encoded once, or its frames alone."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import av
+import numpy as np
+from av import VideoFrame
+from av.codec.context import Flags
+from av.container import OutputContainer
+from av.video.frame import PictureType
+from av.video.reformatter import ColorRange
+from av.video.stream import VideoStream
+from PIL import Image
+
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.video.decode.av import first_frame
+from videoautoarena.video.decode.decoders import decoder_named
+from videoautoarena.video.decode.index import Index, read_index
+from videoautoarena.video.decode.jpeg import (
+    BT709,
+    HLG,
+    PQ,
+    UNKNOWN,
+    WIDE,
+    Turn,
+    covering_size,
+    cropped,
+    displayed_size,
+    fitted_size,
+    on_black,
+    scaled_size,
+    to_jpeg,
+    turn_of,
+    upright,
+)
+from videoautoarena.video.decode.reading import frames_from
+from videoautoarena.video.sampling.policies import choose_ticks
+from videoautoarena.video.sampling.sampler import Sampled
+from videoautoarena.video.synth.timeline import Film, Plan, Run, Timeline, lay_out, refuse_beyond
+
+CRF = 18
+"""x264's constant quality: no eye tells it from the source."""
+GROUP_S = 2
+"""Seconds from one key frame to the next. They stand in an even grid, and not where the picture
+changes: else where decoding can start would tell what was set in."""
+FINEST = 10_000
+"""Ticks a second that the film's clock has at least."""
+SD = 5
+"""Matrix of BT.601 by H.273, beside `BT709`; 6 is the same."""
+Size = tuple[int, int]
+
+
+class Encoded(NamedTuple):
+    """A film that was written, and what each of its frames shows."""
+
+    film: Film
+    runs: tuple[Run, ...]
+
+
+class _Source(NamedTuple):
+    """A video of which excerpts are taken."""
+
+    path: Path
+    index: Index
+    shape: Size
+    """As a player shows it."""
+    turn: Turn | None
+    matrix: int
+    """`BT709` or `SD`: what its colours are stored by."""
+
+
+class _Ready(NamedTuple):
+    """A plan and all that it needs to be carried out."""
+
+    timeline: Timeline
+    sources: dict[str, _Source]
+    size: Size
+
+    @property
+    def film(self) -> Film:
+        line = self.timeline
+        width, height = self.size
+        return Film(
+            width_px=width,
+            height_px=height,
+            rate=str(line.rate),
+            frames=line.frames,
+            probes=line.probes,
+        )
+
+
+def encode(plan: Plan, files: Mapping[str, Path], to: Path, *, crf: int = CRF) -> Encoded:
+    """Write a plan's film as H.264 without sound, and return what stands where. Blocks; CPU only.
+
+    It is in no file by that name until it is whole. The same plan gives the same bytes with one
+    version of av. `files` is where each video lies by its sha256. Raises UnusableVideo, which
+    begins with the name of the file, where one cannot be opened, is too short, or gives a frame
+    that is needed damaged or not at all; BadInput where `to` cannot be written.
+    """
+    ready = _set_up(plan, files)
+    muxing = {
+        "fflags": "+bitexact",
+        "video_track_timescale": str(_ticks_a_second(ready.timeline.rate)),
+    }
+    try:
+        with (
+            whole_or_not(to) as part,
+            av.open(part, "w", format="mp4", options=muxing) as container,
+        ):
+            _write(container, ready, crf)
+    except OSError as error:
+        shown = f"{os.fspath(to)!a}: {error.strerror}"
+        raise BadInput(f"the film cannot be written to {shown}") from None
+    return Encoded(ready.film, tuple(ready.timeline.runs))
+
+
+@contextmanager
+def whole_or_not(path: Path) -> Iterator[str]:
+    """Yield what to open to write a file, which has its own name only once all is written."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield f"file:{part}"
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) -> Sampled:
+    """Return the frames that `encode`'s file would be sampled to, without writing any.
+
+    Pictures differ from those of the file by what H.264 loses. It costs the decoding of the
+    stretches that are used, and a pass of reading over their videos. Raises as `encode` does, and
+    BadInput for the policy "scenes", which goes by the pictures of a file.
+    """
+    if sampling.policy == "scenes":
+        raise BadInput("frames cannot be chosen by scenes where there is no file")
+    ready = _set_up(plan, files)
+    clock = _clock(ready.timeline)
+    step = round(1 / (ready.timeline.rate * clock.time_base))
+    ticks = choose_ticks(sampling, clock)
+    shown = [ready.timeline.shown(tick // step) for tick in ticks]
+    pictures = {
+        video: _developed(ready, video, sorted({n for v, n in shown if v == video}), sampling)
+        for video in {video for video, _ in shown}
+    }
+    jpegs = tuple(pictures[video][number] for video, number in shown)
+    frames = tuple(
+        Frame(time_s=round(clock.seconds(tick), 2), digest=digest(data))
+        for tick, data in zip(ticks, jpegs, strict=True)
+    )
+    width, height = fitted_size(ready.size, sampling)
+    return Sampled(Frames(video=plan.id, width_px=width, height_px=height, frames=frames), jpegs)
+
+
+def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
+    sources = {}
+    for video in plan.videos:
+        with _named(files[video]):
+            sources[video] = source = _source(files[video])
+            for excerpt in plan.excerpts:
+                if excerpt.video == video:
+                    refuse_beyond(excerpt, source.index)
+    width, height = sources[plan.ground[0].video].shape
+    timeline = lay_out(plan, {video: source.index for video, source in sources.items()})
+    return _Ready(timeline, sources, (max(2, width // 2 * 2), max(2, height // 2 * 2)))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Put the name of a file before what is wrong with it."""
+    try:
+        yield
+    except UnusableVideo as error:
+        raise UnusableVideo(f"{path.name!a} {error}") from None
+
+
+def _source(path: Path) -> _Source:
+    index, first = read_index(path), first_frame(path)
+    if first is None:
+        raise UnusableVideo("holds no frame that can be decoded")
+    source = _Source(path, index, displayed_size(*first), turn_of(first[0]), _matrix(first[0]))
+    # Asked how it is turned, a frame is held by itself.
+    del first
+    gc.collect(1)
+    return source
+
+
+def _matrix(frame: VideoFrame) -> int:
+    """Return what a player takes the colours of a frame to be stored by, in a plain film."""
+    is_hd = min(frame.width, frame.height) >= 720
+    return BT709 if frame.colorspace == BT709 or (frame.colorspace == UNKNOWN and is_hd) else SD
+
+
+def _clock(timeline: Timeline) -> Index:
+    """Return the times of the film's frames as its file has them."""
+    per_s = _ticks_a_second(timeline.rate)
+    step = int(per_s / timeline.rate)
+    shown = range(0, timeline.frames * step, step)
+    keys = shown[:: _group(timeline)]
+    return Index(tuple(shown), tuple(keys), Fraction(1, per_s), timeline.rate)
+
+
+def _ticks_a_second(rate: Fraction) -> int:
+    """Return the ticks of a clock on which every frame of that rate has a whole number."""
+    return rate.numerator * -(-FINEST // rate.numerator)
+
+
+def _group(timeline: Timeline) -> int:
+    return max(1, round(GROUP_S * timeline.rate))
+
+
+def _write(container: OutputContainer, ready: _Ready, crf: int) -> None:
+    stream = _stream(container, ready, crf)
+    time_base = 1 / ready.timeline.rate
+    for number, picture in enumerate(_pictures(ready)):
+        picture.pts, picture.time_base = number, time_base
+        container.mux(stream.encode(picture))
+    container.mux(stream.encode(None))
+
+
+def _stream(container: OutputContainer, ready: _Ready, crf: int) -> VideoStream:
+    stream = container.add_stream("libx264", rate=ready.timeline.rate)
+    stream.width, stream.height = ready.size
+    stream.pix_fmt = "yuv420p"
+    matrix = _film_matrix(ready)
+    context: Any = stream.codec_context
+    context.colorspace = context.color_primaries = context.color_trc = matrix
+    context.color_range = ColorRange.MPEG
+    context.flags |= Flags.bitexact
+    # x264's bytes depend on how many threads there are, and with its macroblock tree on chance.
+    context.thread_count = 1
+    group = str(_group(ready.timeline))
+    fixed = "scenecut=0:mbtree=0"
+    stream.options = {
+        "preset": "veryfast",
+        "crf": str(crf),
+        "g": group,
+        "keyint_min": group,
+        "x264-params": fixed,
+        "a53cc": "0",
+    }
+    return stream
+
+
+def _film_matrix(ready: _Ready) -> int:
+    return ready.sources[ready.timeline.plan.ground[0].video].matrix
+
+
+def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
+    """Yield the film's pictures, in order; the same one again where it stands for longer."""
+    readers: dict[int, _Reader] = {}
+    excerpts = ready.timeline.plan.excerpts
+    left = {piece.excerpt: place for place, piece in enumerate(ready.timeline.pieces)}
+    for place, (excerpt, _, numbers) in enumerate(ready.timeline.pieces):
+        source = ready.sources[excerpts[excerpt].video]
+        if excerpt not in readers:
+            readers[excerpt] = _Reader(
+                source, int(numbers[0]), size=ready.size, matrix=_film_matrix(ready)
+            )
+        with _named(source.path):
+            for number in numbers.tolist():
+                yield readers[excerpt].picture(number)
+        if left[excerpt] == place:
+            readers.pop(excerpt).close()
+
+
+class _Reader:
+    """The pictures of one excerpt, asked for in ascending order."""
+
+    def __init__(self, source: _Source, first: int, *, size: Size, matrix: int) -> None:
+        """Read from the video's `first` frame on, for a film of this size and matrix."""
+        self._frames = frames_from(source.path, source.index, first)
+        self._source, self._size, self._matrix = source, size, matrix
+        self._number = -1
+        self._picture = VideoFrame()
+
+    def picture(self, number: int) -> VideoFrame:
+        """Return the picture of a frame of the video."""
+        if number != self._number:
+            while self._number < number:
+                self._number, frame = next(self._frames)
+            self._picture = self._fitted(frame)
+        return self._picture
+
+    def close(self) -> None:
+        """Close the video."""
+        self._frames.close()
+
+    def _fitted(self, frame: VideoFrame) -> VideoFrame:
+        if self._is_fit(frame):
+            # What kind of frame it was there is no matter here.
+            frame.pict_type = PictureType.NONE
+            return frame
+        shape = self._source.shape
+        inner = covering_size(shape, self._size, self._size)
+        picture = cropped(upright(frame, inner, self._source.turn), self._size)
+        rgb = VideoFrame.from_ndarray(np.asarray(picture), format="rgb24")
+        return rgb.reformat(format="yuv420p", dst_colorspace=self._matrix, threads=1)
+
+    def _is_fit(self, frame: VideoFrame) -> bool:
+        """Return whether a decoded frame is a picture of the film as it is."""
+        return (
+            (frame.width, frame.height) == self._source.shape == self._size
+            and self._source.turn is None
+            and frame.format.name == "yuv420p"
+            and frame.color_range != ColorRange.JPEG
+            and frame.color_trc not in (PQ, HLG)
+            and frame.color_primaries != WIDE
+            and not frame.interlaced_frame
+            and _matrix(frame) == self._matrix
+        )
+
+
+def _developed(
+    ready: _Ready, video: str, numbers: Sequence[int], sampling: Sampling
+) -> dict[int, bytes]:
+    """Return JPEGs of frames of a video by their numbers, fitted as in the film."""
+    source, decoder = ready.sources[video], decoder_named(sampling.decoder)
+    size, inner = fitted_size(ready.size, sampling), scaled_size(ready.size, sampling)
+
+    def develop(picture: Image.Image) -> bytes:
+        return to_jpeg(on_black(cropped(picture, inner), size), sampling.quality)
+
+    with _named(source.path):
+        catch = decoder.pictures(
+            source.path,
+            source.index,
+            wanted=[source.index.shown[number] for number in numbers],
+            size=covering_size(source.shape, ready.size, inner),
+            develop=develop,
+        )
+        if catch.damaged:
+            at_s = source.index.seconds(min(catch.missing - catch.near.keys()))
+            raise UnusableVideo(f"is damaged at {at_s:.1f} s")
+        pictures = catch.pictures
+        return {number: pictures[source.index.shown[number]] for number in numbers}
