@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,21 +23,26 @@ from videoautoarena.video.decode.index import Clock, Index, frames_in_order, has
 Packets: TypeAlias = "Iterable[Packet[VideoStream]]"
 
 
-def frames_from(path: Path, index: Index, first: int) -> Iterator[tuple[int, VideoFrame]]:
+def frames_from(path: Path, index: Index, first: int) -> Generator[tuple[int, VideoFrame]]:
     """Yield each frame from the `first` on with its number, as they are shown, from 0.
 
     It holds a frame or two at a time. Nothing stands in for a frame that is missing, or behind
     damage that was reported: UnusableVideo is raised instead, and also behind the last.
     """
     due = first
-    for frame, is_sound in _decoded(path, index, first):
-        number = _number(index, frame)
-        if number is None or number < due:
-            continue
-        if number > due or not is_sound or frame.pts in index.hurt:
+    # What is not whole from the key frame before it on may be so from the start.
+    for seeks in (True, False) if index.can_seek and first else (False,):
+        with closing(_decoded(path, index, first, seeks=seeks)) as decoded:
+            for frame, is_sound in decoded:
+                number = _number(index, frame)
+                if number is None or number < due:
+                    continue
+                if number > due or not is_sound or frame.pts in index.hurt:
+                    break
+                yield number, frame
+                due += 1
+        if due > first:
             break
-        yield number, frame
-        due += 1
     at_s = index.seconds(index.shown[min(due, len(index.shown) - 1)])
     raise UnusableVideo(f"is damaged at {at_s:.1f} s")
 
@@ -50,23 +56,19 @@ def _number(index: Index, frame: VideoFrame) -> int | None:
     return number if is_shown else None
 
 
-def _decoded(path: Path, index: Index, first: int) -> Iterator[tuple[VideoFrame, bool]]:
-    """Yield frames, each with whether no damage was reported that could be in it."""
-    tick = index.shown[first]
-    key = index.keys[max(0, bisect_right(index.keys, tick) - 1)]
+def _decoded(
+    path: Path, index: Index, first: int, *, seeks: bool
+) -> Generator[tuple[VideoFrame, bool]]:
+    """Yield frames up to the last, each with whether no damage was reported that could be in it."""
     with opened(path) as (container, stream):
         if has_guessed_times(path, container, stream):
             yield from frames_in_order(container, stream, index.shown, last=index.shown[-1])
-            return
-        if key != index.keys[0] and index.can_seek:
-            packets = Reel(container, stream).packets_from(key)
-            start = next(packets, None)
-            if start is not None and packet_tick(start) == key:
-                yield from _fed(chain([start], packets), stream, key)
-                return
-    # Some containers cannot seek.
-    with opened(path) as (container, stream):
-        yield from _fed(_one_recording(container.demux(stream), index), stream, key)
+        elif seeks:
+            key = index.keys[max(0, bisect_right(index.keys, index.shown[first]) - 1)]
+            yield from _fed(Reel(container, stream).packets_from(key), stream, key)
+        else:
+            packets = _one_recording(container.demux(stream), index)
+            yield from _fed(packets, stream, index.shown[0])
 
 
 def _one_recording(packets: Packets, index: Index) -> Packets:
@@ -77,7 +79,7 @@ def _one_recording(packets: Packets, index: Index) -> Packets:
         yield packet
 
 
-def _fed(packets: Packets, stream: VideoStream, key: int) -> Iterator[tuple[VideoFrame, bool]]:
+def _fed(packets: Packets, stream: VideoStream, key: int) -> Generator[tuple[VideoFrame, bool]]:
     """Yield what packets give; what is reported before a key frame is no matter behind it."""
     is_hurt = False
     with passed_over():

@@ -71,7 +71,7 @@ class _Source(NamedTuple):
     """A video of which excerpts are taken."""
 
     path: Path
-    index: Index
+    times: Index
     shape: Size
     """As a player shows it."""
     turn: Turn | None
@@ -169,9 +169,9 @@ def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
             sources[video] = source = _source(files[video])
             for excerpt in plan.excerpts:
                 if excerpt.video == video:
-                    refuse_beyond(excerpt, source.index)
+                    refuse_beyond(excerpt, source.times)
     width, height = sources[plan.ground[0].video].shape
-    timeline = lay_out(plan, {video: source.index for video, source in sources.items()})
+    timeline = lay_out(plan, {video: source.times for video, source in sources.items()})
     return _Ready(timeline, sources, (max(2, width // 2 * 2), max(2, height // 2 * 2)))
 
 
@@ -279,7 +279,7 @@ class _Reader:
 
     def __init__(self, source: _Source, first: int, *, size: Size, matrix: int) -> None:
         """Read from the video's `first` frame on, for a film of this size and matrix."""
-        self._frames = frames_from(source.path, source.index, first)
+        self._frames = frames_from(source.path, source.times, first)
         self._source, self._size, self._matrix = source, size, matrix
         self._number = -1
         self._picture = VideoFrame()
@@ -334,13 +334,13 @@ def _developed(
     with _named(source.path):
         catch = decoder.pictures(
             source.path,
-            source.index,
-            wanted=[source.index.shown[number] for number in numbers],
+            source.times,
+            wanted=[source.times.shown[number] for number in numbers],
             size=covering_size(source.shape, ready.size, inner),
             develop=develop,
         )
         if catch.damaged:
-            at_s = source.index.seconds(min(catch.missing - catch.near.keys()))
+            at_s = source.times.seconds(min(catch.missing - catch.near.keys()))
             raise UnusableVideo(f"is damaged at {at_s:.1f} s")
         pictures = catch.pictures
-        return {number: pictures[source.index.shown[number]] for number in numbers}
+        return {number: pictures[source.times.shown[number]] for number in numbers}

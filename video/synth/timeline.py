@@ -102,7 +102,7 @@ class Run(NamedTuple):
     """Frames of the film one after the other, and the frames of a video that they show."""
 
     first: int
-    count: int
+    frames: int
     video: str
     number: int
     """The frame of the video that the first one shows, as the video's frames are shown, from 0."""
@@ -153,9 +153,9 @@ class Timeline:
     def runs(self) -> Iterator[Run]:
         """Which frame of which video each frame of the film shows, in order."""
         for excerpt, first, numbers in self.pieces:
-            for at, count, step in _progressions(numbers):
+            for at, frames, step in _progressions(numbers):
                 video = self.plan.excerpts[excerpt].video
-                yield Run(first + at, count, video, int(numbers[at]), step)
+                yield Run(first + at, frames, video, int(numbers[at]), step)
 
     def shown(self, frame: int) -> tuple[str, int]:
         """Return the video and the number of the frame there that a frame of the film shows."""
@@ -198,9 +198,8 @@ def rate_of(index: Index) -> Fraction:
 
 def _times(index: Index) -> NDArray[np.float64]:
     """Return when each frame of a video is shown, in seconds from the first."""
-    return np.array(index.shown, np.int64) * float(index.time_base) - float(
-        index.shown[0] * index.time_base
-    )
+    ticks = np.array(index.shown, np.int64)
+    return np.asarray((ticks - ticks[0]) * float(index.time_base), np.float64)
 
 
 def _numbers(excerpt: Excerpt, times: NDArray[np.float64], rate: Fraction) -> Numbers:
@@ -208,7 +207,7 @@ def _numbers(excerpt: Excerpt, times: NDArray[np.float64], rate: Fraction) -> Nu
     start_s = times[np.abs(times - excerpt.start_s).argmin()]
     # At the middle of its time no rounding of clocks makes a frame that of its neighbour.
     instants = start_s + (np.arange(count) + 0.5) / float(rate)
-    return np.searchsorted(times, instants, side="right") - 1
+    return np.asarray(np.searchsorted(times, instants, side="right") - 1, np.int64)
 
 
 def _joined(plan: Plan, numbers: Sequence[Numbers]) -> Iterator[tuple[int, Numbers]]:
