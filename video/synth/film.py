@@ -165,7 +165,7 @@ def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) ->
 def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
     sources = {}
     for video in plan.videos:
-        with _named(files[video]):
+        with named(files[video]):
             sources[video] = source = _source(files[video])
             for excerpt in plan.excerpts:
                 if excerpt.video == video:
@@ -176,7 +176,7 @@ def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def named(path: Path) -> Iterator[None]:
     """Put the name of a file before what is wrong with it."""
     try:
         yield
@@ -267,7 +267,7 @@ def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
             readers[excerpt] = _Reader(
                 source, int(numbers[0]), size=ready.size, matrix=_film_matrix(ready)
             )
-        with _named(source.path):
+        with named(source.path):
             for number in numbers.tolist():
                 yield readers[excerpt].picture(number)
         if left[excerpt] == place:
@@ -331,7 +331,7 @@ def _developed(
     def develop(picture: Image.Image) -> bytes:
         return to_jpeg(on_black(cropped(picture, inner), size), sampling.quality)
 
-    with _named(source.path):
+    with named(source.path):
         catch = decoder.pictures(
             source.path,
             source.times,
