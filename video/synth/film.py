@@ -30,6 +30,7 @@ from videoautoarena.video.decode.jpeg import (
     BT709,
     HLG,
     PQ,
+    SWAPPED,
     UNKNOWN,
     WIDE,
     Turn,
@@ -55,8 +56,8 @@ GROUP_S = 2
 changes: else where decoding can start would tell what was set in."""
 FINEST = 10_000
 """Ticks a second that the film's clock has at least."""
-SD = 5
-"""Matrix of BT.601 by H.273, beside `BT709`; 6 is the same."""
+SD, SD_TOO = 5, 6
+"""Matrix of BT.601 by H.273, beside `BT709`: of 625 lines, and of 525, which is the same."""
 Size = tuple[int, int]
 
 
@@ -297,28 +298,58 @@ class _Reader:
         self._frames.close()
 
     def _fitted(self, frame: VideoFrame) -> VideoFrame:
-        if self._is_fit(frame):
-            # What kind of frame it was there is no matter here.
-            frame.pict_type = PictureType.NONE
-            return frame
-        shape = self._source.shape
-        inner = covering_size(shape, self._size, self._size)
-        picture = cropped(upright(frame, inner, self._source.turn), self._size)
-        rgb = VideoFrame.from_ndarray(np.asarray(picture), format="rgb24")
-        return rgb.reformat(format="yuv420p", dst_colorspace=self._matrix, threads=1)
+        """Return a decoded frame as a picture of the film."""
+        if _is_special(frame):
+            inner = covering_size(self._source.shape, self._size, self._size)
+            picture = cropped(upright(frame, inner, self._source.turn), self._size)
+            rgb = VideoFrame.from_ndarray(np.asarray(picture), format="rgb24")
+            return rgb.reformat(format="yuv420p", dst_colorspace=self._matrix, threads=1)
+        if not self._is_fit(frame):
+            return self._filled(frame)
+        # What kind of frame it was there is no matter here.
+        frame.pict_type = PictureType.NONE
+        return frame
 
     def _is_fit(self, frame: VideoFrame) -> bool:
-        """Return whether a decoded frame is a picture of the film as it is."""
         return (
             (frame.width, frame.height) == self._source.shape == self._size
             and self._source.turn is None
             and frame.format.name == "yuv420p"
             and frame.color_range != ColorRange.JPEG
-            and frame.color_trc not in (PQ, HLG)
-            and frame.color_primaries != WIDE
-            and not frame.interlaced_frame
             and _matrix(frame) == self._matrix
         )
+
+    def _filled(self, frame: VideoFrame) -> VideoFrame:
+        """Return it scaled, upright and cut, without the loss of going through RGB."""
+        turn = self._source.turn
+        inner = covering_size(self._source.shape, self._size, self._size)
+        width, height = inner[::-1] if turn in SWAPPED.values() else inner
+        # With colours as fine as light, so that it can be cut at any line.
+        scaled = frame.reformat(
+            width=width,
+            height=height,
+            format="yuv444p",
+            src_colorspace=_matrix(frame),
+            dst_colorspace=self._matrix,
+            src_color_range=frame.color_range,
+            dst_color_range=ColorRange.MPEG,
+            interpolation="AREA",
+            threads=1,
+        )
+        planes = [Image.fromarray(plane) for plane in np.asarray(scaled.to_ndarray(), np.uint8)]
+        turned = planes if turn is None else [plane.transpose(turn) for plane in planes]
+        cut = np.stack([np.asarray(cropped(plane, self._size)) for plane in turned])
+        return VideoFrame.from_ndarray(cut, format="yuv444p").reformat(format="yuv420p", threads=1)
+
+
+def _is_special(frame: VideoFrame) -> bool:
+    """Return whether its colours or lines mean something else than a plain screen takes them for.
+
+    Its matrix then is one of others than `_matrix` knows, or it is two pictures in one.
+    """
+    is_plain = frame.colorspace in (BT709, SD, SD_TOO, UNKNOWN)
+    is_hdr = frame.color_trc in (PQ, HLG) or frame.color_primaries == WIDE
+    return is_hdr or frame.interlaced_frame or not is_plain
 
 
 def _developed(
