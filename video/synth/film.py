@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import av
 import numpy as np
@@ -207,7 +207,7 @@ def _clock(timeline: Timeline) -> Index:
     per_s = _ticks_a_second(timeline.rate)
     step = int(per_s / timeline.rate)
     shown = range(0, timeline.frames * step, step)
-    keys = shown[:: _group(timeline)]
+    keys = shown[:: _group(timeline.rate)]
     return Index(tuple(shown), tuple(keys), Fraction(1, per_s), timeline.rate)
 
 
@@ -216,8 +216,8 @@ def _ticks_a_second(rate: Fraction) -> int:
     return rate.numerator * -(-FINEST // rate.numerator)
 
 
-def _group(timeline: Timeline) -> int:
-    return max(1, round(GROUP_S * timeline.rate))
+def _group(rate: Fraction) -> int:
+    return max(1, round(GROUP_S * rate))
 
 
 def _write(container: OutputContainer, ready: _Ready, crf: int) -> None:
@@ -233,24 +233,26 @@ def _stream(container: OutputContainer, ready: _Ready, crf: int) -> VideoStream:
     stream = container.add_stream("libx264", rate=ready.timeline.rate)
     stream.width, stream.height = ready.size
     stream.pix_fmt = "yuv420p"
-    matrix = _film_matrix(ready)
-    context: Any = stream.codec_context
-    context.colorspace = context.color_primaries = context.color_trc = matrix
-    context.color_range = ColorRange.MPEG
+    context = stream.codec_context
+    context.colorspace, context.color_range = _film_matrix(ready), ColorRange.MPEG
     context.flags |= Flags.bitexact
-    # x264's bytes depend on how many threads there are, and with its macroblock tree on chance.
+    # x264's bytes depend on how many there are.
     context.thread_count = 1
-    group = str(_group(ready.timeline))
-    fixed = "scenecut=0:mbtree=0"
-    stream.options = {
+    stream.options = x264_options(ready.timeline.rate, crf)
+    return stream
+
+
+def x264_options(rate: Fraction, crf: int = CRF) -> dict[str, object]:
+    """Return how films are encoded; bytes that the macroblock tree gives depend on chance."""
+    group = str(_group(rate))
+    return {
         "preset": "veryfast",
         "crf": str(crf),
         "g": group,
         "keyint_min": group,
-        "x264-params": fixed,
+        "x264-params": "scenecut=0:mbtree=0",
         "a53cc": "0",
     }
-    return stream
 
 
 def _film_matrix(ready: _Ready) -> int:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import accumulate
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
@@ -73,6 +73,7 @@ def plans(draw: st.DrawFn) -> tuple[Plan, dict[str, Index]]:
     return Plan(ground=ground, probes=probes), indexes
 
 
+@settings(max_examples=50)
 @given(planned=plans())
 def test_runs_say_of_every_frame_what_it_shows(planned: tuple[Plan, dict[str, Index]]) -> None:
     timeline = lay_out(*planned)
@@ -83,6 +84,7 @@ def test_runs_say_of_every_frame_what_it_shows(planned: tuple[Plan, dict[str, In
     assert all(number < len(planned[1][video].shown) for video, number in shown_by(timeline))
 
 
+@settings(max_examples=50)
 @given(planned=plans())
 def test_without_its_probes_a_film_is_its_ground(planned: tuple[Plan, dict[str, Index]]) -> None:
     plan, indexes = planned
@@ -98,6 +100,7 @@ def test_without_its_probes_a_film_is_its_ground(planned: tuple[Plan, dict[str, 
     assert [seen for frame, seen in enumerate(shown) if frame not in probed] == shown_by(bare)
 
 
+@settings(max_examples=50)
 @given(planned=plans())
 def test_each_probe_stands_before_its_frame_of_the_ground(
     planned: tuple[Plan, dict[str, Index]],
