@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,11 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import av
-import numpy as np
 from av import VideoFrame
 from av.codec.context import Flags
 from av.container import OutputContainer
-from av.video.frame import PictureType
 from av.video.reformatter import ColorRange
 from av.video.stream import VideoStream
 from PIL import Image
@@ -23,30 +20,20 @@ from PIL import Image
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
-from videoautoarena.video.decode.av import first_frame
 from videoautoarena.video.decode.decoders import decoder_named
-from videoautoarena.video.decode.index import Index, read_index
+from videoautoarena.video.decode.index import Index
 from videoautoarena.video.decode.jpeg import (
-    BT709,
-    HLG,
-    PQ,
-    SWAPPED,
-    UNKNOWN,
-    WIDE,
-    Turn,
+    Catch,
     covering_size,
     cropped,
-    displayed_size,
     fitted_size,
     on_black,
     scaled_size,
     to_jpeg,
-    turn_of,
-    upright,
 )
-from videoautoarena.video.decode.reading import frames_from
 from videoautoarena.video.sampling.policies import choose_ticks
 from videoautoarena.video.sampling.sampler import Sampled
+from videoautoarena.video.synth.fitting import Reader, Size, Source, named, source_of
 from videoautoarena.video.synth.timeline import Film, Plan, Run, Timeline, lay_out, refuse_beyond
 
 CRF = 18
@@ -56,9 +43,6 @@ GROUP_S = 2
 changes: else where decoding can start would tell what was set in."""
 FINEST = 10_000
 """Ticks a second that the film's clock has at least."""
-SD, SD_TOO = 5, 6
-"""Matrix of BT.601 by H.273, beside `BT709`: of 625 lines, and of 525, which is the same."""
-Size = tuple[int, int]
 
 
 class Encoded(NamedTuple):
@@ -68,23 +52,11 @@ class Encoded(NamedTuple):
     runs: tuple[Run, ...]
 
 
-class _Source(NamedTuple):
-    """A video of which excerpts are taken."""
-
-    path: Path
-    times: Index
-    shape: Size
-    """As a player shows it."""
-    turn: Turn | None
-    matrix: int
-    """`BT709` or `SD`: what its colours are stored by."""
-
-
 class _Ready(NamedTuple):
     """A plan and all that it needs to be carried out."""
 
     timeline: Timeline
-    sources: dict[str, _Source]
+    sources: dict[str, Source]
     size: Size
 
     @property
@@ -150,56 +122,37 @@ def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) ->
     step = round(1 / (ready.timeline.rate * clock.time_base))
     ticks = choose_ticks(sampling, clock)
     shown = [ready.timeline.shown(tick // step) for tick in ticks]
-    pictures = {
-        video: _developed(ready, video, sorted({n for v, n in shown if v == video}), sampling)
-        for video in {video for video, _ in shown}
-    }
-    jpegs = tuple(pictures[video][number] for video, number in shown)
+    pictures: dict[tuple[str, int], bytes] = {}
+    approximate = 0
+    for video in dict(shown):
+        numbers = sorted({number for of, number in shown if of == video})
+        catch = _developed(ready, video, numbers, sampling)
+        had, ticks_of = catch.pictures, ready.sources[video].times.shown
+        pictures |= {(video, number): had[ticks_of[number]] for number in numbers}
+        approximate += catch.approximate
+    jpegs = tuple(pictures[one] for one in shown)
     frames = tuple(
         Frame(time_s=round(clock.seconds(tick), 2), digest=digest(data))
         for tick, data in zip(ticks, jpegs, strict=True)
     )
     width, height = fitted_size(ready.size, sampling)
-    return Sampled(Frames(video=plan.id, width_px=width, height_px=height, frames=frames), jpegs)
+    record = Frames(
+        video=plan.id, width_px=width, height_px=height, frames=frames, approximate=approximate
+    )
+    return Sampled(record, jpegs)
 
 
 def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
     sources = {}
     for video in plan.videos:
         with named(files[video]):
-            sources[video] = source = _source(files[video])
+            sources[video] = source = source_of(files[video])
             for excerpt in plan.excerpts:
                 if excerpt.video == video:
                     refuse_beyond(excerpt, source.times)
     width, height = sources[plan.ground[0].video].shape
     timeline = lay_out(plan, {video: source.times for video, source in sources.items()})
     return _Ready(timeline, sources, (max(2, width // 2 * 2), max(2, height // 2 * 2)))
-
-
-@contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Put the name of a file before what is wrong with it."""
-    try:
-        yield
-    except UnusableVideo as error:
-        raise UnusableVideo(f"{path.name!a} {error}") from None
-
-
-def _source(path: Path) -> _Source:
-    index, first = read_index(path), first_frame(path)
-    if first is None:
-        raise UnusableVideo("holds no frame that can be decoded")
-    source = _Source(path, index, displayed_size(*first), turn_of(first[0]), _matrix(first[0]))
-    # Asked how it is turned, a frame is held by itself.
-    del first
-    gc.collect(1)
-    return source
-
-
-def _matrix(frame: VideoFrame) -> int:
-    """Return what a player takes the colours of a frame to be stored by, in a plain film."""
-    is_hd = min(frame.width, frame.height) >= 720
-    return BT709 if frame.colorspace == BT709 or (frame.colorspace == UNKNOWN and is_hd) else SD
 
 
 def _clock(timeline: Timeline) -> Index:
@@ -261,13 +214,13 @@ def _film_matrix(ready: _Ready) -> int:
 
 def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
     """Yield the film's pictures, in order; the same one again where it stands for longer."""
-    readers: dict[int, _Reader] = {}
+    readers: dict[int, Reader] = {}
     excerpts = ready.timeline.plan.excerpts
     left = {piece.excerpt: place for place, piece in enumerate(ready.timeline.pieces)}
     for place, (excerpt, _, numbers) in enumerate(ready.timeline.pieces):
         source = ready.sources[excerpts[excerpt].video]
         if excerpt not in readers:
-            readers[excerpt] = _Reader(
+            readers[excerpt] = Reader(
                 source, int(numbers[0]), size=ready.size, matrix=_film_matrix(ready)
             )
         with named(source.path):
@@ -277,87 +230,8 @@ def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
             readers.pop(excerpt).close()
 
 
-class _Reader:
-    """The pictures of one excerpt, asked for in ascending order."""
-
-    def __init__(self, source: _Source, first: int, *, size: Size, matrix: int) -> None:
-        """Read from the video's `first` frame on, for a film of this size and matrix."""
-        self._frames = frames_from(source.path, source.times, first)
-        self._source, self._size, self._matrix = source, size, matrix
-        self._number = -1
-        self._picture = VideoFrame()
-
-    def picture(self, number: int) -> VideoFrame:
-        """Return the picture of a frame of the video."""
-        if number != self._number:
-            while self._number < number:
-                self._number, frame = next(self._frames)
-            self._picture = self._fitted(frame)
-        return self._picture
-
-    def close(self) -> None:
-        """Close the video."""
-        self._frames.close()
-
-    def _fitted(self, frame: VideoFrame) -> VideoFrame:
-        """Return a decoded frame as a picture of the film."""
-        if _is_special(frame):
-            inner = covering_size(self._source.shape, self._size, self._size)
-            picture = cropped(upright(frame, inner, self._source.turn), self._size)
-            rgb = VideoFrame.from_ndarray(np.asarray(picture), format="rgb24")
-            return rgb.reformat(format="yuv420p", dst_colorspace=self._matrix, threads=1)
-        if not self._is_fit(frame):
-            return self._filled(frame)
-        # What kind of frame it was there is no matter here.
-        frame.pict_type = PictureType.NONE
-        return frame
-
-    def _is_fit(self, frame: VideoFrame) -> bool:
-        return (
-            (frame.width, frame.height) == self._source.shape == self._size
-            and self._source.turn is None
-            and frame.format.name == "yuv420p"
-            and frame.color_range != ColorRange.JPEG
-            and _matrix(frame) == self._matrix
-        )
-
-    def _filled(self, frame: VideoFrame) -> VideoFrame:
-        """Return it scaled, upright and cut, without the loss of going through RGB."""
-        turn = self._source.turn
-        inner = covering_size(self._source.shape, self._size, self._size)
-        width, height = inner[::-1] if turn in SWAPPED.values() else inner
-        # With colours as fine as light, so that it can be cut at any line.
-        scaled = frame.reformat(
-            width=width,
-            height=height,
-            format="yuv444p",
-            src_colorspace=_matrix(frame),
-            dst_colorspace=self._matrix,
-            src_color_range=frame.color_range,
-            dst_color_range=ColorRange.MPEG,
-            interpolation="AREA",
-            threads=1,
-        )
-        planes = [Image.fromarray(plane) for plane in np.asarray(scaled.to_ndarray(), np.uint8)]
-        turned = planes if turn is None else [plane.transpose(turn) for plane in planes]
-        cut = np.stack([np.asarray(cropped(plane, self._size)) for plane in turned])
-        return VideoFrame.from_ndarray(cut, format="yuv444p").reformat(format="yuv420p", threads=1)
-
-
-def _is_special(frame: VideoFrame) -> bool:
-    """Return whether its colours or lines mean something else than a plain screen takes them for.
-
-    Its matrix then is one of others than `_matrix` knows, or it is two pictures in one.
-    """
-    is_plain = frame.colorspace in (BT709, SD, SD_TOO, UNKNOWN)
-    is_hdr = frame.color_trc in (PQ, HLG) or frame.color_primaries == WIDE
-    return is_hdr or frame.interlaced_frame or not is_plain
-
-
-def _developed(
-    ready: _Ready, video: str, numbers: Sequence[int], sampling: Sampling
-) -> dict[int, bytes]:
-    """Return JPEGs of frames of a video by their numbers, fitted as in the film."""
+def _developed(ready: _Ready, video: str, numbers: Sequence[int], sampling: Sampling) -> Catch:
+    """Return pictures of frames of a video by their numbers, fitted as in the film."""
     source, decoder = ready.sources[video], decoder_named(sampling.decoder)
     size, inner = fitted_size(ready.size, sampling), scaled_size(ready.size, sampling)
 
@@ -375,5 +249,4 @@ def _developed(
         if catch.damaged:
             at_s = source.times.seconds(min(catch.missing - catch.near.keys()))
             raise UnusableVideo(f"is damaged at {at_s:.1f} s")
-        pictures = catch.pictures
-        return {number: pictures[source.times.shown[number]] for number in numbers}
+    return catch

@@ -27,7 +27,8 @@ from videoautoarena.video.decode.container import sha256_of, trouble, unchanged
 from videoautoarena.video.decode.index import first_shown_s, read_index
 from videoautoarena.video.sampling.cache import FrameCache, found_scenes
 from videoautoarena.video.sampling.sampler import sample
-from videoautoarena.video.synth.film import encode, named, sample_film
+from videoautoarena.video.synth.film import encode, sample_film
+from videoautoarena.video.synth.fitting import named
 from videoautoarena.video.synth.splice import Splice, sample_splice
 from videoautoarena.video.synth.timeline import Film, Plan
 from videoautoarena.video.workers.pool import MOST_BYTES, confine

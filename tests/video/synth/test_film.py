@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -18,7 +18,8 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from tests.support.coded import KINDS, h264, small, vp9
+from tests.support.coded import KINDS, h264
+from tests.support.films import draw_smooth, files, frames_of, probe, whole
 from tests.support.stamped import RECIPES, Recipe, read_stamp
 from tests.support.stamped import encode as encode_clip
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
@@ -29,32 +30,13 @@ from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.sampling.sampler import sample
 from videoautoarena.video.synth.film import Encoded, encode, sample_film
 from videoautoarena.video.synth.splice import Part, Splice
-from videoautoarena.video.synth.timeline import Excerpt, Plan, Probe, Run
+from videoautoarena.video.synth.timeline import Plan, Probe, Run
 from videoautoarena.video.workers.decoders import Decoders
 
-MOST_NOISE_DB = 38.0
 SOME = ("mpeg4 in avi, packed", "hevc, ten bits, hdr", "uneven times in mkv", "turned by 90")
 """Of the kinds of clips, those that are spliced in the fast suite, too."""
 Clip = Callable[[str], Path]
 Picture = NDArray[np.float64]
-
-
-def whole(path: Path) -> Excerpt:
-    """Return all of a video."""
-    return Excerpt(video=sha256_of(path), seconds=read_index(path).duration_s)
-
-
-def probe(path: Path, before: int, *, start_s: float = 0.2, seconds: float = 0.4) -> Probe:
-    return Probe(video=sha256_of(path), start_s=start_s, seconds=seconds, before=before)
-
-
-def files(*paths: Path) -> dict[str, Path]:
-    return {sha256_of(path): path for path in paths}
-
-
-def frames_of(path: Path) -> Iterator[Image.Image]:
-    with av.open(str(path)) as container:
-        yield from (frame.to_image() for frame in container.decode(video=0))
 
 
 def stamps(path: Path) -> list[int]:
@@ -148,91 +130,6 @@ def _with_sound(source: Path, to: Path) -> Path:
                 packet.stream = stream
                 new.mux(packet)
     return to
-
-
-def draw_smooth(path: Path, recipe: Recipe, *, tint: tuple[float, float, float]) -> Path:
-    """Write a clip of soft moving waves, bright up to its edges, which any scaling keeps."""
-    width, height = recipe.size
-    down, across = np.mgrid[0:height, 0:width] / height * 6
-    with av.open(str(path), "w") as file:
-        stream = file.add_stream(recipe.codec, rate=recipe.rate, options=recipe.options)
-        lies = recipe.turn % 180 != 0
-        stream.width, stream.height = (height, width) if lies else (width, height)
-        stream.pix_fmt = recipe.pix_fmt
-        if recipe.turn:
-            stream.set_display_rotation(recipe.turn)
-        for number in range(recipe.count):
-            phase = number / 4
-            waves = np.sin(across + phase) + np.sin(down * 1.3 - phase) + np.sin(across - down)
-            picture = (150 + 25 * waves)[..., None] * tint
-            turned = np.rot90(picture.clip(0, 255).astype(np.uint8), -recipe.turn // 90)
-            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(turned), format="rgb24")
-            file.mux(stream.encode(frame))
-        file.mux(stream.encode())
-    return path
-
-
-SHAPES = {
-    "as the ground": h264(size=(160, 90), count=30),
-    "taller": vp9(size=(160, 120), count=30),
-    "upright, turned, smaller": h264(size=(54, 96), turn=270, count=30),
-    "wider, larger, ten bits": h264(size=(500, 180), pix_fmt="yuv420p10le", count=30),
-    "odd, mpeg4": small("avi", "mpeg4", {"q": "2"}, size=(201, 131), count=30),
-}
-
-
-@pytest.fixture(scope="module")
-def smooth(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("smooth")
-
-    def make(name: str) -> Path:
-        recipe = SHAPES[name]
-        path = folder / f"{list(SHAPES).index(name)}.{recipe.suffix}"
-        return path if path.exists() else draw_smooth(path, recipe, tint=(1.0, 0.8, 0.6))
-
-    return make
-
-
-def filling(image: Image.Image, size: tuple[int, int], turn: int) -> Picture:
-    """Return a stored picture as it should be shown, by Pillow alone: upright, cut, no bars."""
-    upright = image.rotate(turn, expand=True)
-    scale = max(size[0] / upright.width, size[1] / upright.height)
-    over_x, over_y = (
-        (side - whole / scale) / 2 for side, whole in zip(upright.size, size, strict=True)
-    )
-    box = (over_x, over_y, upright.width - over_x, upright.height - over_y)
-    way = Image.Resampling.BOX if scale < 1 else Image.Resampling.BILINEAR
-    return np.asarray(upright.resize(size, way, box), np.float64)
-
-
-def psnr(one: Picture, other: Picture) -> float:
-    return float(10 * np.log10(255**2 / max(1e-9, ((one - other) ** 2).mean())))
-
-
-@pytest.mark.parametrize("needle", SHAPES)
-@pytest.mark.parametrize(
-    "ground", ["as the ground", pytest.param("odd, mpeg4", marks=pytest.mark.slow)]
-)
-def test_every_picture_is_that_of_its_source_and_fills_the_film(
-    smooth: Callable[[str], Path], tmp_path: Path, needle: str, ground: str
-) -> None:
-    under, over = smooth(ground), smooth(needle)
-    plan = Plan(ground=(whole(under),), probes=(probe(over, 7),))
-    film, runs = encode(plan, files(under, over), tmp_path / "film.mp4")
-    assert (film.width_px, film.height_px) == tuple(side // 2 * 2 for side in SHAPES[ground].size)
-    sources = {
-        sha256_of(path): [
-            filling(image, (film.width_px, film.height_px), SHAPES[name].turn)
-            for image in frames_of(path)
-        ]
-        for path, name in ((under, ground), (over, needle))
-    }
-    expected = [sources[r.video][r.number + n * r.step] for r in runs for n in range(r.frames)]
-    shown = [np.asarray(image, np.float64) for image in frames_of(tmp_path / "film.mp4")]
-    noise = [psnr(one, other) for one, other in zip(shown, expected, strict=True)]
-    assert min(noise) >= MOST_NOISE_DB, [round(db, 1) for db in noise]
-    edges = (picture[row] for picture in shown for row in (np.s_[0], np.s_[-1], np.s_[:, 0]))
-    assert min(float(edge.max()) for edge in edges) > 60
 
 
 def test_equal_plans_give_equal_bytes(clip: Clip, tmp_path: Path) -> None:
