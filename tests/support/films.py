@@ -45,6 +45,8 @@ def draw_smooth(path: Path, recipe: Recipe, *, tint: tuple[float, float, float])
         lies = recipe.turn % 180 != 0
         stream.width, stream.height = (height, width) if lies else (width, height)
         stream.pix_fmt = recipe.pix_fmt
+        for name, value in recipe.tags.items():
+            setattr(stream.codec_context, name, value)
         if recipe.turn:
             stream.set_display_rotation(recipe.turn)
         for number in range(recipe.count):

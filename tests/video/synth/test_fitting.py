@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from tests.support.coded import h264, small, vp9
+from tests.support.coded import FULL, h264, small, vp9
 from tests.support.films import draw_smooth, files, frames_of, probe, whole
 from videoautoarena.video.decode.container import sha256_of
 from videoautoarena.video.synth.film import encode
@@ -23,6 +23,7 @@ SHAPES = {
     "taller": vp9(size=(160, 120), count=30),
     "upright, turned, smaller": h264(size=(54, 96), turn=270, count=30),
     "wider, larger, ten bits": h264(size=(500, 180), pix_fmt="yuv420p10le", count=30),
+    "colours of hd, full range": h264(size=(160, 90), tags=FULL, count=30),
     "odd, mpeg4": small("avi", "mpeg4", {"q": "2"}, size=(201, 131), count=30),
 }
 
@@ -57,7 +58,12 @@ def psnr(one: Picture, other: Picture) -> float:
 
 @pytest.mark.parametrize("needle", SHAPES)
 @pytest.mark.parametrize(
-    "ground", ["as the ground", pytest.param("odd, mpeg4", marks=pytest.mark.slow)]
+    "ground",
+    [
+        "as the ground",
+        pytest.param("odd, mpeg4", marks=pytest.mark.slow),
+        pytest.param("colours of hd, full range", marks=pytest.mark.slow),
+    ],
 )
 def test_every_picture_is_that_of_its_source_and_fills_the_film(
     smooth: Callable[[str], Path], tmp_path: Path, needle: str, ground: str
