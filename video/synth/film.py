@@ -197,15 +197,8 @@ def _stream(container: OutputContainer, ready: _Ready, crf: int) -> VideoStream:
 
 def x264_options(rate: Fraction, crf: int = CRF) -> dict[str, object]:
     """Return how films are encoded; bytes that the macroblock tree gives depend on chance."""
-    group = str(_group(rate))
-    return {
-        "preset": "veryfast",
-        "crf": str(crf),
-        "g": group,
-        "keyint_min": group,
-        "x264-params": "scenecut=0:mbtree=0",
-        "a53cc": "0",
-    }
+    fixed = {"preset": "veryfast", "x264-params": "scenecut=0:mbtree=0", "a53cc": "0"}
+    return {**fixed, "crf": str(crf), "g": str(_group(rate))}
 
 
 def _film_matrix(ready: _Ready) -> int:

@@ -35,7 +35,7 @@ def smooth(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def make(name: str) -> Path:
         recipe = SHAPES[name]
         path = folder / f"{list(SHAPES).index(name)}.{recipe.suffix}"
-        return path if path.exists() else draw_smooth(path, recipe, tint=(1.0, 0.8, 0.6))
+        return path if path.exists() else draw_smooth(path, recipe, tint=(1.0, 0.45, 0.15))
 
     return make
 
