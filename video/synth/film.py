@@ -97,6 +97,11 @@ def encode(plan: Plan, files: Mapping[str, Path], to: Path, *, crf: int = CRF) -
     return Encoded(ready.film, tuple(ready.timeline.runs))
 
 
+def film_of(plan: Plan, files: Mapping[str, Path]) -> Film:
+    """Return what `encode` would write, after a pass of reading over the videos; raises alike."""
+    return _set_up(plan, files).film
+
+
 @contextmanager
 def whole_or_not(path: Path) -> Iterator[str]:
     """Yield what to open to write a file, which has its own name only once all is written."""

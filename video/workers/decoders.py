@@ -113,15 +113,16 @@ class Decoders:
             asked = {"splice": splice.model_dump(), "files": _needed(splice, files)}
             return await self._frames("splice", sampling, self.spliced, **asked)
 
-    async def film(self, plan: Plan, files: Mapping[str, Path], to: Path) -> Film:
-        """Write the film of a plan by a worker, and return what is in it.
+    async def film(self, plan: Plan, files: Mapping[str, Path], to: Path | None = None) -> Film:
+        """Return what is in the film of a plan, written by a worker if there is a `to`.
 
         It may take `SLOWEST` times as much longer than a deadline as the film lasts. Raises
         UnusableVideo, which begins with the name of the file, where a video cannot be used for it
         or no longer has these bytes; BadInput where `to` cannot be written.
         """
         lasts_s = sum(excerpt.seconds for excerpt in plan.excerpts)
-        asked = {"plan": plan.model_dump(), "files": _needed(plan, files), "to": os.fspath(to)}
+        named = os.fspath(to) if to else None
+        asked = {"plan": plan.model_dump(), "files": _needed(plan, files), "to": named}
         reply = await self.request("film", more_s=SLOWEST * lasts_s, **asked)
         return Film.model_validate(reply["film"])
 

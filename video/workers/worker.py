@@ -27,7 +27,7 @@ from videoautoarena.video.decode.container import sha256_of, trouble, unchanged
 from videoautoarena.video.decode.index import first_shown_s, read_index
 from videoautoarena.video.sampling.cache import FrameCache, found_scenes
 from videoautoarena.video.sampling.sampler import sample
-from videoautoarena.video.synth.film import encode, sample_film
+from videoautoarena.video.synth.film import encode, film_of, sample_film
 from videoautoarena.video.synth.fitting import named
 from videoautoarena.video.synth.splice import Splice, sample_splice
 from videoautoarena.video.synth.timeline import Film, Plan
@@ -62,10 +62,10 @@ def splice_into_cache(
     return sampled.frames
 
 
-def write_film(plan: Plan, files: Mapping[str, Path], to: Path) -> Film:
-    """Write the file of a film and return what is in it; raises as `encode` does, or if changed."""
+def make_film(plan: Plan, files: Mapping[str, Path], to: Path | None) -> Film:
+    """Return what is in a film, written to `to` if any; raises as `encode` does, or if changed."""
     with _the_very(plan, files):
-        return encode(plan, files, to).film
+        return encode(plan, files, to).film if to else film_of(plan, files)
 
 
 @contextmanager
@@ -124,9 +124,9 @@ def _splice(ask: Request) -> Reply:
 
 
 def _film(ask: Request) -> Reply:
-    """A film as a file: plan, files, to."""
-    film = write_film(Plan.model_validate(ask["plan"]), _files(ask), Path(ask["to"]))
-    return {"film": film.model_dump()}
+    """What is in a film, and its file if asked for: plan, files, to."""
+    to = Path(ask["to"]) if ask["to"] else None
+    return {"film": make_film(Plan.model_validate(ask["plan"]), _files(ask), to).model_dump()}
 
 
 def _files(ask: Request) -> dict[str, Path]:

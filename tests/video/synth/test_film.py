@@ -285,6 +285,7 @@ def test_a_worker_writes_and_samples_films_as_this_process_does(clip: Clip, tmp_
 
     async def look() -> None:
         async with Decoders(FrameCache(tmp_path / "cache"), workers=1) as decoders:
+            assert await decoders.film(plan, sources) == here
             assert await decoders.film(plan, sources, tmp_path / "there.mp4") == here
             assert await decoders.splice(plan, sources, Sampling(frames=9)) == alone.frames
             digests = [frame.digest for frame in alone.frames.frames]
