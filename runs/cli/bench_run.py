@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from videoautoarena.agents.models.registry import MOST_FRAMES
 from videoautoarena.runs.bench.play.runner import OnSettled
 from videoautoarena.runs.bench.play.tally import BenchTally
 from videoautoarena.runs.cli import options
@@ -20,8 +21,8 @@ from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.kinds.scorings import Report
     from videoautoarena.runs.bench.play.runner import Asked, Ran
-    from videoautoarena.runs.bench.score.anchor_score import Scores
 
 
 @contextmanager
@@ -49,6 +50,20 @@ class BenchSwap(options.Swap):
         if share != "all" and not 0.0 <= share <= 1.0:
             self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all' nor 'none'", param, ctx)
         return share
+
+
+def _frames(_ctx: click.Context, _param: click.Parameter, typed: str | None) -> tuple[int, ...]:
+    """Return the numbers of frames of `frames=4,8,16`, each once, ascending."""
+    if typed is None:
+        return ()
+    name, _, listed = typed.partition("=")
+    numbers = [part.strip() for part in listed.split(",")]
+    if name != "frames" or not all(n.isdecimal() and 0 < int(n) <= MOST_FRAMES for n in numbers):
+        raise click.BadParameter(
+            f"{typed!r} is no sweep; write frames= and numbers from 1 to {MOST_FRAMES}, such as "
+            "frames=4,16,64"
+        )
+    return tuple(sorted({int(number) for number in numbers}))
 
 
 @click.command(
@@ -106,6 +121,12 @@ Examples:
     "'all', both orders count.",
 )
 @click.option(
+    "--sweep",
+    callback=_frames,
+    metavar="frames=N[,N2..]",
+    help="Of tasks: play every model once with each of these numbers of frames.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="K",
@@ -122,7 +143,10 @@ Examples:
 @options.CAPS
 @options.AS_JSON
 def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
-    """Let models answer the questions of BENCH; judge each answer against both references.
+    """Let models answer the questions of BENCH, and score or judge the answers.
+
+    Preferences are judged against both reference answers; choices are read strictly, and free text
+    is scored by a judge who has the key.
 
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
@@ -140,7 +164,13 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     with showing(say, is_quiet=quiet) as on_settled:
         listeners = Listeners(say, nobody)
         ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
-    _show(ran, scoring.played(opened, ran) if ran.results else None, folder=bench, as_json=as_json)
+    scores = scoring.played(opened, ran) if ran.results else None
+    if as_json:
+        _print_json(ran, scores, folder=bench)
+    elif scores is not None:
+        shown = options.results()
+        for part in scoring.shown(scores):
+            shown.print(part)
     return _ending(ran)
 
 
@@ -158,6 +188,7 @@ def _asked(typed: dict[str, Any]) -> Asked:
             seed=typed["seed"],
             leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
             anchor=typed["anchor"],
+            frames=typed["sweep"],
         ),
         videos=typed["videos"],
         concurrency=typed["concurrency"],
@@ -169,23 +200,17 @@ def _asked(typed: dict[str, Any]) -> Asked:
     )
 
 
-def _show(ran: Ran, scores: Scores | None, *, folder: Path, as_json: bool) -> None:
+def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
     from videoautoarena.memory.records.records import SCHEMA
-    from videoautoarena.runs.bench.score.anchor_text import render_each
 
-    if as_json:
-        board = None
-        if scores is not None:
-            board = scores.anchored[0] if ran.anchor is not None else scores.board
-        files = [str(file.relative_to(folder)) for file in ran.files]
-        played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
-        given = {"results": files, "kept": list(ran.kept), "scores": board}
-        options.print_report({**played, **given}, (), as_json=True)
-    elif scores is not None:
-        shown = options.results()
-        for part in render_each(scores):
-            shown.print(part)
+    board = None if scores is None else scores.to_json()
+    if board is not None and ran.anchor is not None:
+        board = board["anchored"][0]
+    files = [str(file.relative_to(folder)) for file in ran.files]
+    played = {"schema": SCHEMA, "judge": ran.judge or None, **ran.tally.as_json()}
+    given = {"results": files, "kept": list(ran.kept), "scores": board}
+    options.print_report({**played, **given}, (), as_json=True)
 
 
 def _ending(ran: Ran) -> int:

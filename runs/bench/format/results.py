@@ -211,7 +211,7 @@ def read_result(file: Path, bench: OpenBench[Any]) -> Result | Anchored | TaskRe
     return Anchored(**made, judge=judge, anchor=head.anchor, rulings=comparisons)
 
 
-def read_answers(bench: OpenBench, model: str) -> Answers | None:
+def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
     """Return the answers of `model` that were handed in, if any; BadInput as `read_results`."""
     file = file_of(bench, ANSWERS, model)
     if not file.is_file():

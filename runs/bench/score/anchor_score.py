@@ -84,6 +84,8 @@ class WantedScores:
     judge: str | None = None
     anchor: str | None = None
     way: Way = Way()
+    as_published: bool = False
+    """Of tasks: by the rules of whoever published them."""
 
 
 @dataclass(frozen=True)
