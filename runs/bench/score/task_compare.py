@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -21,11 +22,11 @@ from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.ratings.differences import measure_lead
 
 Kind = Literal["choice", "generation"]
-AVERAGES: Mapping[Kind, tuple[str, str, float]] = {
-    "choice": ("M-Avg", "points", 100.0),
-    "generation": ("G-Avg", "of 10", 1.0),
+AVERAGES: Mapping[Kind, tuple[str, str, float, float]] = {
+    "choice": ("M-Avg", "points", 100.0, 1.0),
+    "generation": ("G-Avg", "of 10", 1.0, 10.0),
 }
-"""Name, unit and scale of each."""
+"""Name, unit, what one is printed as, and the most of one item."""
 
 
 class Gap(Record):
@@ -105,31 +106,34 @@ def _points(bench: OpenBench[TaskItem], result: TaskResult) -> dict[str, float]:
 
 def _gap(items: Sequence[TaskItem], points: Sequence[Mapping[str, float]]) -> Gap:
     kind: Kind = "choice" if items[0].is_choice else "generation"
-    scale, sizes = AVERAGES[kind][2], Counter(item.task for item in items)
-    # So weighted the mean over items is the mean over tasks.
-    weight = [len(items) / (len(sizes) * sizes[item.task]) for item in items]
+    _, _, unit, most = AVERAGES[kind]
+    sizes = Counter(item.task for item in items)
+    # Weighted by one over the size of its task, the mean over items is the mean over tasks. The
+    # smallest task has a weight of 1, since figures are compared from 0 to 1.
+    weight = [min(sizes.values()) / sizes[item.task] for item in items]
     one, other = (
-        [scale * w * mine[item.qid] for item, w in zip(items, weight, strict=True)]
+        [w * mine[item.qid] / most for item, w in zip(items, weight, strict=True)]
         for mine in points
     )
     asked = {item.qid: item for item in items}
+    scale = unit * most * len(items) / (len(sizes) * min(sizes.values()))
     lead = measure_lead(one, other, videos_of(asked, asked))
-    value, low, high = (None if x != x else round(x, 4) for x in lead[:3])
+    value, low, high = (None if math.isnan(x) else round(scale * x, 4) for x in lead[:3])
     signs = Counter((x > y) - (x < y) for x, y in zip(one, other, strict=True))
     return Gap(
         split=items[0].split,
         kind=kind,
-        a=round(sum(one) / len(one), 4),
-        b=round(sum(other) / len(other), 4),
+        a=round(scale * sum(one) / len(one), 4),
+        b=round(scale * sum(other) / len(other), 4),
         difference=Figure(value=value, low=low, high=high, n=len(items)),
-        better=None if lead.better != lead.better else round(lead.better, 6),
+        better=None if math.isnan(lead.better) else round(lead.better, 6),
         items={"a_higher": signs[1], "level": signs[0], "b_higher": signs[-1]},
         videos=len({item.video_id for item in items}),
     )
 
 
 def _lines(gap: Gap, models: tuple[str, str]) -> Iterator[str]:
-    name, unit, _ = AVERAGES[gap.kind]
+    name, unit, _, _ = AVERAGES[gap.kind]
     first, second = map(safe, models)
     part = f"{safe(gap.split)}, " if gap.split else ""
     digits = 1 if gap.kind == "choice" else 2
