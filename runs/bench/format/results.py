@@ -141,6 +141,10 @@ class TaskLine(Shape):
     what nobody was asked, since its video is lost."""
     response: str | None = None
     """What the model answered, as it said it."""
+    ending: str | None = None
+    """How the reply ended, in its provider's words; a choice that was cut off may not count."""
+    usd: float | None = None
+    """What the answer cost; null where nobody says."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Of free text, 1 to 5 on each scale."""
     points: list[int] = Field(default_factory=list)

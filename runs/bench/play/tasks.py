@@ -63,9 +63,8 @@ class TaskGame(Game[TaskItem]):
             line = TaskLine(qid=item.qid, end=end, reason=said.reason)
             return Outcome([line], [], end, said.reason)
         if item.is_choice:
-            line = TaskLine(qid=item.qid, end="answered", response=said.text)
-            return Outcome([line], [], "judged")
-        line = await self._marked(item, said.text)
+            return Outcome([_line(item, said)], [], "judged")
+        line = await self._marked(item, said.text, _line(item, said))
         return Outcome([line], [], "judged" if line.end == "answered" else "void", line.reason)
 
     async def seen(self, item: TaskItem, player: Player) -> Frames:
@@ -99,16 +98,16 @@ class TaskGame(Game[TaskItem]):
             self.on_failed(scope)
             raise
 
-    async def _marked(self, item: TaskItem, text: str) -> TaskLine:
-        line = TaskLine(qid=item.qid, end="unscored", response=text)
+    async def _marked(self, item: TaskItem, text: str, line: TaskLine) -> TaskLine:
         if item.answer is None:
-            return line.model_copy(update={"end": "answered"})
+            return line
         try:
             marks = await self.marks(item, text)
         except CallFailed as failure:
-            return line.model_copy(update={"reason": f"not marked: {failure}"})
+            why = {"end": "unscored", "reason": f"not marked: {failure}"}
+            return line.model_copy(update=why)
         given = {"scores": marks.scores, "points": list(marks.points)}
-        return line.model_copy(update={"end": "answered", **given})
+        return line.model_copy(update=given)
 
     def _shuffled(self, frames: Frames, item: TaskItem) -> Frames:
         """Return the same pictures at each other's times."""
@@ -126,6 +125,17 @@ class TaskGame(Game[TaskItem]):
         others = {video.id for video in self.films.videos.values()} - {mine}
         seed = self.cast.config.seed
         return min(others, key=lambda video: derive(seed, "other", item.qid, video))
+
+
+def _line(item: TaskItem, said: Said) -> TaskLine:
+    row = said.row
+    return TaskLine(
+        qid=item.qid,
+        end="answered",
+        response=said.text,
+        ending=row.ending if row else None,
+        usd=row.cost_usd if row else None,
+    )
 
 
 def scale_of(item: TaskItem) -> Scale:

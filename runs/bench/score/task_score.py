@@ -177,8 +177,10 @@ def ended(item: TaskItem, line: TaskLine, *, as_published: bool = False) -> Ende
 
 
 def _chosen(item: TaskItem, line: TaskLine, as_published: bool) -> Chosen:
-    read = read_published if as_published else read_choice
-    return read(line.response or "", item.options)
+    said = line.response or ""
+    if as_published:
+        return read_published(said, item.options)
+    return read_choice(said, item.options, ending=line.ending)
 
 
 def _marked(line: TaskLine, as_published: bool) -> Ended:
