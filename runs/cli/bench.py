@@ -179,6 +179,9 @@ Examples:
     ["clustered", "bootstrap"],
     "Against an anchor: confidence intervals clustered by video, or bootstrapped over videos.",
 )
+@click.option("--margin", type=click.FloatRange(min=0, min_open=True, max=100), default=2.0,
+              show_default=True,
+              help="Of tasks, after a sweep: points below the best that are as good.")  # fmt: skip
 @options.flag("--as-published", "Of tasks: score by the published rules, faults included.")
 @click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
               help="Output format.  [default: table]")  # fmt: skip
@@ -217,6 +220,7 @@ def _wanted(
     judge: str | None,
     anchor: str | None,
     as_published: bool,
+    margin: float,
     **way: Any,
 ) -> WantedScores:
     from videoautoarena.runs.bench.score.anchor_score import WantedScores, Way
@@ -228,6 +232,7 @@ def _wanted(
         anchor=anchor,
         way=Way(**way),
         as_published=as_published,
+        margin=margin,
     )
 
 

@@ -175,7 +175,12 @@ class Tasks(Scoring):
 
         if wanted.anchor is not None or wanted.way.style:
             raise BadInput("tasks have a key; --anchor and --style are for preferences")
-        return score_tasks(bench, judge=wanted.judge, as_published=wanted.as_published)
+        return score_tasks(
+            bench,
+            judge=wanted.judge,
+            as_published=wanted.as_published,
+            margin=wanted.margin,
+        )
 
     def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
         """Return the scores of what was just played."""

@@ -14,7 +14,8 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW
-from videoautoarena.runs.bench.score.task_score import Figure, ended, wanted_results
+from videoautoarena.runs.bench.score.task_points import Figure, points_of
+from videoautoarena.runs.bench.score.task_score import wanted_results
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
@@ -74,7 +75,7 @@ def compare_tasks(
     a, b = in_full(a, names), in_full(b, names)
     if a == b:
         raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
-    points = [_points(bench, _pick(bench, results, name)) for name in (a, b)]
+    points = [points_of(bench.items, _pick(bench, results, name)) for name in (a, b)]
     both = [item for item in bench.items if all(item.qid in one for one in points)]
     if not both:
         raise BadInput(f"{quoted(a)} and {quoted(b)} share no scored item on {bench.folder}")
@@ -97,11 +98,6 @@ def _pick(bench: OpenBench[TaskItem], results: Sequence[TaskResult], name: str) 
         judges = ", ".join(quoted(one.judge or "nobody") for one in mine)
         raise BadInput(f"{quoted(name)} was marked by {judges}; pick one with --judge")
     return mine[0]
-
-
-def _points(bench: OpenBench[TaskItem], result: TaskResult) -> dict[str, float]:
-    ends = ((line.qid, ended(bench.by_qid[line.qid], line)) for line in result.lines)
-    return {qid: end.points for qid, end in ends if end.points is not None}
 
 
 def _gap(items: Sequence[TaskItem], points: Sequence[Mapping[str, float]]) -> Gap:

@@ -12,23 +12,25 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-import numpy as np
-
-from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
-from videoautoarena.agents.roles.mark import LEAST
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
-from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, read_tasks
+from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.score.sweep import MARGIN, Sweep, sweeps_of
+from videoautoarena.runs.bench.score.task_points import (
+    Ended,
+    Figure,
+    ended,
+    figure_of,
+    measured,
+    percent,
+)
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.scoring.fitting.counts import Ints
-from videoautoarena.scoring.intervals.proportions import Share
-from videoautoarena.scoring.tasks.averages import Tasks, measure_scores, measure_tasks
+from videoautoarena.scoring.tasks.averages import Tasks
 
 GROUPS = {
     "topic": "holistic", "anomaly": "holistic", "summary": "holistic",
@@ -37,18 +39,6 @@ GROUPS = {
     "order": "multi detail", "count": "multi detail",
 }  # fmt: skip
 """Of each task of MLVU; others are in none."""
-End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
-_NUMBERS = 4
-"""Decimals of figures."""
-
-
-class Figure(Record):
-    """A mean and its 95 % interval, clustered by video; None where nothing says it."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
 
 
 class TaskFigure(Record):
@@ -97,6 +87,8 @@ class TaskBoard(Record):
     chance: float | None
     """M-Avg of guessing, in percent."""
     models: tuple[TaskScore, ...]
+    sweeps: tuple[Sweep, ...]
+    """Of models that were played with several numbers of frames."""
 
 
 class TaskScores(Published):
@@ -109,19 +101,9 @@ class TaskScores(Published):
     """One a part of the set."""
 
 
-class Ended(NamedTuple):
-    """How one item ended for one model."""
-
-    end: End
-    points: float | None
-    """0 or 1 of choice, 2 to 10 of free text; None where it does not count."""
-    place: int | None = None
-    """The option that was chosen."""
-    reason: str | None = None
-
-
 def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None = None, *,
-                judge: str | None = None, as_published: bool = False) -> TaskScores:  # fmt: skip
+                judge: str | None = None, as_published: bool = False,
+                margin: float = MARGIN) -> TaskScores:  # fmt: skip
     """Return the scores of results on a set, or BadInput where there are none.
 
     Args:
@@ -130,16 +112,19 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
         judge: only free text that this one marked.
         as_published: by MLVU's own rules: a reply is one letter before the first bracket, a key
             that is no option is wrong, and what was not marked counts 0.
+        margin: points of accuracy that are as good, for the cheapest of several settings.
     """
     found = wanted_results(bench, judge) if results is None else list(results)
     parts = dict.fromkeys(item.split for item in bench.items)
-    boards = tuple(
-        _board([item for item in bench.items if item.split == split], split, found, as_published)
-        for split in parts
-    )
+    boards = []
+    for split in parts:
+        items = [item for item in bench.items if item.split == split]
+        sweeps = tuple(sweeps_of(items, found, split=split, margin=margin))
+        board = _board(items, split, found, as_published)
+        boards.append(board.model_copy(update={"sweeps": sweeps}))
     stand_ins = bool(found) and all(one.is_stand_in for one in found)
     return TaskScores(
-        bench=bench.bench, as_published=as_published, stand_ins=stand_ins, boards=boards
+        bench=bench.bench, as_published=as_published, stand_ins=stand_ins, boards=tuple(boards)
     )
 
 
@@ -156,41 +141,6 @@ def wanted_results(bench: OpenBench[Any], judge: str | None) -> list[TaskResult]
     return found
 
 
-def ended(item: TaskItem, line: TaskLine, *, as_published: bool = False) -> Ended:
-    """Return how an item ended: a reply is read here, strictly, whenever scores are made."""
-    if line.end == "void":
-        return Ended("void", None, reason=line.reason)
-    if item.answer is None:
-        chosen = _chosen(item, line, as_published) if item.is_choice else Chosen(None)
-        return Ended("unscored", None, chosen.place, "no answer is known")
-    if not item.is_choice:
-        return _marked(line, as_published)
-    if line.end == "forfeit" or line.response is None:
-        return Ended("forfeit", 0.0, reason=line.reason)
-    chosen = _chosen(item, line, as_published)
-    if not item.keys and not as_published:
-        return Ended("unscored", None, chosen.place, "the key is none of the options")
-    if chosen.place is None:
-        return Ended("unreadable", 0.0, reason=chosen.reason)
-    is_right = item.options[chosen.place] == item.answer
-    return Ended("right" if is_right else "wrong", float(is_right), chosen.place)
-
-
-def _chosen(item: TaskItem, line: TaskLine, as_published: bool) -> Chosen:
-    said = line.response or ""
-    if as_published:
-        return read_published(said, item.options)
-    return read_choice(said, item.options, ending=line.ending)
-
-
-def _marked(line: TaskLine, as_published: bool) -> Ended:
-    if line.end == "unscored":
-        return Ended("unscored", 0.0 if as_published else None, reason=line.reason)
-    if line.end == "forfeit":
-        return Ended("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
-    return Ended("scored", sum(line.scores.values()))
-
-
 def _board(
     items: Sequence[TaskItem], split: str | None, results: Sequence[TaskResult], published: bool
 ) -> TaskBoard:
@@ -202,8 +152,9 @@ def _board(
         items=len(items),
         videos=len({item.video_id for item in items}),
         keyless=sum(item.answer is None for item in items),
-        chance=_percent(chances.chance) if chances else None,
+        chance=percent(chances.chance) if chances else None,
         models=tuple(rows),
+        sweeps=(),
     )
 
 
@@ -225,8 +176,8 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
         how=result.how,
         max_frames=frames if isinstance(frames, int) else None,
         view=str(result.facts.get("view", "whole")),
-        m_avg=_figure(chosen.mean, 100.0) if chosen else None,
-        g_avg=_figure(marked.mean, 1.0) if marked else None,
+        m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
+        g_avg=figure_of(marked.mean, 1.0) if marked else None,
         groups=dict(_groups(items, choice)),
         tasks=(*_figures(items, ends, choice, chosen), *_figures(items, ends, free, marked)),
         counts=dict(Counter(end.end for end in ends.values())),
@@ -234,29 +185,11 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
     )
 
 
-def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | None:
-    """Return what points by qid come to, tasks by their names; None of none."""
-    asked = {item.qid: item for item in items if item.qid in points}
-    if not asked:
-        return None
-    tasks, videos = _tasks(asked), videos_of(asked, asked)
-    values = [points[qid] for qid in asked]
-    if not next(iter(asked.values())).is_choice:
-        return measure_scores(values, tasks, videos)
-    chance = [max(1, len(item.keys)) / len(item.options) for item in asked.values()]
-    return measure_tasks(values, tasks, videos, chance=chance)
-
-
-def _tasks(asked: Mapping[str, TaskItem]) -> Ints:
-    names = sorted({item.task for item in asked.values()})
-    return np.array([names.index(item.task) for item in asked.values()], dtype=np.int64)
-
-
 def _groups(items: Sequence[TaskItem], points: Mapping[str, float]) -> Iterator[tuple[str, Figure]]:
     for group in dict.fromkeys(GROUPS.values()):
         mine = [item for item in items if GROUPS.get(item.task) == group and item.qid in points]
         if found := measured(mine, points):
-            yield group, _figure(found.mean, 100.0)
+            yield group, figure_of(found.mean, 100.0)
 
 
 def _figures(
@@ -276,20 +209,7 @@ def _figures(
             task=task,
             group=GROUPS.get(task),
             kind="choice" if is_choice else "generation",
-            figure=_figure(found.tasks[place], 100.0 if is_choice else 1.0),
-            chance=_percent(chance) if is_choice else None,
+            figure=figure_of(found.tasks[place], 100.0 if is_choice else 1.0),
+            chance=percent(chance) if is_choice else None,
             counts=dict(Counter(ends[item.qid].end for item in mine)),
         )
-
-
-def _figure(share: Share, scale: float) -> Figure:
-    value, low, high = (_known(scale * x) for x in share[:3])
-    return Figure(value=value, low=low, high=high, n=share.n)
-
-
-def _percent(value: float) -> float | None:
-    return _known(100.0 * value)
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, _NUMBERS)

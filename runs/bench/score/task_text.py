@@ -9,7 +9,8 @@ from rich.text import Text
 
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.score_text import Shown, render, sheet
-from videoautoarena.runs.bench.score.task_score import Figure, TaskBoard, TaskScore, TaskScores
+from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
@@ -129,6 +130,7 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
         odd += [f"{row.missing} not asked"] if row.missing else []
         if odd:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
+    found += [sweep.as_line() for sweep in board.sweeps]
     if board.videos < FEW_VIDEOS:
         found.append(f"Fewer than {FEW_VIDEOS} videos, too few to trust an interval.")
     return found

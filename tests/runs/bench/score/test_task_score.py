@@ -16,7 +16,8 @@ from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.task_compare import compare_tasks
-from videoautoarena.runs.bench.score.task_score import ended, measured, score_tasks
+from videoautoarena.runs.bench.score.task_points import ended, measured
+from videoautoarena.runs.bench.score.task_score import score_tasks
 
 GPT_4O_DEV = {
     "topic": 87.4, "anomaly": 74.5, "needle": 64.8, "ego": 57.1, "plot": 65.1, "order": 56.7,
