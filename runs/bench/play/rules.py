@@ -36,6 +36,10 @@ class Rules(ABC):
     def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
         """Return who plays and who judges; or BadInput."""
 
+    def items(self, bench: OpenBench[Any], _wanted: Wanted) -> list[Any]:
+        """Return the items that are asked."""
+        return list(bench.items)
+
     @abstractmethod
     def game(
         self, cast: BenchCast, prompter: Prompter, run_frames: RunFrames, films: BenchVideos

@@ -148,8 +148,9 @@ class TaskRules(Rules):
 
     def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
         """Return who answers, and who marks free text where the set has any; or BadInput."""
-        free = [item for item in bench.items if not item.is_choice and item.answer is not None]
-        for item in bench.items:
+        items = self.items(bench, wanted)
+        free = [item for item in items if not item.is_choice and item.answer is not None]
+        for item in items:
             if item.is_choice and not OPTIONS[0] <= len(item.options) <= OPTIONS[1]:
                 raise BadInput(
                     f"{bench.folder}: {quoted(item.qid)} has {len(item.options)} options; "
@@ -158,6 +159,12 @@ class TaskRules(Rules):
         if "other" in wanted.views and len(bench.manifest.videos) < 2:
             raise BadInput(f"{bench.folder} is about one video; there is no other to show")
         return task_cast(bench, wanted, roles=tuple(MARKERS[scale_of(item)] for item in free))
+
+    def items(self, bench: OpenBench[Any], wanted: Wanted) -> list[Any]:
+        """Return all items; where something is kept from players, those of choice with a key."""
+        if wanted.views == ("whole",):
+            return list(bench.items)
+        return [item for item in bench.items if item.is_choice and item.keys]
 
     def game(
         self, cast: BenchCast, prompter: Prompter, run_frames: RunFrames, films: BenchVideos
