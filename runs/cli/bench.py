@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from videoautoarena.runs.cli import options
+from videoautoarena.runs.cli.bench_probe import bench_probe_command as probe
 from videoautoarena.runs.cli.bench_run import bench_run_command as play
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
@@ -263,3 +264,4 @@ bench_command.add_command(play)
 bench_command.add_command(compare)
 bench_command.add_command(check)
 bench_command.add_command(diff)
+bench_command.add_command(probe)

@@ -14,6 +14,7 @@ from videoautoarena.runs.text.terminal import print_result, print_results, safe,
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.freeze.selection import Dimension
     from videoautoarena.runs.interop.battles import Format
+    from videoautoarena.runs.interop.task_sets import TakenTasks
 
 
 _PARTS = ("duration", "category", "topic")
@@ -103,6 +104,31 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
         say(f"{taken.extra} of {taken.questions} questions have additional keys, which are kept")
     say(f"to score results on it: arena bench score {safe(str(to))}")
     print_result(json.dumps(taken.as_json()) if as_json else taken.as_line())
+
+
+def _say_tasks(taken: TakenTasks, *, as_json: bool) -> None:
+    for line in taken.shortcuts.as_lines(all_probes=False):
+        say(line)
+    print_result(json.dumps(taken.as_json()) if as_json else taken.as_line())
+
+
+@import_command.command("mlvu", epilog="Example: arena import mlvu MLVU/json --to mlvu-dev")
+@click.argument("place", metavar="DIR", type=options.PATH)
+@click.option("--to", required=True, type=options.PATH, help="Folder of the set, new or empty.")
+@click.option("--split", type=click.Choice(["dev", "test"]),
+              help="Part of MLVU that the files are.  [default: test where they have question ids]"
+              )  # fmt: skip
+@click.option("--licence", help="Licence of the published files, such as CC-BY-NC-SA-4.0.")
+@options.AS_JSON
+def mlvu(place: Path, to: Path, split: str | None, licence: str | None, as_json: bool) -> None:
+    """Convert MLVU's published JSON files in DIR to a task set without loss.
+
+    Every .json file in DIR is read: those of the dev set, or the questions of the test set, which
+    have no answers. Nothing is corrected; defects and what the options give away are printed.
+    """
+    from videoautoarena.runs.interop.mlvu import import_mlvu
+
+    _say_tasks(import_mlvu(place, to, split=split, licence=licence), as_json=as_json)
 
 
 @import_command.command(
