@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from videoautoarena.runs.bench.format.schema import BenchVideo, TaskItem
+from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.interop.task_sets import (
     LONGEST_ID,
     Part,
@@ -20,7 +20,9 @@ from videoautoarena.runs.interop.task_sets import (
     Wrong,
     files_of,
     make_items,
+    named_video,
     number_of,
+    optional_text,
     put_tasks,
     read_records,
     rest_of,
@@ -67,7 +69,7 @@ def import_mlvu(
     """
     places = Counter[str]()
     parts = [_part(file, split, places) for file in files_of(place, "*.json")]
-    names = {item.video_id: BenchVideo(path=item.video_id) for part in parts for item in part.items}
+    names = {item.video_id: named_video(item.video_id) for part in parts for item in part.items}
     return put_tasks(parts, to, form=MLVU, licence=licence, videos=names)
 
 
@@ -98,7 +100,7 @@ def _item(row: Row, split: str, places: Counter[str]) -> TaskItem:
         task=task,
         question=text_of(row, "question"),
         options=options,
-        answer=None if row.get("answer") is None else text_of(row, "answer"),
+        answer=optional_text(row, "answer"),
         points=texts_of(row, "scoring_points"),
         split=split,
         duration_s=number_of(row, "duration"),

@@ -52,6 +52,8 @@ from videoautoarena.runs.text.files import (
 from videoautoarena.runs.text.terminal import safe
 
 LONGEST_ID = 1000
+LONGEST_FILE_NAME = 255
+"""Bytes that a file system takes for one name."""
 MOST_FILES = 100
 _NAMED = 8
 Row = Mapping[str, Any]
@@ -85,7 +87,7 @@ def files_of(place: Path, pattern: str) -> list[Path]:
     """Return the published files: `place`, or those of a folder by name; BadInput of none."""
     if not place.is_dir():
         return [place]
-    found = sorted(place.glob(pattern))
+    found = sorted(file for file in place.glob(pattern) if not file.name.startswith("."))
     if not found:
         raise BadInput(f"{place} holds no file {pattern}")
     if len(found) > MOST_FILES:
@@ -109,7 +111,7 @@ def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
     made, refused = list[TaskItem](), dict[int, str]()
     for number, row in enumerate(records.rows, start=1):
         try:
-            item = make(_object(row))
+            item = make(object_of(row))
             if len(question_bytes([item])) >= LONGEST_LINE:
                 raise Wrong(f"is longer than {LONGEST_LINE >> 20} MB")
             made.append(item)
@@ -120,7 +122,8 @@ def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
     return Part(records.file, records.digest, made)
 
 
-def _object(row: Any) -> Row:
+def object_of(row: Any) -> Row:
+    """Return a record if it is an object without anything odd inside."""
     if not isinstance(row, dict):
         raise Wrong(f"is {kind_of(row)}, no object")
     if wrong := oddity(row):
@@ -146,6 +149,11 @@ def text_of(row: Row, key: str, *, longest: int | None = None) -> str:
     if longest is not None and not (value.strip() and len(value) <= longest):
         raise Wrong(f"needs a {quoted(key)} of 1 to {longest} characters")
     return value
+
+
+def optional_text(row: Row, key: str) -> str | None:
+    """Return a text; None where there is none."""
+    return None if row.get(key) is None else text_of(row, key)
 
 
 def texts_of(row: Row, key: str) -> list[str]:
@@ -180,6 +188,12 @@ def number_of(row: Row, key: str) -> float | None:
 def rest_of(row: Row, known: Collection[str]) -> dict[str, JsonValue]:
     """Return what an item does not say of its record: other keys, and those that say nothing."""
     return {key: row[key] for key in row if key not in known or row[key] in (None, [])}
+
+
+def named_video(name: str) -> BenchVideo:
+    """Return the entry of a video that is found by the name of its file, if it can be one."""
+    can_be = len(name.encode("utf-8", "surrogatepass")) <= LONGEST_FILE_NAME
+    return BenchVideo(path=name if can_be else None)
 
 
 @dataclass(frozen=True)
@@ -290,15 +304,17 @@ def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -
     """Return card.md of an imported task set; equal input gives equal text."""
     source, ours = manifest.source, manifest.generator
     choice = sum(item.is_choice for item in items)
+    keyless = sum(item.answer is None for item in items)
     licence = manifest.licence or "not stated; ask whoever published it before passing it on"
     return f"""# Task set of {counted(len(items), "item")}
 
 ## What it is
 
 Imported from {source.format} files, sha256 `{source.digest}`, by {ours.name} {ours.version}.
-Of each line of `questions.jsonl` one answer is right: one of its options ({choice:,}), or free text
-that is scored by a reference ({len(items) - choice:,}). Which is right is known to whoever
-published the files. Nothing in them was corrected, and nothing left out.
+Each line of `questions.jsonl` asks about a video: for one of its options ({choice:,}), or for free
+text that is scored by a reference ({len(items) - choice:,}). What is right was said by whoever
+published the files; of {keyless:,} it is not said, and answers to those are not scored. Nothing was
+corrected, and nothing left out.
 
 ## Licence
 
@@ -306,10 +322,8 @@ published the files. Nothing in them was corrected, and nothing left out.
 
 ## Counts
 
-{"".join(_count_rows(manifest))}
-Videos are known by the names in the files alone: there are no digests to check them by.
-{sum(item.answer is None for item in items):,} items have no right answer here; answers to them are
-not scored.
+{"".join(_count_rows(manifest))}Videos are known by the names in the files alone: there are no
+digests to check them by.
 
 ## What it gives away
 

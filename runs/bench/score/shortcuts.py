@@ -118,9 +118,8 @@ def probe_set(
     parts, leaks = list[Probed](), dict[str, float]()
     for (task, split), members in groups.items():
         report = probe_items([_item(one) for one in members], draws=DRAWS if is_made else 0)
-        keyed = sum(bool(np.isfinite(leak)) for leak in report.leak)
         away = int(report.given_away.sum())
-        parts.append(Probed(task, split, max(keyed, report.n), away, report.results))
+        parts.append(Probed(task, split, report.n, away, report.results))
         known = zip(members, report.leak.tolist(), strict=True)
         leaks |= {item.qid: leak for item, leak in known if np.isfinite(leak)}
     return Shortcuts(
@@ -156,8 +155,8 @@ def _defects(items: Sequence[TaskItem]) -> Iterator[Defect]:
         for flaw, places in find_defects([_item(item) for item in some]):
             if is_choice or flaw == _OF_TEXT:
                 found[flaw].append(tuple(some[place].qid for place in places))
-    for flaw, qids in found.items():
-        yield Defect(flaw, tuple(qids))
+    for kind, qids in found.items():
+        yield Defect(kind, tuple(qids))
 
 
 def _part_json(part: Probed) -> dict[str, Any]:
