@@ -24,6 +24,7 @@ from videoautoarena.scoring.shortcuts.probes import DRAWS, ProbeResult, probe_it
 
 NAMED = 3
 """Items of a defect that are named to people; the rest is counted."""
+_ALARMS = ("found", "balanced too exactly")
 _OF_TEXT = "video and question repeat"
 """The one defect that an item to be answered in words can have."""
 
@@ -92,8 +93,8 @@ class Shortcuts:
         """Return it as lines for a person; with not `all_probes`, only what was found."""
         lines = [self._headline()]
         for part in self.parts:
-            shown = [_shown(one) for one in part.results if all_probes or one.reading != "clean"]
-            if part.results and shown:
+            shown = [_shown(one) for one in part.results if all_probes or one.reading in _ALARMS]
+            if shown:
                 lines.append(f"{_head(part)}: {', '.join(shown)}")
         return [*lines, *map(_defect_line, self.defects)]
 
